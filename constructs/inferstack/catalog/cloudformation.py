@@ -1,0 +1,112 @@
+"""What CloudFormation accepts for the resource types that a stack of ours is made of.
+
+Shapes come from the CloudFormation registry, completed by the API's own model; see
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from inferstack.catalog._data import document
+
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property of a resource or of a structure inside it.
+
+    ``schema`` holds JSON Schema's constraint words (``type``, ``enum``, ``pattern``, bounds, ``items``;
+    of a free map also ``propertyNames`` and ``additionalProperties``) or ``$ref`` with the bare name
+    of a definition of the same resource type.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    required: bool = False
+
+    @property
+    def definition(self) -> str | None:
+        """The definition that the value, or each item of a list, must follow; None for plain values."""
+        target = self.schema.get("$ref", self.schema.get("items", {}).get("$ref"))
+        return None if target is None else str(target)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the value is a list."""
+        return self.schema.get("type") == "array"
+
+
+@cache
+def snake(cfn_name: str) -> str:
+    """A CloudFormation name as a key of a spec: ``VolumeSizeInGB`` is ``volume_size_in_gb``."""
+    return _WORD_START.sub("_", cfn_name).lower()
+
+
+def type_names() -> tuple[str, ...]:
+    """Resource types whose shapes are known, sorted."""
+    return tuple(name for name, resource in _resources().items() if "definitions" in resource)
+
+
+@cache
+def shape(type_name: str, definition: str = "") -> Mapping[str, Property]:
+    """Properties by snake_case key, of the resource itself or of one of its definitions.
+
+    Read-only properties are among them; see :func:`read_only`. KeyError for an unknown name.
+    """
+    found = _resources()[type_name]["definitions"][definition]
+    required = frozenset(found["required"])
+    return MappingProxyType(
+        {
+            snake(name): Property(name, schema, name in required)
+            for name, schema in found["properties"].items()
+        }
+    )
+
+
+def definitions(type_name: str) -> tuple[str, ...]:
+    """Names of the structures inside a resource type, sorted, without ``""``, the resource itself."""
+    return tuple(name for name in _resources()[type_name]["definitions"] if name)
+
+
+def is_taggable(type_name: str) -> bool:
+    """Whether a resource of this type takes tags."""
+    return bool(_resources()[type_name]["taggable"])
+
+
+def create_only(type_name: str) -> frozenset[str]:
+    """CloudFormation names of the properties whose change replaces the resource."""
+    return frozenset(_resources()[type_name]["create_only"])
+
+
+def read_only(type_name: str) -> frozenset[str]:
+    """What CloudFormation reports and a template may not set.
+
+    Paths such as ``RuntimeConfig/CurrentCopyCount``, in which ``*`` stands for each item of a list.
+    """
+    return frozenset(_resources()[type_name]["read_only"])
+
+
+def api_only_values(type_name: str, definition: str, name: str) -> tuple[str, ...]:
+    """Values of an enum that the API knows and CloudFormation does not; ``name`` is CloudFormation's."""
+    found = _api_only(type_name)["enums"].get(f"{definition}.{name}".lstrip("."), ())
+    return tuple(found)
+
+
+def api_only_properties(type_name: str, definition: str = "") -> Mapping[str, str]:
+    """Members, snake_case key to API name, that the API knows and CloudFormation does not."""
+    return {snake(name): name for name in _api_only(type_name)["members"].get(definition, ())}
+
+
+def _resources() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document("cloudformation.json")
+    return found
+
+
+def _api_only(type_name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document("api_only.json")[type_name]
+    return found

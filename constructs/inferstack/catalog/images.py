@@ -1,0 +1,217 @@
+"""Image URIs of AWS's own inference containers, by framework, version, region and instance type.
+
+Framework names are the SageMaker Python SDK's, ``triton`` also stands for its ``sagemaker-tritonserver``;
+see https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inferstack.catalog import regions as aws_regions
+from inferstack.catalog._data import document
+
+_ALIASES = {"sagemaker-tritonserver": "triton"}
+# Graviton: c7g, m6gd, c6gn, g5g; but not g5 or g4dn, whose g is the family and not the processor.
+_ARM64_FAMILY = re.compile(r"[a-z]+\d+g[a-z]*")
+
+
+class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the product's errors are Problems
+    """There is no image as described; ``allowed`` holds what could stand in the place of the wrong word."""
+
+    def __init__(self, message: str, allowed: Iterable[str]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.allowed = tuple(allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One container image: ``repository`` and ``tag``, and the account that holds it in each region."""
+
+    repository: str
+    tag: str
+    registries: Mapping[str, str]
+
+    def uri(self, region: str) -> str:
+        """The image's URI in a region; UnknownImage where it has not been published."""
+        if region not in self.registries:
+            message = f"{self.repository}:{self.tag} has not been published in {region}"
+            raise UnknownImage(message, sorted(self.registries))
+        host = f"{self.registries[region]}.dkr.ecr.{region}.{aws_regions.dns_suffix(region)}"
+        return f"{host}/{self.repository}:{self.tag}"
+
+
+def frameworks() -> tuple[str, ...]:
+    """Names of the frameworks and algorithms that have images for inference, sorted."""
+    return tuple(_frameworks())
+
+
+def versions(framework: str) -> tuple[str, ...]:
+    """Versions of a framework, oldest first, then the short names for some (``1.13`` for ``1.13.1``)."""
+    lines = _lines(framework).values()
+    full = {version for line in lines for version in line["versions"]}
+    short = {alias for line in lines for alias in line["aliases"]} - full
+    return (*sorted(full, key=_natural), *sorted(short, key=_natural))
+
+
+def find(
+    framework: str,
+    version: str,
+    instance_type: str | None = None,
+    *,
+    py_version: str | None = None,
+    base_framework_version: str | None = None,
+) -> Image:
+    """The image for an instance type, or for a serverless endpoint if that is None.
+
+    ``py_version`` (``py310``) and, for Hugging Face, ``base_framework_version`` (``pytorch2.1.0``) are
+    needed only where a version exists in several flavours. UnknownImage says which word is wrong.
+    """
+    line = _line(framework, instance_type)
+    rows = _rows(framework, version, line)
+    rows = _narrowed(rows, "base_framework_version", base_framework_version, f"{framework} {version}")
+    row = _narrowed(rows, "py_version", py_version, f"{framework} {version}")[0]
+    tag = _tag(row["tags"], instance_type, f"{framework} {version}")
+    base = row.get("base", "") if base_framework_version is None else base_framework_version
+    return Image(
+        repository=row["repository"],
+        tag=tag.format(version=version, base=base.lstrip("abcdefghijklmnopqrstuvwxyz")),
+        registries=document("images.json")["registries"][row["registries"]],
+    )
+
+
+def image_uri(  # noqa: PLR0913 - these are the parts of a URI
+    framework: str,
+    version: str,
+    region: str,
+    instance_type: str | None = None,
+    *,
+    py_version: str | None = None,
+    base_framework_version: str | None = None,
+) -> str:
+    """The URI to deploy in one region; arguments and errors as for :func:`find`, and of :meth:`Image.uri`."""
+    flavour = {"py_version": py_version, "base_framework_version": base_framework_version}
+    return find(framework, version, instance_type, **flavour).uri(region)
+
+
+def repository_and_tag(
+    framework: str,
+    version: str,
+    instance_type: str | None = None,
+    *,
+    py_version: str | None = None,
+    base_framework_version: str | None = None,
+) -> tuple[str, str]:
+    """Repository and tag, the same in every region; arguments and errors as for :func:`find`."""
+    flavour = {"py_version": py_version, "base_framework_version": base_framework_version}
+    image = find(framework, version, instance_type, **flavour)
+    return image.repository, image.tag
+
+
+def registries(
+    framework: str,
+    version: str,
+    instance_type: str | None = None,
+    *,
+    py_version: str | None = None,
+    base_framework_version: str | None = None,
+) -> Mapping[str, str]:
+    """The account that holds the image in each region; arguments and errors as for :func:`find`."""
+    flavour = {"py_version": py_version, "base_framework_version": base_framework_version}
+    return find(framework, version, instance_type, **flavour).registries
+
+
+def regions(framework: str, version: str) -> tuple[str, ...]:
+    """Regions that have an image of this version, sorted; errors as for :func:`find`."""
+    known = document("images.json")["registries"]
+    lines = _lines(framework).values()
+    rows = [row for line in lines for row in line["versions"].get(line["aliases"].get(version, version), ())]
+    if not rows:
+        raise UnknownImage(f"{framework} has no version {version!r}", versions(framework))
+    return tuple(sorted({region for row in rows for region in known[row["registries"]]}))
+
+
+def _frameworks() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document("images.json")["frameworks"]
+    return found
+
+
+def _lines(framework: str) -> Mapping[str, Mapping[str, Any]]:
+    found = _frameworks().get(_ALIASES.get(framework, framework))
+    if found is None:
+        raise UnknownImage(f"{framework!r} is not a framework with images for inference", frameworks())
+    lines: Mapping[str, Mapping[str, Any]] = found
+    return lines
+
+
+def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
+    lines = _lines(framework)
+    if instance_type is None and len(lines) == 1:
+        return next(iter(lines.values()))
+    arm64 = instance_type is not None and _ARM64_FAMILY.fullmatch(_family(instance_type))
+    architecture = "arm64" if arm64 else "x86_64"
+    if architecture not in lines:
+        message = f"{framework} has no image for {architecture} processors, which {instance_type} has"
+        raise UnknownImage(message, sorted(lines))
+    return lines[architecture]
+
+
+def _rows(framework: str, version: str, line: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = line["versions"].get(line["aliases"].get(version, version))
+    if found is None:
+        known = sorted({*line["versions"], *line["aliases"]}, key=_natural)
+        raise UnknownImage(f"{framework} has no version {version!r}", known)
+    return list(found)
+
+
+_COLUMNS = {"py_version": "py", "base_framework_version": "base"}
+
+
+def _narrowed(
+    rows: list[Mapping[str, Any]], argument: str, wanted: str | None, image: str
+) -> list[Mapping[str, Any]]:
+    """Rows whose ``argument`` is as wanted; without a wish there must be nothing to choose between."""
+    column = _COLUMNS[argument]
+    known = {row[column]: (row[column], *row.get(f"{column}_aliases", ())) for row in rows if column in row}
+    if wanted is None and len(known) <= 1:
+        return rows
+    if wanted is None:
+        raise UnknownImage(f"{image} exists in several flavours: {argument} must say which", sorted(known))
+    matching = [row for row in rows if wanted in known.get(row.get(column, ""), ())]
+    if not matching:
+        raise UnknownImage(f"{image} has no {argument} {wanted!r}", sorted(known))
+    return matching
+
+
+def _tag(tags: Mapping[str, str], instance_type: str | None, image: str) -> str:
+    for processor in _processors(instance_type):
+        if processor in tags:
+            return tags[processor]
+    if instance_type is None and len(tags) == 1:
+        return next(iter(tags.values()))
+    raise UnknownImage(f"{image} has no image for {instance_type}, only for {', '.join(tags)}", tags)
+
+
+def _processors(instance_type: str | None) -> tuple[str, ...]:
+    """What an image may call the processor of an instance type, the closest name first, and no name last."""
+    if instance_type is None:
+        return ("cpu", "")
+    family = _family(instance_type)
+    match family[:3]:
+        case "inf" if family == "inf1":
+            return (family, "inf", "")
+        case "inf" | "trn" as kind:
+            return (family, kind, "neuronx", "")
+    return (family, "gpu" if family[:1] in ("g", "p") else "cpu", "")
+
+
+def _family(instance_type: str) -> str:
+    return instance_type.removeprefix("ml.").partition(".")[0]
+
+
+def _natural(version: str) -> tuple[tuple[bool, int, str], ...]:
+    """Sorts 1.9 before 1.10, and numbers before words."""
+    pieces = re.findall(r"\d+|\D+", version)
+    return tuple((not piece.isdigit(), int(piece) if piece.isdigit() else 0, piece) for piece in pieces)

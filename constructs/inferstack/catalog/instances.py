@@ -1,0 +1,92 @@
+"""Instance types that can host a model, with what is in them.
+
+The facts are EC2's (https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html);
+an ``ml.`` type has the processors, memory and disks of the EC2 type of the same name.
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from inferstack.catalog._data import text
+
+# The types on which AWS documents multi-model endpoints on GPU: one GPU each. See
+# https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html
+MULTI_MODEL_GPU_TYPES = frozenset(
+    f"ml.{family}.{size}"
+    for family, sizes in {
+        "g4dn": ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge"),
+        "g5": ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge"),
+        "p2": ("xlarge",),
+        "p3": ("2xlarge",),
+    }.items()
+    for size in sizes
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceType:
+    """One instance type: memory in MiB, local disk in GB (0: none), None for the name of no device."""
+
+    name: str
+    vcpus: int
+    memory_mib: int
+    gpus: int
+    gpu_memory_mib_each: int
+    gpu_name: str | None
+    gpu_manufacturer: str | None
+    accelerators: int
+    accelerator_name: str | None
+    local_nvme_gb: int
+
+    @property
+    def family(self) -> str:
+        """The part between the dots: ``g5`` of ``ml.g5.xlarge``."""
+        return self.name.split(".")[1]
+
+    @property
+    def accelerator_devices(self) -> int:
+        """GPUs or Neuron devices: what an inference component's accelerator requirement counts."""
+        return self.gpus if self.gpus else self.accelerators
+
+    @property
+    def has_local_nvme(self) -> bool:
+        """Whether models are stored on the instance's own disk, so that no volume size may be given."""
+        return self.local_nvme_gb > 0
+
+
+def find(name: str) -> InstanceType | None:
+    """The instance type of this name (``ml.g5.xlarge``), or None if its facts are not known."""
+    return _table().get(name)
+
+
+def names() -> tuple[str, ...]:
+    """Every instance type whose facts are known, in the table's order."""
+    return tuple(_table())
+
+
+@cache
+def _table() -> Mapping[str, InstanceType]:
+    rows = csv.DictReader(text("instance-types.csv").splitlines())
+    return MappingProxyType({row["instance_type"]: _instance_type(row) for row in rows})
+
+
+def _instance_type(row: Mapping[str, str]) -> InstanceType:
+    return InstanceType(
+        name=row["instance_type"],
+        vcpus=int(row["vcpus"]),
+        memory_mib=int(row["memory_mib"]),
+        gpus=_count(row["gpus"]),
+        gpu_memory_mib_each=_count(row["gpu_memory_mib_each"]),
+        gpu_name=row["gpu_name"] or None,
+        gpu_manufacturer=row["gpu_manufacturer"] or None,
+        accelerators=_count(row["accelerators"]),
+        accelerator_name=row["accelerator_name"] or None,
+        local_nvme_gb=_count(row["local_nvme_gb"]),
+    )
+
+
+def _count(cell: str) -> int:
+    return int(cell) if cell else 0

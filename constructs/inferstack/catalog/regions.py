@@ -1,0 +1,48 @@
+"""AWS regions: which partition they belong to, how their host names end, what they offer.
+
+Sources: botocore's partition table; for inference components, the regions whose CloudFormation
+registry has AWS::SageMaker::InferenceComponent (oddities are possible there: warn, never refuse).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from inferstack.catalog._data import document
+
+
+def names() -> tuple[str, ...]:
+    """Every known region of every partition, sorted."""
+    return tuple(sorted(name for partition in _partitions().values() for name in partition["regions"]))
+
+
+def is_region(name: str) -> bool:
+    """Whether this is the name of a known region."""
+    return any(name in partition["regions"] for partition in _partitions().values())
+
+
+def partition(region: str) -> str:
+    """The partition of a region, e.g. ``aws-cn``; a region too new to be known goes by the form of its name.
+
+    LookupError if the name has no region's form.
+    """
+    for name, found in _partitions().items():
+        if region in found["regions"] or re.fullmatch(found["region_pattern"], region):
+            return name
+    raise LookupError(f"{region!r} is not the name of an AWS region")
+
+
+def dns_suffix(region: str) -> str:
+    """How host names in a region end, e.g. ``amazonaws.com.cn``. LookupError as for :func:`partition`."""
+    return str(_partitions()[partition(region)]["dns_suffix"])
+
+
+def supports_inference_components(region: str) -> bool | None:
+    """Whether CloudFormation can create inference components there; None for an unknown region."""
+    known: Mapping[str, bool] = document("inference-component-regions.json")
+    return known.get(region)
+
+
+def _partitions() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document("regions.json")
+    return found

@@ -1,0 +1,118 @@
+"""Every opinion that inferstack has where a spec is silent: the value, why, and the page it rests on.
+
+What is here can be overridden in the spec; what cannot be overridden is not a default.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from inferstack.catalog.metrics import Kind
+from inferstack.spec.blocks.alarms import AlarmRule
+
+T = TypeVar("T")
+
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+_ALARMS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html"
+_ZERO = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html"
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Default(Generic[T]):
+    """One opinion."""
+
+    value: T
+    reason: str
+    source: str
+
+
+COPY_COUNT = Default(1, "SageMaker refuses to create a component with no copy.", _ZERO)
+RETAIN_WHEN_SCALED = Default(
+    True,
+    "Without it every update of a scaled endpoint resets the instance count to the initial one.",
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html",
+)
+ALARM_PERIOD = Default(60, "SageMaker publishes these metrics every minute.", _METRICS)
+ALARM_EVALUATION_PERIODS = Default(3, "One bad minute is noise, three are a problem.", _ALARMS)
+ALARM_OPERATOR = Default("GreaterThanOrEqualToThreshold", "A limit that is reached is a limit.", _ALARMS)
+ALARM_MISSING_DATA = Default(
+    "notBreaching", "An endpoint without traffic publishes nothing and is well.", _ALARMS
+)
+WAKE_UP_COOLDOWN = Default(60, "AWS's own value for leaving zero copies.", _ZERO)
+WAKE_UP_PERIOD = Default(60, "The metric comes once a minute.", _ZERO)
+WAKE_UP_THRESHOLD = Default(
+    1, "The first refused request wakes the component; AWS's example waits for a second one.", _ZERO
+)
+
+TRITON_ENVIRONMENT = Default(
+    {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"},
+    "The container logs every request in full unless told otherwise, which costs time and money.",
+    _TRITON,
+)
+TRITON_MULTI_MODEL_ENVIRONMENT = Default(
+    {"SAGEMAKER_TRITON_PING_MODE": "live"},
+    "Otherwise one archive that does not load makes the health check of the whole instance fail.",
+    _TRITON,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultAlarm:
+    """An alarm that an endpoint gets unless its spec has a rule of its own for the metric."""
+
+    rule: AlarmRule
+    kinds: frozenset[Kind]
+    reason: str
+
+
+_INSTANCES: frozenset[Kind] = frozenset({"instances", "multi-model", "async"})
+_FLEETS: frozenset[Kind] = frozenset({*_INSTANCES, "inference-components"})
+_ALL: frozenset[Kind] = frozenset({*_FLEETS, "serverless"})
+
+DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
+    DefaultAlarm(
+        AlarmRule(metric="Invocation5XXErrors", statistic="Sum", threshold=1, evaluation_periods=5, datapoints_to_alarm=3),
+        _ALL,
+        "Requests fail on the server's side in most minutes.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="MemoryUtilization", statistic="Maximum", threshold=90),
+        _INSTANCES,
+        "A container that runs out of memory is killed with all its requests.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="DiskUtilization", statistic="Maximum", threshold=90),
+        _INSTANCES,
+        "Model downloads and logs fail on a full disk.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="GPUMemoryUtilization", statistic="Maximum", threshold="95 %", evaluation_periods=5),
+        frozenset({"instances", "multi-model", "async"}),
+        "The next batch or model will not fit into the GPU's memory.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="ModelLoadingWaitTime", statistic="p90", threshold="30 s", evaluation_periods=5),
+        frozenset({"multi-model"}),
+        "Requests wait for models to be loaded: more models are in use than fit into memory.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="NoCapacityInvocationFailures", statistic="Sum", threshold=1, evaluation_periods=15),
+        frozenset({"inference-components"}),
+        "Requests are refused for longer than a component takes to wake from zero copies.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="GPUMemoryUtilizationNormalized", statistic="Maximum", threshold="95 %", evaluation_periods=5),
+        frozenset({"inference-components"}),
+        "The next batch will not fit into the GPU's memory.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="MemoryUtilizationNormalized", statistic="Maximum", threshold="90 %"),
+        frozenset({"inference-components"}),
+        "A container that runs out of memory is killed with all its requests.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="HasBacklogWithoutCapacity", statistic="Maximum", threshold=1, evaluation_periods=15),
+        frozenset({"async"}),
+        "Requests wait in the queue and no instance works on them.",
+    ),
+)

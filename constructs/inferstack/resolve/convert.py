@@ -1,0 +1,44 @@
+"""A block of the spec as CloudFormation properties.
+
+Keys are CloudFormation's names in snake_case, so this is a look-up of the shape's own spelling and
+nothing else. What needs a decision is passed in by the caller.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+
+from inferstack.catalog import cloudformation
+from inferstack.resolve.resource import Value
+from inferstack.spec.blocks.base import Block
+
+
+def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict[str, Value]:
+    """The block's fields that CloudFormation knows, under its names, without absent ones.
+
+    Fields that only the spec format has (``autoscaling`` of a variant, say) are not CloudFormation's
+    and are skipped; ``leave_out`` names fields that the caller fills in itself.
+    """
+    names = _property_names(type(block))
+    return {
+        names[field]: _converted(value)
+        for field in block.__struct_fields__
+        if field in names and field not in leave_out and (value := getattr(block, field)) is not None
+    }
+
+
+def _converted(value: object) -> Value:
+    match value:
+        case Block():
+            return properties(value)
+        case tuple() | list():
+            return [_converted(item) for item in value]
+        case _:
+            return value
+
+
+@cache
+def _property_names(block: type[Block]) -> Mapping[str, str]:
+    names: dict[str, str] = {}
+    for shape in reversed(block.shapes):
+        names |= {key: property_.name for key, property_ in cloudformation.shape(*shape.split(".")).items()}
+    return names

@@ -1,0 +1,102 @@
+"""A CloudWatch dashboard of the endpoint: traffic, latency, errors, and what is used up.
+
+Body: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.catalog import metrics
+from inferstack.resolve.metric import Measured, kind_of, measured
+from inferstack.resolve.resource import Resource, Resources, Value
+from inferstack.spec.blocks.alarms import Dashboard
+from inferstack.spec.blocks.kinds import ModelSpec
+
+DASHBOARD = "Dashboard"
+_WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """One graph: metrics with the statistics to draw."""
+
+    title: str
+    metrics: tuple[tuple[str, str], ...]
+
+
+WIDGETS = (
+    Widget("Requests a minute", (("Invocations", "Sum"), ("InvocationsPerInstance", "Sum"), ("InvocationsPerCopy", "Sum"))),
+    Widget("Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))),
+    Widget(
+        "Errors a minute",
+        (
+            ("Invocation4XXErrors", "Sum"),
+            ("Invocation5XXErrors", "Sum"),
+            ("InvocationModelErrors", "Sum"),
+            ("NoCapacityInvocationFailures", "Sum"),
+        ),
+    ),
+    Widget("GPU (%)", (("GPUUtilization", "Average"), ("GPUMemoryUtilization", "Average"))),
+    Widget("GPU, normalized (%)", (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Average"))),
+    Widget("CPU, memory, disk (%)", (("CPUUtilization", "Average"), ("MemoryUtilization", "Average"), ("DiskUtilization", "Average"))),
+    Widget("Reserved by components (%)", (("GPUReservation", "Average"), ("CPUReservation", "Average"), ("MemoryReservation", "Average"))),
+    Widget("Loaded models", (("LoadedModelCount", "Average"), ("ModelCacheHit", "Average"))),
+    Widget("Loading of models (µs)", (("ModelLoadingWaitTime", "Average"), ("ModelDownloadingTime", "Average"), ("ModelLoadingTime", "Average"))),
+    Widget("Backlog", (("ApproximateBacklogSize", "Maximum"), ("ApproximateBacklogSizePerInstance", "Average"))),
+    Widget("Serverless", (("ServerlessProvisionedConcurrencyUtilization", "Maximum"), ("ModelSetupTime", "p99"))),
+)
+"""What is drawn, in order. A widget of which the endpoint publishes nothing is left out."""
+
+
+def resolve_dashboard(spec: ModelSpec) -> Resources:
+    """The dashboard, unless the spec wants none."""
+    if spec.dashboard is False:
+        return {}
+    block = spec.dashboard if isinstance(spec.dashboard, Dashboard) else Dashboard()
+    # Dashboards are global: the region keeps the same endpoint in two regions apart.
+    name = f"{spec.endpoint_name}-${{AWS::Region}}" if block.dashboard_name is None else block.dashboard_name
+    made = {"DashboardName": name, "DashboardBody": json.dumps(_body(spec), separators=(",", ":"))}
+    return {DASHBOARD: Resource("AWS::CloudWatch::Dashboard", made, ("dashboard",))}
+
+
+def dashboard_url() -> Value:
+    """Address of the dashboard in the console."""
+    console = "https://${AWS::Region}.console.aws.amazon.com/cloudwatch/home"
+    return {"Fn::Sub": f"{console}?region=${{AWS::Region}}#dashboards/dashboard/${{{DASHBOARD}}}"}
+
+
+def _body(spec: ModelSpec) -> Value:
+    drawn = [(widget, lines) for widget in WIDGETS if (lines := list(_lines(spec, widget)))]
+    return {"widgets": [_widget(widget, lines, index) for index, (widget, lines) in enumerate(drawn)]}
+
+
+def _widget(widget: Widget, lines: list[Value], index: int) -> Value:
+    row, column = divmod(index, _COLUMNS // _WIDTH)
+    return {
+        "type": "metric",
+        "x": column * _WIDTH,
+        "y": row * _HEIGHT,
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "properties": {
+            "title": widget.title,
+            "region": "${AWS::Region}",
+            "period": 60,
+            "yAxis": {"left": {"min": 0}},
+            "metrics": lines,
+        },
+    }
+
+
+def _lines(spec: ModelSpec, widget: Widget) -> Iterator[Value]:
+    for name, statistic in widget.metrics:
+        for metric in metrics.find(name, kind_of(spec)):
+            for part in measured(spec):
+                if part.publishes(metric) and part.devices(metric) > 0:
+                    yield _line(metric, part, statistic)
+
+
+def _line(metric: metrics.Metric, part: Measured, statistic: str) -> Value:
+    where = [text for pair in part.values.items() for text in pair]
+    return [metric.namespace, metric.name, *where, {"stat": statistic, "label": f"{part.title} {metric.name} {statistic}"}]

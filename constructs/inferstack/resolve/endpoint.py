@@ -1,0 +1,35 @@
+"""AWS::SageMaker::Endpoint: the one resource with a name of its own."""
+
+from inferstack.defaults import RETAIN_WHEN_SCALED
+from inferstack.resolve.convert import properties
+from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
+from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
+from inferstack.spec.blocks.endpoint import Endpoint
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.rules.walk import variant_scalings, variants
+
+ENDPOINT = "Endpoint"
+
+
+def endpoint_name() -> Value:
+    """The endpoint's name, as something that exists only once the endpoint does."""
+    return get_att(ENDPOINT, "EndpointName")
+
+
+def resolve_endpoint(spec: ModelSpec) -> Resources:
+    """The endpoint."""
+    block = Endpoint() if spec.endpoint is None else spec.endpoint
+    made = {
+        "EndpointName": spec.endpoint_name,
+        "EndpointConfigName": get_att(ENDPOINT_CONFIG, "EndpointConfigName"),
+        **present(RetainAllVariantProperties=_retained(spec)),
+        **properties(block),
+    }
+    return {ENDPOINT: Resource("AWS::SageMaker::Endpoint", made, ("endpoint_name",))}
+
+
+def _retained(spec: ModelSpec) -> bool | None:
+    """Counts that something else changes must survive an update."""
+    scaled = any(True for _ in variant_scalings(spec))
+    managed = any(variant.managed_instance_scaling is not None for _, variant in variants(spec))
+    return RETAIN_WHEN_SCALED.value if scaled or managed else None

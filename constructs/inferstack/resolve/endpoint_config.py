@@ -1,0 +1,35 @@
+"""AWS::SageMaker::EndpointConfig. It never gets a name: every change replaces it."""
+
+from inferstack.resolve.convert import properties
+from inferstack.resolve.execution_role import role_arn
+from inferstack.resolve.model import model_name
+from inferstack.resolve.resource import Resource, Resources, Value, present
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.rules.walk import variants
+
+ENDPOINT_CONFIG = "EndpointConfig"
+
+
+def resolve_endpoint_config(spec: ModelSpec) -> Resources:
+    """The configuration with every variant of the spec."""
+    config = {} if spec.endpoint_config is None else properties(spec.endpoint_config)
+    with_components = isinstance(spec, InferenceComponentsSpec)
+    made = present(
+        # Only inference components start under the configuration's role; models have their own.
+        ExecutionRoleArn=role_arn(spec.execution_role) if with_components else None,
+        ProductionVariants=[_variant(spec, variant) for _, variant in variants(spec)],
+        **config,
+    )
+    source = next((path for path, _ in variants(spec)), ())
+    return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source)}
+
+
+def _variant(spec: ModelSpec, variant: Variant) -> Value:
+    hosts_model = not isinstance(spec, InferenceComponentsSpec)
+    rest = properties(variant, leave_out=frozenset({"variant_name", "model_name"}))
+    return present(
+        VariantName=variant.variant_name,
+        ModelName=model_name(variant.model_name) if hosts_model else None,
+        **rest,
+    )

@@ -1,0 +1,159 @@
+"""The execution role: what the spec names, and nothing else.
+
+The permissions are a managed policy that the role lists, so that CloudFormation makes the policy,
+then the role, then whatever uses the role, without any DependsOn. What SageMaker needs is in
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms
+"""
+
+from collections.abc import Iterable, Iterator
+
+from inferstack.resolve.locations import S3Location, key_arn, s3_location
+from inferstack.resolve.needs import Needs
+from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
+from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
+from inferstack.spec.blocks.model import VpcConfig
+
+ROLE = "ExecutionRole"
+POLICY = "ExecutionPolicy"
+
+_HERE = "${AWS::Region}:${AWS::AccountId}"
+_LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
+_EC2 = f"arn:${{AWS::Partition}}:ec2:{_HERE}:"
+_SOURCE = ("execution_role",)
+
+
+def role_arn(role: str | ExecutionRole | None) -> Value:
+    """ARN of the role that the endpoint uses: the user's, or the one of this stack."""
+    return role if isinstance(role, str) else get_att(ROLE, "Arn")
+
+
+def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Resources:
+    """Role and policy; nothing when the spec brings a role of its own."""
+    if isinstance(role, str):
+        return {}
+    extra = ExecutionRole() if role is None else role
+    return {POLICY: _policy(extra, needs), ROLE: _role(extra, needs)}
+
+
+def _role(extra: ExecutionRole, needs: Needs) -> Resource:
+    trust = _statement("AssumedBySageMaker", ["sts:AssumeRole"], None)
+    trust["Principal"] = {"Service": "sagemaker.amazonaws.com"}
+    properties = present(
+        Description=f"Execution role of the SageMaker endpoint {needs.endpoint_name}",
+        AssumeRolePolicyDocument=_document([trust]),
+        ManagedPolicyArns=[ref(POLICY), *extra.managed_policy_arns],
+        PermissionsBoundary=extra.permissions_boundary,
+        Path=extra.path,
+    )
+    return Resource("AWS::IAM::Role", properties, _SOURCE)
+
+
+def _policy(extra: ExecutionRole, needs: Needs) -> Resource:
+    statements = [
+        *_read_files(needs.files),
+        *_write_files(needs.writes),
+        *_pull_images(needs.repository_arns),
+        *_use_keys((*needs.keys, *extra.kms_key_arns)),
+        *_join_vpcs(needs.vpcs),
+        *_named("NotifyTopics", ["sns:Publish"], needs.topics),
+        *_named("AskRegistryCredentials", ["lambda:InvokeFunction"], needs.functions),
+        *_named("ReadModelPackages", ["sagemaker:DescribeModelPackage"], needs.model_packages),
+        *_named("ReadHubContent", ["sagemaker:DescribeHubContent"], needs.hub_contents),
+        _write_logs(needs),
+        _publish_metrics(),
+        *(_own(statement) for statement in extra.statements),
+    ]
+    description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
+    properties = present(Description=description, Path=extra.path, PolicyDocument=_document(statements))
+    return Resource("AWS::IAM::ManagedPolicy", properties, _SOURCE)
+
+
+def _document(statements: list[Value]) -> Value:
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _statement(sid: str, actions: list[str], resources: list[Value] | None, condition: Value = None) -> Value:
+    return present(Sid=sid, Effect="Allow", Action=actions, Resource=resources, Condition=condition)
+
+
+def _named(sid: str, actions: list[str], resources: Iterable[Value]) -> Iterator[Value]:
+    """A statement on these resources, or none when there are none."""
+    unique = _once(resources)
+    if unique:
+        yield _statement(sid, actions, unique)
+
+
+def _once(values: Iterable[Value]) -> list[Value]:
+    unique: list[Value] = []
+    for value in values:
+        if value not in unique:
+            unique.append(value)
+    return unique
+
+
+def _read_files(files: Iterable[tuple[str, bool]]) -> Iterator[Value]:
+    places = [(s3_location(url), is_prefix) for url, is_prefix in files]
+    arns = [place.objects_arn(prefix=is_prefix) for place, is_prefix in places]
+    yield from _named("ReadModelFiles", ["s3:GetObject"], arns)
+    for number, bucket in enumerate(_once(place.bucket_arn for place, _ in places)):
+        prefixes = [p.key + ("*" if is_prefix else "") for p, is_prefix in places if p.bucket_arn == bucket]
+        condition = {"StringLike": {"s3:prefix": _once(prefixes)}}
+        yield _statement(f"ListModelFiles{number or ''}", ["s3:ListBucket"], [bucket], condition)
+
+
+def _write_files(urls: Iterable[str]) -> Iterator[Value]:
+    places: list[S3Location] = [s3_location(url) for url in urls]
+    arns = [f"{place.bucket_arn}/{place.key.rstrip('/')}{'/' if place.key else ''}*" for place in places]
+    yield from _named("WriteResults", ["s3:PutObject", "s3:AbortMultipartUpload"], arns)
+
+
+def _pull_images(repositories: Iterable[Value]) -> Iterator[Value]:
+    actions = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+    found = list(_named("PullImage", actions, repositories))
+    yield from found
+    if found:
+        # The login is of the account's registry as a whole; IAM has no ARN for it.
+        yield _statement("LogInToRegistry", ["ecr:GetAuthorizationToken"], ["*"])
+
+
+def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
+    actions = ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"]
+    arns = [key_arn(key) for key in keys]
+    yield from _named("UseKeys", actions, [arn for arn, alias in arns if alias is None])
+    aliased = [(arn, alias) for arn, alias in arns if alias is not None]
+    if aliased:
+        condition = {"ForAnyValue:StringEquals": {"kms:ResourceAliases": _once(a for _, a in aliased)}}
+        yield _statement("UseKeysByAlias", actions, _once(arn for arn, _ in aliased), condition)
+
+
+def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:
+    networks = list(vpcs)
+    parts = [f"{_EC2}subnet/{subnet}" for vpc in networks for subnet in vpc.subnets]
+    parts += [f"{_EC2}security-group/{group}" for vpc in networks for group in vpc.security_group_ids]
+    if not parts:
+        return
+    make = ["ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission"]
+    remove = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission"]
+    yield _statement("JoinVpc", [*make, *remove], _once([*parts, f"{_EC2}network-interface/*"]))
+    looks = ("DhcpOptions", "NetworkInterfaces", "SecurityGroups", "Subnets", "Vpcs")
+    # EC2's Describe actions know no resources.
+    yield _statement("LookAtVpc", [f"ec2:Describe{what}" for what in looks], ["*"])
+
+
+def _write_logs(needs: Needs) -> Value:
+    groups = [f"/aws/sagemaker/Endpoints/{needs.endpoint_name}"]
+    groups += [f"/aws/sagemaker/InferenceComponents/{name}" for name in needs.inference_components]
+    actions = ["CreateLogGroup", "CreateLogStream", "DescribeLogStreams", "PutLogEvents"]
+    resources = [f"{_LOGS}{group}{tail}" for group in groups for tail in ("", ":*")]
+    return _statement("WriteLogs", [f"logs:{action}" for action in actions], resources)
+
+
+def _publish_metrics() -> Value:
+    # PutMetricData knows no resources; the condition keeps it to SageMaker's own namespaces.
+    condition = {"StringLike": {"cloudwatch:namespace": ["AWS/SageMaker", "/aws/sagemaker/*"]}}
+    return _statement("PublishMetrics", ["cloudwatch:PutMetricData"], ["*"], condition)
+
+
+def _own(statement: PolicyStatement) -> Value:
+    made = _statement("", list(statement.action), list(statement.resource), statement.condition)
+    return present(**{**made, "Sid": statement.sid})

@@ -1,0 +1,59 @@
+"""The container image: its URI for the stack's region, and the repository to pull it from.
+
+A framework's images lie in an account of AWS's that differs between regions. Where the stack's region
+is known the URI is plain text; where it is not, a Mapping of the template finds the account at
+deployment. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/mappings-section-structure.html
+"""
+
+import re
+from dataclasses import dataclass
+
+from inferstack.catalog import images
+from inferstack.resolve.locations import ecr_repository_arn
+from inferstack.resolve.resource import Value, pascal
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.placeholders import is_opaque
+
+_ACCOUNT = "Account"
+# An image whose repository is only known at deployment: any of the account's own.
+_OWN_REPOSITORIES = "arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image as the template names it."""
+
+    uri: Value
+    repository_arn: Value | None
+    """None where the image is not in Amazon ECR."""
+    mapping: tuple[str, dict[str, dict[str, str]]] | None = None
+    """Name and content of the Mapping that ``uri`` and ``repository_arn`` look the account up in."""
+
+
+def resolve_image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> Image:
+    """The image for a region (None: any region) and the kind of processor that the instance has."""
+    if isinstance(image, str):
+        return Image(image, _OWN_REPOSITORIES if is_opaque(image) else ecr_repository_arn(image))
+    found = images.find(
+        image.framework,
+        image.version,
+        instance_type,
+        py_version=image.py_version,
+        base_framework_version=image.base_framework_version,
+    )
+    if region is None:
+        return _in_any_region(image, found)
+    uri = found.uri(region)
+    return Image(uri, ecr_repository_arn(uri))
+
+
+def _in_any_region(image: FrameworkImage, found: images.Image) -> Image:
+    name = "ImageAccounts" + re.sub(r"[^A-Za-z0-9]", "", pascal(f"{image.framework}-{image.version}"))
+    account = {_ACCOUNT: {"Fn::FindInMap": [name, {"Ref": "AWS::Region"}, _ACCOUNT]}}
+    uri = f"${{{_ACCOUNT}}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}}/{found.repository}:{found.tag}"
+    arn = f"arn:${{AWS::Partition}}:ecr:${{AWS::Region}}:${{{_ACCOUNT}}}:repository/{found.repository}"
+    return Image(
+        {"Fn::Sub": [uri, account]},
+        {"Fn::Sub": [arn, account]},
+        (name, {where: {_ACCOUNT: number} for where, number in sorted(found.registries.items())}),
+    )

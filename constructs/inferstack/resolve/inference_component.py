@@ -1,0 +1,112 @@
+"""AWS::SageMaker::InferenceComponent.
+
+An update of a component takes no new name, endpoint or variant. All three are in the logical id, so
+that changing one makes a new component instead of an update that cannot work.
+"""
+
+from inferstack.defaults import COPY_COUNT
+from inferstack.resolve.convert import properties
+from inferstack.resolve.endpoint import endpoint_name
+from inferstack.resolve.environment import container_environment
+from inferstack.resolve.model import image_uri
+from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
+from inferstack.spec.blocks.inference_component import InferenceComponent
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.walk import (
+    PlacedContainer,
+    Specification,
+    component_variants,
+    components,
+    containers,
+    specifications,
+)
+
+_HERE = frozenset({"specification", "specifications", "variant_name", "runtime_config"})
+
+
+def component_id(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
+    """Logical id of a component."""
+    return f"InferenceComponent{identity(spec, name, component)}"
+
+
+def identity(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
+    """The part of logical ids that tells this component from every other."""
+    return pascal(name) + short_hash(spec.endpoint_name, _variant_name(spec, component), name)
+
+
+def resolve_inference_components(spec: ModelSpec, region: str | None) -> Resources:
+    """Every component, each after the component that it is an adapter of."""
+    placed = {container.path: container for container in containers(spec)}
+    return {
+        component_id(spec, name, component): Resource(
+            "AWS::SageMaker::InferenceComponent",
+            _component(spec, path, name, component, placed, region),
+            path,
+            _base(spec, component),
+        )
+        for path, name, component in components(spec)
+    }
+
+
+def _component(
+    spec: ModelSpec,
+    path: SpecPath,
+    name: str,
+    component: InferenceComponent,
+    placed: dict[SpecPath, PlacedContainer],
+    region: str | None,
+) -> dict[str, Value]:
+    made = [
+        _specification(spec, below, specification, placed, region)
+        for below, specification in specifications(path, component)
+    ]
+    one = component.specification is not None
+    return present(
+        InferenceComponentName=name,
+        EndpointName=endpoint_name(),
+        VariantName=_variant_name(spec, component),
+        Specification=made[0] if one else None,
+        Specifications=None if one else made,
+        RuntimeConfig=_runtime_config(component),
+        **properties(component, leave_out=_HERE),
+    )
+
+
+def _specification(
+    spec: ModelSpec,
+    path: SpecPath,
+    specification: Specification,
+    placed: dict[SpecPath, PlacedContainer],
+    region: str | None,
+) -> Value:
+    found = placed.get((*path, "container"))
+    rest = properties(specification, leave_out=frozenset({"container"}))
+    return present(Container=None if found is None else _container(spec, found, region), **rest)
+
+
+def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:
+    rest = properties(placed.container, leave_out=frozenset({"image", "environment"}))
+    return present(
+        Image=image_uri(placed, region), Environment=container_environment(spec, placed), **rest
+    )
+
+
+def _runtime_config(component: InferenceComponent) -> Value | None:
+    if component.runtime_config is not None:
+        return properties(component.runtime_config)
+    return None if _base_name(component) is not None else {"CopyCount": COPY_COUNT.value}
+
+
+def _variant_name(spec: ModelSpec, component: InferenceComponent) -> str:
+    return component_variants(spec, component)[0].variant_name
+
+
+def _base_name(component: InferenceComponent) -> str | None:
+    specification = component.specification
+    return None if specification is None else specification.base_inference_component_name
+
+
+def _base(spec: ModelSpec, component: InferenceComponent) -> tuple[str, ...]:
+    base = _base_name(component)
+    return tuple(component_id(spec, name, other) for _, name, other in components(spec) if name == base)

@@ -1,0 +1,65 @@
+"""Where files and images are, as ARNs that a policy can name."""
+
+import re
+from dataclasses import dataclass
+
+from inferstack.spec.placeholders import is_opaque
+
+_VIRTUAL_HOST = re.compile(r"https://(?P<bucket>[^/]+?)\.s3[.-][^/]+/(?P<key>.*)")
+_PATH_STYLE = re.compile(r"https://s3[.-][^/]+/(?P<bucket>[^/]+)/?(?P<key>.*)")
+_S3 = re.compile(r"s3://(?P<bucket>[^/]+)/?(?P<key>.*)")
+_ECR = re.compile(
+    r"(?P<account>[^./]+)\.dkr\.ecr(-fips)?\.(?P<region>[^./]+)\.[^/]+/(?P<repository>[^:@]+)([:@].*)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class S3Location:
+    """A bucket and a key or prefix in it."""
+
+    bucket: str
+    key: str
+
+    @property
+    def bucket_arn(self) -> str:
+        """ARN of the bucket."""
+        return f"arn:${{AWS::Partition}}:s3:::{self.bucket}"
+
+    def objects_arn(self, *, prefix: bool) -> str:
+        """ARN of the one object, or of everything under the prefix."""
+        return f"{self.bucket_arn}/{self.key}{'*' if prefix else ''}"
+
+
+def s3_location(url: str) -> S3Location:
+    """Splits an S3 URL, in the `s3://` form or either of the `https://` ones.
+
+    Raises:
+        ValueError: when it is none of them; the rules refuse such a spec before.
+    """
+    for form in (_S3, _VIRTUAL_HOST, _PATH_STYLE):
+        if (found := form.fullmatch(url)) is not None:
+            return S3Location(found["bucket"], found["key"])
+    raise ValueError(f"not an S3 URL: {url}")
+
+
+def ecr_repository_arn(image: str) -> str | None:
+    """ARN of the repository that an image URI names, or None for an image outside Amazon ECR."""
+    found = _ECR.fullmatch(image)
+    if found is None:
+        return None
+    return f"arn:${{AWS::Partition}}:ecr:{found['region']}:{found['account']}:repository/{found['repository']}"
+
+
+def key_arn(key: str) -> tuple[str, str | None]:
+    """ARN of a KMS key as a policy must name it, and the alias when it is known by alias only.
+
+    IAM does not follow aliases: a statement names keys, and a condition the alias. See
+    https://docs.aws.amazon.com/kms/latest/developerguide/alias-authorization.html
+    """
+    here = "arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}"
+    prefix, _, name = key.rpartition(":")
+    if name.startswith("alias/"):
+        return f"{prefix if prefix else here}:key/*", name
+    if prefix or is_opaque(key):
+        return key, None
+    return f"{here}:key/{name.removeprefix('key/')}", None

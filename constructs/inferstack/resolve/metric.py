@@ -1,0 +1,94 @@
+"""Which of SageMaker's metrics an endpoint publishes, and where each is found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.catalog import instances, metrics
+from inferstack.catalog.metrics import Kind, Metric
+from inferstack.resolve.resource import Value
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.rules.walk import component_variants, components, instance_types, variants
+
+ENDPOINT = "EndpointName"
+VARIANT = "VariantName"
+COMPONENT = "InferenceComponentName"
+
+# What a scaling policy can track; percentiles are for alarms only.
+_SCALING_STATISTICS = frozenset({"Average", "Maximum", "Minimum", "SampleCount", "Sum"})
+# CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
+# units that matter for reading the number are named.
+_NAMED_UNITS = frozenset({"Percent", "Microseconds", "Milliseconds", "Seconds"})
+
+
+def kind_of(spec: ModelSpec) -> Kind:
+    """The catalog's word for what an endpoint publishes."""
+    config = spec.endpoint_config
+    if config is not None and config.async_inference_config is not None:
+        return "async"
+    if any(variant.serverless_config is not None for _, variant in variants(spec)):
+        return "serverless"
+    match spec:
+        case MultiModelSpec():
+            return "multi-model"
+        case InferenceComponentsSpec():
+            return "inference-components"
+        case _:
+            return "instances"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself."""
+
+    title: str
+    values: dict[str, str]
+    variant: Variant | None
+
+    def publishes(self, metric: Metric) -> bool:
+        """Whether the metric has exactly this part's dimensions."""
+        return frozenset(metrics.DIMENSION_NAMES[metric.dimensions]) == frozenset(self.values)
+
+    def devices(self, metric: Metric) -> int:
+        """How many devices the metric sums over on one instance; 1 where it does not, 0 where there are none."""
+        if metric.per_device is None or self.variant is None:
+            return 1
+        found = [instances.find(name) for name in instance_types(self.variant)[:1]]
+        return next((it.gpus if metric.per_device == "gpu" else it.vcpus for it in found if it is not None), 0)
+
+
+def measured(spec: ModelSpec) -> Iterator[Measured]:
+    """Components first: where a name means a component's metric and the fleet's, the component's is meant."""
+    for _, name, component in components(spec):
+        host = component_variants(spec, component)[0]
+        yield Measured(name, {COMPONENT: name}, host)
+    for _, variant in variants(spec):
+        yield Measured(
+            variant.variant_name, {ENDPOINT: spec.endpoint_name, VARIANT: variant.variant_name}, variant
+        )
+    yield Measured(spec.endpoint_name, {ENDPOINT: spec.endpoint_name}, None)
+
+
+def published(name: str, spec: ModelSpec) -> Iterator[tuple[Measured, Metric]]:
+    """The parts of the endpoint that publish a metric of this name, on the narrowest level that has it."""
+    found = metrics.find(name, kind_of(spec))
+    pairs = [(part, metric) for part in measured(spec) for metric in found if part.publishes(metric)]
+    level = {metric.dimensions for _, metric in pairs[:1]}
+    return ((part, metric) for part, metric in pairs if metric.dimensions in level)
+
+
+def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:
+    """The metric's dimensions as CloudFormation wants them."""
+    return [{"Name": name, "Value": values[name]} for name in metrics.DIMENSION_NAMES[metric.dimensions]]
+
+
+def scaling_statistic(metric: Metric) -> str:
+    """What a target-tracking policy averages: shares by their mean, counts as they are counted."""
+    if metric.unit != "Percent" and metric.statistic in _SCALING_STATISTICS:
+        return metric.statistic
+    return "Average"
+
+
+def named_unit(metric: Metric) -> str | None:
+    """The unit to name in an alarm or a policy, or None to take any."""
+    return metric.unit if metric.unit in _NAMED_UNITS else None

@@ -1,0 +1,65 @@
+"""AWS::SageMaker::Model. It never gets a name: a named model cannot be replaced."""
+
+from inferstack.resolve.convert import properties
+from inferstack.resolve.environment import container_environment
+from inferstack.resolve.execution_role import role_arn
+from inferstack.resolve.image import Image, resolve_image
+from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.model import Container, Model
+from inferstack.spec.rules.walk import PlacedContainer, containers, models
+
+_OWN = frozenset({"enable_network_isolation", "vpc_config"})
+
+
+def model_id(name: str | None) -> str:
+    """Logical id of the only model, or of the one under this name."""
+    return "Model" if name is None else f"Model{pascal(name)}"
+
+
+def model_name(name: str | None) -> Value:
+    """The name that AWS gives to the model."""
+    return get_att(model_id(name), "ModelName")
+
+
+def resolve_models(spec: ModelSpec, region: str | None) -> Resources:
+    """Every model of the spec."""
+    placed = {container.path: container for container in containers(spec)}
+    return {
+        model_id(name): Resource(
+            "AWS::SageMaker::Model", _model(spec, model, placed[path], region), path
+        )
+        for path, name, model in models(spec)
+    }
+
+
+def _model(spec: ModelSpec, model: Model, placed: PlacedContainer, region: str | None) -> dict[str, Value]:
+    own = properties(model, leave_out=frozenset(Container.__struct_fields__))
+    return present(
+        ExecutionRoleArn=role_arn(spec.execution_role),
+        PrimaryContainer=_container(spec, model, placed, region),
+        **own,
+    )
+
+
+def _container(spec: ModelSpec, model: Model, placed: PlacedContainer, region: str | None) -> Value:
+    rest = properties(model, leave_out=_OWN | {"image", "environment"})
+    return present(
+        Image=image_uri(placed, region),
+        Mode="MultiModel" if isinstance(spec, MultiModelSpec) else None,
+        Environment=container_environment(spec, placed),
+        **rest,
+    )
+
+
+def image_uri(placed: PlacedContainer, region: str | None) -> Value | None:
+    """URI of the container's image, or None where a model package brings it."""
+    image = placed_image(placed, region)
+    return None if image is None else image.uri
+
+
+def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
+    """The container's image for the processor of the first instance type that it runs on."""
+    if placed.image is None:
+        return None
+    return resolve_image(placed.image, region, next(iter(placed.instance_types), None))

@@ -1,0 +1,125 @@
+"""What the containers of a spec must be allowed to do, gathered from every block that implies it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.resolve.image import resolve_image
+from inferstack.resolve.resource import Value
+from inferstack.spec.blocks.endpoint_config import EndpointConfig
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.rules.walk import components, containers, models, variants
+
+_S3_PREFIX = "S3Prefix"
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Everything that the execution role has to name."""
+
+    endpoint_name: str
+    inference_components: tuple[str, ...]
+    files: tuple[tuple[str, bool], ...]
+    """S3 URLs to read, and whether all objects under them are meant."""
+    writes: tuple[str, ...]
+    """S3 prefixes to write under."""
+    repository_arns: tuple[Value, ...]
+    keys: tuple[str, ...]
+    vpcs: tuple[VpcConfig, ...]
+    topics: tuple[str, ...]
+    functions: tuple[str, ...]
+    model_packages: tuple[str, ...]
+    hub_contents: tuple[str, ...]
+
+
+def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
+    """Walks the spec once. ``region`` decides the image accounts where it is known."""
+    config = EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
+    fleet = [variant for _, variant in variants(spec)]
+    return Needs(
+        endpoint_name=spec.endpoint_name,
+        inference_components=tuple(name for _, name, _ in components(spec)),
+        files=tuple(_files(spec)),
+        writes=tuple([*_writes(config), *_core_dumps(fleet)]),
+        repository_arns=tuple(_repositories(spec, region)),
+        keys=tuple(_keys(config, fleet)),
+        vpcs=tuple(_vpcs(spec, config)),
+        topics=tuple(_topics(config)),
+        functions=tuple(_functions(spec)),
+        model_packages=tuple(m.model_package_name for _, _, m in models(spec) if m.model_package_name),
+        hub_contents=tuple(_hub_contents(spec)),
+    )
+
+
+def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
+    for placed in containers(spec):
+        match placed.container:
+            case Container(model_data_source=ModelDataSource() as source):
+                files = source.s3_data_source
+                yield files.s3_uri, files.s3_data_type == _S3_PREFIX
+            case Container(model_data_url=str() as url):
+                yield url, url.endswith("/")
+            case Container():
+                pass
+            case component if component.artifact_url is not None:
+                yield component.artifact_url, component.artifact_url.endswith("/")
+            case _:
+                pass
+
+
+def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:
+    for placed in containers(spec):
+        if placed.image is not None:
+            image = resolve_image(placed.image, region, next(iter(placed.instance_types), None))
+            if image.repository_arn is not None:
+                yield image.repository_arn
+
+
+def _writes(config: EndpointConfig) -> Iterator[str]:
+    if config.data_capture_config is not None:
+        yield config.data_capture_config.destination_s3_uri
+    if config.async_inference_config is not None:
+        output = config.async_inference_config.output_config
+        yield from (path for path in (output.s3_output_path, output.s3_failure_path) if path is not None)
+
+
+def _core_dumps(fleet: list[Variant]) -> Iterator[str]:
+    return (v.core_dump_config.destination_s3_uri for v in fleet if v.core_dump_config is not None)
+
+
+def _keys(config: EndpointConfig, fleet: list[Variant]) -> Iterator[str]:
+    found = [config.kms_key_id]
+    if config.data_capture_config is not None:
+        found.append(config.data_capture_config.kms_key_id)
+    if config.async_inference_config is not None:
+        found.append(config.async_inference_config.output_config.kms_key_id)
+    found += [v.core_dump_config.kms_key_id for v in fleet if v.core_dump_config is not None]
+    return (key for key in found if key is not None)
+
+
+def _vpcs(spec: ModelSpec, config: EndpointConfig) -> Iterator[VpcConfig]:
+    found = [config.vpc_config, *(model.vpc_config for _, _, model in models(spec))]
+    return (vpc for vpc in found if vpc is not None)
+
+
+def _topics(config: EndpointConfig) -> Iterator[str]:
+    if config.async_inference_config is not None:
+        notify = config.async_inference_config.output_config.notification_config
+        if notify is not None:
+            yield from (topic for topic in (notify.success_topic, notify.error_topic) if topic is not None)
+
+
+def _functions(spec: ModelSpec) -> Iterator[str]:
+    for _, _, model in models(spec):
+        config = model.image_config
+        if config is not None and config.repository_auth_config is not None:
+            yield config.repository_auth_config.repository_credentials_provider_arn
+
+
+def _hub_contents(spec: ModelSpec) -> Iterator[str]:
+    for _, _, model in models(spec):
+        if model.model_data_source is not None:
+            access = model.model_data_source.s3_data_source.hub_access_config
+            if access is not None:
+                yield access.hub_content_arn

@@ -1,0 +1,70 @@
+"""What the modules of this folder make, and how CloudFormation says a few things."""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter
+from inferstack.spec.problem import SpecPath
+
+Value = Any
+"""A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource of the stack, and the part of the spec that it comes from."""
+
+    type: str
+    properties: dict[str, Value]
+    source: SpecPath
+    depends_on: tuple[str, ...] = field(default=())
+
+
+Resources = dict[str, Resource]
+
+
+def ref(logical_id: str) -> Value:
+    """``Ref``: an ARN or a name, whichever the type gives."""
+    return {"Ref": logical_id}
+
+
+def get_att(logical_id: str, attribute: str) -> Value:
+    """``Fn::GetAtt``."""
+    return {"Fn::GetAtt": [logical_id, attribute]}
+
+
+def present(**properties: Value) -> dict[str, Value]:
+    """The properties that are there: ``None`` is absent, zero and false are values."""
+    return {name: value for name, value in properties.items() if value is not None}
+
+
+def pascal(name: str) -> str:
+    """A name as part of a logical id: ``llama2-europe`` is ``Llama2Europe``."""
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def short_hash(*parts: str) -> str:
+    """Eight hexadecimal digits that tell one identity from another."""
+    return hashlib.sha256("/".join(parts).encode()).hexdigest()[:8].upper()
+
+
+def at_deployment(value: Value) -> Value:
+    """The value with every text that holds ``${AWS::…}`` wrapped in ``Fn::Sub``, at any depth."""
+    match value:
+        case str() if has_pseudo_parameter(value):
+            return {"Fn::Sub": PLACEHOLDER.sub(_only_pseudo_parameters, value)}
+        case {"Fn::Sub": _}:
+            return value
+        case dict():
+            return {key: at_deployment(item) for key, item in value.items()}
+        case list() | tuple():
+            return [at_deployment(item) for item in value]
+        case _:
+            return value
+
+
+def _only_pseudo_parameters(found: re.Match[str]) -> str:
+    # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
+    return found[0] if found[1] in PSEUDO_PARAMETERS else f"${{!{found[1]}}}"

@@ -1,0 +1,96 @@
+"""The whole template: every resource, its tags, where it came from, and the outputs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from inferstack.catalog import cloudformation
+from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.autoscaling import resolve_autoscaling
+from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
+from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
+from inferstack.resolve.endpoint_config import resolve_endpoint_config
+from inferstack.resolve.execution_role import resolve_execution_role
+from inferstack.resolve.inference_component import component_id, resolve_inference_components
+from inferstack.resolve.model import placed_image, resolve_models
+from inferstack.resolve.needs import gather_needs
+from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.walk import components, containers
+
+SOURCE_METADATA = "inferstack:source"
+Template = dict[str, Any]
+SourceOf = Callable[[SpecPath], str]
+"""Where a part of the spec stands, as ``file:line``."""
+
+
+def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf) -> Template:
+    """The CloudFormation template of one endpoint.
+
+    Args:
+        spec: a spec without errors.
+        region: region of the stack, or None for a template that works in any.
+        source_of: says for a path of the spec which file and line it stands on.
+    """
+    resources = resolve_resources(spec, region)
+    template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}
+    mappings = _mappings(spec, region)
+    if mappings:
+        template["Mappings"] = mappings
+    template["Resources"] = {
+        logical_id: _rendered(resource, spec.tags, source_of) for logical_id, resource in resources.items()
+    }
+    template["Outputs"] = {name: at_deployment(output) for name, output in _outputs(spec).items()}
+    return template
+
+
+def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
+    """Every resource by logical id, in the order in which a reader wants to meet them."""
+    return {
+        **resolve_execution_role(spec.execution_role, gather_needs(spec, region)),
+        **resolve_models(spec, region),
+        **resolve_endpoint_config(spec),
+        **resolve_endpoint(spec),
+        **resolve_inference_components(spec, region),
+        **resolve_autoscaling(spec),
+        **resolve_alarms(spec),
+        **resolve_dashboard(spec),
+    }
+
+
+def description(spec: ModelSpec) -> str:
+    """What the stack is, for the list of stacks."""
+    if spec.description is not None:
+        return spec.description
+    return f"SageMaker endpoint {spec.endpoint_name} ({spec.__struct_config__.tag}), made by inferstack"
+
+
+def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: SourceOf) -> Template:
+    properties = dict(resource.properties)
+    if tags and cloudformation.is_taggable(resource.type):
+        properties["Tags"] = [{"Key": key, "Value": value} for key, value in tags.items()]
+    rendered: Template = {"Type": resource.type, "Properties": at_deployment(properties)}
+    if resource.depends_on:
+        rendered["DependsOn"] = list(resource.depends_on)
+    rendered["Metadata"] = {SOURCE_METADATA: source_of(resource.source)}
+    return rendered
+
+
+def _mappings(spec: ModelSpec, region: str | None) -> Template:
+    images = (placed_image(placed, region) for placed in containers(spec))
+    return dict(image.mapping for image in images if image is not None and image.mapping is not None)
+
+
+def _outputs(spec: ModelSpec) -> dict[str, Value]:
+    outputs: dict[str, Value] = {
+        "EndpointName": {"Description": "Name to invoke", "Value": endpoint_name()},
+        "EndpointArn": {"Description": "ARN of the endpoint", "Value": ref(ENDPOINT)},
+    }
+    for _, name, component in components(spec):
+        text = "Name of an inference component to invoke"
+        # The name itself, yet only once the component is there: the last part of its ARN.
+        value = {"Fn::Select": [1, {"Fn::Split": ["/", ref(component_id(spec, name, component))]}]}
+        outputs[f"InferenceComponent{pascal(name)}{short_hash(name)}"] = {"Description": text, "Value": value}
+    if spec.dashboard is not False:
+        outputs[f"{DASHBOARD}Url"] = {"Description": "Dashboard of the endpoint", "Value": dashboard_url()}
+    return outputs

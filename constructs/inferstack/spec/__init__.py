@@ -1,0 +1,1 @@
+"""The spec format: reading, checking, and the typed result."""

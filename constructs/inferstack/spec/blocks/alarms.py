@@ -1,0 +1,61 @@
+"""CloudWatch alarms and the dashboard of an endpoint."""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from inferstack.spec.blocks.base import Block, Number
+
+SnsTopic = Annotated[str, Meta(pattern=r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$")]
+
+
+class AlarmRule(Block):
+    """One alarm of your own."""
+
+    shapes: ClassVar = ("AWS::CloudWatch::Alarm",)
+
+    metric: str
+    """AWS's name of a metric that SageMaker publishes. Namespace, dimensions and unit follow from it."""
+    threshold: Number | str
+    """The limit. A latency carries its unit (`500 ms`, `2 s`, `800 us`), since CloudWatch counts
+    microseconds; a utilization may be a share (`90 %`) of all the instance's GPUs or vCPUs."""
+    statistic: str | None = None
+    """`Average`, `Sum`, `Minimum`, `Maximum`, `SampleCount`, or a percentile such as `p99`."""
+    comparison_operator: str | None = None
+    """`GreaterThanOrEqualToThreshold` when absent."""
+    period: int | None = None
+    """Seconds of one data point; 60 when absent."""
+    evaluation_periods: int | None = None
+    """Data points that are looked at."""
+    datapoints_to_alarm: int | None = None
+    """How many of them must be over the limit; all when absent."""
+    treat_missing_data: str | None = None
+    """What a minute without data means; `notBreaching` when absent."""
+    variant_name: str | None = None
+    """Only for this variant; every variant when absent."""
+    inference_component: str | None = None
+    """Only for this inference component; every one when absent."""
+
+
+class Alarms(Block):
+    """Alarms of the endpoint: a default set for its kind, and your own."""
+
+    defaults: bool = True
+    """False leaves the default set out."""
+    actions: tuple[SnsTopic, ...] = ()
+    """SNS topics that hear when an alarm goes off."""
+    ok_actions: tuple[SnsTopic, ...] = ()
+    """SNS topics that hear when it is over."""
+    insufficient_data_actions: tuple[SnsTopic, ...] = ()
+    """SNS topics that hear when the data stops."""
+    rules: tuple[AlarmRule, ...] = ()
+    """Alarms of your own."""
+
+
+class Dashboard(Block):
+    """Settings of the endpoint's dashboard."""
+
+    shapes: ClassVar = ("AWS::CloudWatch::Dashboard",)
+
+    dashboard_name: str | None = None
+    """Name of the dashboard; the endpoint's name and the region when absent."""

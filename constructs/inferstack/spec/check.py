@@ -1,0 +1,156 @@
+"""The way of a spec: read, choose a stage, check the structure, apply the rules.
+
+    file -> Document -> Document at a stage -> [structure problems] -> typed spec -> [rule problems]
+
+Structure comes first: rules only see specs that are built right, so that each can be a few lines.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
+from inferstack.spec.document import Document, read_document
+from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
+from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
+from inferstack.spec.rules import RULES
+from inferstack.spec.stages import at_stage, stage_names, uses_stage
+from inferstack.spec.structure import structure_problems
+from inferstack.spec.words import listed, nearest
+
+UNKNOWN_PLACEHOLDER = "IS110"
+CHECK_CODES = {UNKNOWN_PLACEHOLDER: "A text holds a `${AWS::…}` that CloudFormation does not know."}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSpec:
+    """A spec without errors, where its parts stand in the file, and what is to be said about it."""
+
+    spec: ModelSpec
+    document: Document
+    stage: str | None
+    warnings: tuple[Problem, ...]
+
+
+def load_spec(path: Path | str, *, stage: str | None = None, region: str | None = None) -> LoadedSpec:
+    """Reads a spec file for one stage. ``region`` is used where the spec names none.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    return _load(read_document(path), stage, region)
+
+
+def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
+    """Makes a spec from data that has a YAML spec's form.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    return _load(Document.from_data(data), stage, None)
+
+
+def checked(spec: ModelSpec) -> LoadedSpec:
+    """Checks a spec that was put together in Python from the classes.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    return parse_spec(msgspec.to_builtins(spec))
+
+
+def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
+    """Everything wrong with a spec file, at one stage or, without one, as it stands and at each of its stages."""
+    try:
+        document = read_document(path)
+    except SpecError as error:
+        return list(error.problems)
+    found: dict[Problem, None] = {}
+    for one in (stage,) if stage is not None else _deployable_stages(document):
+        found.update(dict.fromkeys(_problems_at(document, one)))
+    return list(SpecError(found).problems)
+
+
+def _deployable_stages(document: Document) -> tuple[str | None, ...]:
+    """The bare spec deploys too, unless it says itself that it needs a stage."""
+    names = stage_names(document)
+    return names if names and uses_stage(document) else (None, *names)
+
+
+def _problems_at(document: Document, stage: str | None) -> list[Problem]:
+    try:
+        return list(_load(document, stage, None).warnings)
+    except SpecError as error:
+        return list(error.problems)
+
+
+def _load(document: Document, stage: str | None, region: str | None) -> LoadedSpec:
+    staged = at_stage(document, stage)
+    structural = [*structure_problems(staged), *_placeholder_problems(staged)]
+    if structural:
+        raise SpecError(structural)
+    spec: ModelSpec = msgspec.convert(staged.data, Spec)
+    spec = _with_region(spec, region)
+    problems = list(_rule_problems(spec, staged))
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise SpecError(problems)
+    return LoadedSpec(spec, staged, stage, SpecError(problems).problems)
+
+
+def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
+    env = spec.env
+    if region is None or (env is not None and env.region is not None):
+        return spec
+    account = None if env is None else env.account
+    return msgspec.structs.replace(spec, env=Environment(account=account, region=region))
+
+
+def _placeholder_problems(document: Document) -> Iterator[Problem]:
+    for path, text in _texts((), document.data):
+        for name in PLACEHOLDER.findall(text):
+            if name.startswith("AWS::") and name not in PSEUDO_PARAMETERS:
+                position = document.position(path)
+                close = nearest(name, list(PSEUDO_PARAMETERS))
+                fix = f"did you mean `{close}`? " if close is not None else ""
+                fix += f"allowed: {listed(list(PSEUDO_PARAMETERS))}"
+                message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
+                yield Problem(
+                    document.file, position.line, position.column, UNKNOWN_PLACEHOLDER, message, fix, path=path
+                )
+
+
+def _texts(path: SpecPath, value: object) -> Iterator[tuple[SpecPath, str]]:
+    match value:
+        case str():
+            if "${" in value:
+                yield path, value
+        case dict():
+            for key, item in value.items():
+                yield from _texts((*path, key), item)
+        case list():
+            for index, item in enumerate(value):
+                yield from _texts((*path, index), item)
+
+
+def _rule_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
+    ignored = {entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore}
+    for rule in RULES.values():
+        if not isinstance(spec, rule.applies_to):
+            continue
+        if rule.severity is Severity.WARNING and rule.code in ignored:
+            continue
+        for finding in rule.check(spec):
+            at = document.position(finding.path)
+            yield Problem(
+                document.file,
+                at.line,
+                at.column,
+                rule.code,
+                finding.message,
+                finding.fix,
+                rule.severity,
+                finding.path,
+            )

@@ -1,0 +1,64 @@
+"""A spec file as data that knows where it stands.
+
+path -> text (file_text) -> events -> tree (compose) -> Document
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inferstack.spec.compose import compose
+from inferstack.spec.file_text import read_text
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.tree import Node, Position, tree_of
+
+__all__ = ["Document", "Position", "read_document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a spec file says. ``file`` is its name as given, with forward slashes."""
+
+    file: str
+    tree: Node = field(repr=False)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], file: str = "<python>") -> "Document":
+        """A document of data made in Python; everything stands at line 1, column 1.
+
+        Raises:
+            SpecError: when the data holds what YAML cannot.
+        """
+        return cls(file, tree_of(data, file))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Plain dicts, lists and scalars in the file's order. Aliases share objects: do not change them."""
+        data: dict[str, Any] = self.tree.data
+        return data
+
+    def position(self, path: SpecPath, *, key: bool = False) -> Position:
+        """Where a value stands: a scalar itself, else the key or list item that holds it.
+
+        With ``key`` the place of the key. What came by an alias or by ``<<`` stands where its text
+        is. For a path that does not exist, the place of its deepest ancestor that does.
+        """
+        at, node = self.tree.at, self.tree
+        for step in path:
+            entry = node.entry(step)
+            if entry is None:
+                break
+            at, node = entry
+        return at if key or node.entries is not None else node.at
+
+
+def read_document(path: Path | str) -> Document:
+    """Reads a spec file: at most 1 MiB of UTF-8, one document of YAML 1.2 plus merge keys (``<<``).
+
+    Raises:
+        SpecError: with all problems of the file; see :data:`inferstack.spec.file_codes.FILE_CODES`.
+    """
+    file = os.fspath(path).replace(os.sep, "/")
+    return Document(file, compose(file, read_text(Path(path), file)))

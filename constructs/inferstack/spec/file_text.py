@@ -1,0 +1,103 @@
+"""From a path to text: everything that can go wrong before YAML begins."""
+
+import re
+import stat
+from pathlib import Path
+
+from inferstack.spec.file_codes import (
+    DIRECTORY,
+    NO_FILE,
+    NOT_REGULAR,
+    NOT_UTF8,
+    TOO_LARGE,
+    UNPRINTABLE,
+    UNREADABLE,
+)
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.tree import START, Position
+from inferstack.spec.words import nearest
+
+LARGEST_FILE = 1024 * 1024
+"""Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""
+
+# https://yaml.org/spec/1.2.2/#51-character-set
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINE_BREAK = re.compile("\r\n|[\n\r]")
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_text(path: Path, file: str) -> str:
+    """The text of a spec file, without byte order mark. ``file`` is its name in messages.
+
+    Raises:
+        SpecError: when it is no readable regular file of at most 1 MiB of printable UTF-8.
+    """
+    text = _decoded(_read_bytes(path, file), file)
+    unprintable = _UNPRINTABLE.search(text)
+    if unprintable is not None:
+        raise _unprintable(file, text, unprintable)
+    return text
+
+
+def _read_bytes(path: Path, file: str) -> bytes:
+    try:
+        _require_regular_file(path, file)
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise _error(file, NO_FILE, "there is no such file", _similar_files(path)) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"the file cannot be read: {reason}"
+        raise _error(file, UNREADABLE, message, "check path and permissions") from None
+    if len(content) > LARGEST_FILE:
+        message = f"the file is larger than {LARGEST_FILE:,} bytes"
+        raise _error(file, TOO_LARGE, message, "a spec only names artifacts; is this the right file?")
+    return content
+
+
+def _require_regular_file(path: Path, file: str) -> None:
+    """Looks before opening: opening a pipe would wait for its other end."""
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise _error(file, DIRECTORY, "this is a directory", "name a spec file in it")
+    if not stat.S_ISREG(mode):
+        raise _error(file, NOT_REGULAR, "this is not a regular file", "write the spec into a file")
+
+
+def _similar_files(path: Path) -> str:
+    try:
+        names = [sibling.name for sibling in path.parent.iterdir()]
+    except OSError:
+        return f"there is no directory `{path.parent.as_posix()}` either"
+    close = nearest(path.name, names)
+    return "check the path" if close is None else f"did you mean `{close}`?"
+
+
+def _decoded(content: bytes, file: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = _position(error.object[: error.start].decode("utf-8", "replace"))
+        message = f"byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8"
+        if content.startswith(_UTF16_MARKS):
+            message += "; the file looks like UTF-16"
+        raise _error(file, NOT_UTF8, message, "save the file as UTF-8", at) from None
+
+
+def _unprintable(file: str, text: str, found: re.Match[str]) -> SpecError:
+    more = len(_UNPRINTABLE.findall(text)) - 1
+    message = f"the character U+{ord(found[0]):04X} is not allowed in YAML"
+    if more:
+        message += f", and {more} more like it"
+    fix = f'remove it, or write it as "\\u{ord(found[0]):04x}" in double quotes'
+    return _error(file, UNPRINTABLE, message, fix, _position(text[: found.start()]))
+
+
+def _position(text_before: str) -> Position:
+    lines = _LINE_BREAK.split(text_before)
+    return Position(len(lines), len(lines[-1]) + 1)
+
+
+def _error(file: str, code: str, message: str, fix: str, at: Position = START) -> SpecError:
+    return SpecError([Problem(file, *at, code, message, fix)])

@@ -1,0 +1,46 @@
+"""Parts of a text that only the deployment knows.
+
+``${AWS::Region}`` and its like become ``Fn::Sub``; ``{{resolve:…}}`` is CloudFormation's dynamic
+reference; CDK tokens stand for attributes of other constructs when a spec is made in Python.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
+"""
+
+import re
+
+PSEUDO_PARAMETERS = {
+    "AWS::AccountId": "111122223333",
+    "AWS::Region": "us-east-1",
+    "AWS::Partition": "aws",
+    "AWS::URLSuffix": "amazonaws.com",
+}
+"""Pseudo parameters that a text may hold, with a sample of what they become."""
+
+PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
+# A number that stands for a CDK token is so far below zero that no real value is.
+_TOKEN_NUMBER = -1e280
+
+
+def is_opaque(value: object) -> bool:
+    """True for a value that cannot be checked before deployment."""
+    match value:
+        case str():
+            return _OPAQUE.search(value) is not None
+        case int() | float():
+            return value < _TOKEN_NUMBER
+        case [str() as only]:
+            return only.startswith("#{Token[")
+        case _:
+            return False
+
+
+def has_pseudo_parameter(text: str) -> bool:
+    """Whether a text holds ``${AWS::…}``."""
+    return any(name in PSEUDO_PARAMETERS for name in PLACEHOLDER.findall(text))
+
+
+def sample(value: object) -> object:
+    """The text as it may be once deployed; anything else as it is."""
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    return PLACEHOLDER.sub(lambda found: PSEUDO_PARAMETERS.get(found[1], found[0]), value)

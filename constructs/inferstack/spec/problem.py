@@ -1,0 +1,51 @@
+"""What is wrong with a spec, as data.
+
+Every part of inferstack that finds something wrong says so with a :class:`Problem`; the only
+exception that leaves the library, :class:`SpecError`, carries all problems found at once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+SpecPath = tuple[str | int, ...]
+"""Keys and list indices from the top of a spec, e.g. ``("variants", 0, "instance_type")``."""
+
+
+class Severity(StrEnum):
+    """An error stops synthesis; a warning does not and can be switched off with ``ignore``."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, where it stands (1-based line and column), and how to mend it."""
+
+    file: str
+    line: int
+    column: int
+    code: str
+    message: str
+    fix: str = ""
+    severity: Severity = Severity.ERROR
+    path: SpecPath = ()
+
+    def __str__(self) -> str:
+        label = "" if self.severity is Severity.ERROR else f"{self.severity}: "
+        remedy = f"; {self.fix}" if self.fix else ""
+        return f"{self.file}:{self.line}:{self.column}: {self.code}: {label}{self.message}{remedy}"
+
+
+class SpecError(Exception):
+    """A spec cannot be used. ``problems`` holds everything that is wrong with it, in file order."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(problems, key=_file_order))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def _file_order(problem: Problem) -> tuple[str, int, int, str]:
+    return (problem.file, problem.line, problem.column, problem.code)

@@ -1,0 +1,108 @@
+"""Thresholds with units: ``500 ms``, ``90 %``, or a bare number where a metric has no unit.
+
+CloudWatch counts latencies in microseconds and sums utilization over an instance's devices. A
+threshold says what its writer means; here it becomes the number that CloudWatch compares with.
+https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from inferstack.catalog.metrics import Metric
+from inferstack.spec.blocks.base import Number
+from inferstack.spec.placeholders import is_opaque
+
+_TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000}
+_METRIC_UNITS = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
+_FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
+TIME_UNITS = ("us", "ms", "s", "min")
+"""Units that the threshold of a latency may carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A threshold in the metric's own unit, or a share (0 to 1) of all that an instance has."""
+
+    value: Number
+    is_share: bool = False
+
+
+class UnfitQuantity(ValueError):  # noqa: N818 - says what it is about; the product's errors are Problems
+    """A threshold that does not fit its metric: ``message`` is what is wrong, ``fix`` how to mend it."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+
+def is_time(metric: Metric) -> bool:
+    """Whether the metric is a latency or another time."""
+    return metric.unit in _METRIC_UNITS
+
+
+def is_utilization(metric: Metric) -> bool:
+    """Whether the metric is a share of something, which a threshold may give in percent."""
+    return metric.unit == "Percent" or metric.name.endswith("Utilization")
+
+
+def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
+    """What a threshold of the spec says about a metric.
+
+    Times become the metric's own unit, ``%`` a share from 0 to 1; a number stays as it is.
+
+    Raises:
+        UnfitQuantity: for a time without unit, a unit on a metric that has none, a share above 100 %.
+    """
+    if is_opaque(threshold):
+        return Quantity(threshold)  # type: ignore[arg-type]
+    if isinstance(threshold, str):
+        return _with_unit(threshold, metric)
+    if not math.isfinite(threshold):
+        raise UnfitQuantity(f"the threshold {threshold} is no number", "write a finite number")
+    if is_time(metric):
+        message = f"the threshold {threshold} has no unit, and {metric.name} is a time"
+        raise UnfitQuantity(message, f'write a unit: "{threshold} ms"; allowed: {", ".join(TIME_UNITS)}')
+    return Quantity(threshold)
+
+
+def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1) -> Number:
+    """The number that CloudWatch compares the metric with.
+
+    ``devices`` is the number of GPUs or vCPUs that a ``per_device`` metric sums over on one instance.
+
+    Raises:
+        UnfitQuantity: as :func:`parse_threshold`.
+    """
+    quantity = parse_threshold(threshold, metric)
+    if not quantity.is_share:
+        return quantity.value
+    return _plain(Fraction(str(quantity.value)) * (100 if metric.unit == "Percent" else 1) * devices)
+
+
+def _with_unit(text: str, metric: Metric) -> Quantity:
+    found = _FORM.fullmatch(text.strip())
+    if found is None:
+        raise UnfitQuantity(f'"{text[:60]}" is no threshold', _allowed(metric))
+    number, unit = Fraction(found[1]), found[2]
+    if unit == "%" and is_utilization(metric):
+        if number > 100:
+            raise UnfitQuantity(f'"{text}" is more than all of it', "write 0 % to 100 %")
+        return Quantity(_plain(number / 100), is_share=True)
+    if unit in _TIME_UNITS and is_time(metric):
+        return Quantity(_plain(number * _TIME_UNITS[unit] / _METRIC_UNITS[metric.unit]))
+    raise UnfitQuantity(f'"{text}" has the unit `{unit}`, which {metric.name} has not', _allowed(metric))
+
+
+def _allowed(metric: Metric) -> str:
+    if is_time(metric):
+        return f'write a number and a unit ({", ".join(TIME_UNITS)}): "500 ms"'
+    if is_utilization(metric):
+        return 'write a share of all ("90 %") or a number without quotes'
+    return "write a number without quotes and without unit"
+
+
+def _plain(number: Fraction) -> Number:
+    return number.numerator if number.denominator == 1 else float(number)

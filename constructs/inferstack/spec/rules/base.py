@@ -1,0 +1,62 @@
+"""What a rule is: one small function with a code, a sentence and a source.
+
+A rule sees a spec whose structure is already right, for one stage, and yields a finding for each
+place that breaks it. Rules never raise.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import Severity, SpecPath
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that breaks a rule: where, what was found and what is allowed, how to mend it."""
+
+    path: SpecPath
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule as the catalogue shows it. ``source`` is the page or report that it rests on."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    source: str
+    applies_to: type[ModelSpec]
+    check: Callable[[Any], Iterator[Finding]]
+
+
+RULES: dict[str, Rule] = {}
+"""All rules by code, filled as the rule modules are imported."""
+
+S = TypeVar("S", bound=ModelSpec)
+Check = Callable[[S], Iterator[Finding]]
+
+
+def error(code: str, sentence: str, source: str, on: type[S]) -> Callable[[Check[S]], Check[S]]:
+    """Registers a rule that AWS enforces: breaking it stops synthesis."""
+    return _register(code, Severity.ERROR, sentence, source, on)
+
+
+def warning(code: str, sentence: str, source: str, on: type[S]) -> Callable[[Check[S]], Check[S]]:
+    """Registers advice, or a fact that AWS does not confirm; a spec can ignore it."""
+    return _register(code, Severity.WARNING, sentence, source, on)
+
+
+def _register(
+    code: str, severity: Severity, sentence: str, source: str, on: type[S]
+) -> Callable[[Check[S]], Check[S]]:
+    def register(check: Check[S]) -> Check[S]:
+        if code in RULES:
+            raise ValueError(f"{code} is taken by {RULES[code].check.__name__}")
+        RULES[code] = Rule(code, severity, sentence, source, on, check)
+        return check
+
+    return register

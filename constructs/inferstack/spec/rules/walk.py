@@ -1,0 +1,120 @@
+"""The parts of a spec with their paths, whichever way the spec wrote them.
+
+`variant` and `variants`, `model` and `models`, scaling here and there: what looks at a spec asks this
+module and need not know the ways. Paths are those of the YAML file.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.spec.blocks.autoscaling import Autoscaling
+from inferstack.spec.blocks.inference_component import (
+    ComponentContainer,
+    ComponentSpecification,
+    ComponentSpecificationForInstanceType,
+    InferenceComponent,
+)
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.model import Container, FrameworkImage, Model
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.problem import SpecPath
+
+
+def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
+    """Every production variant."""
+    if not isinstance(spec, ModelBackedSpec | InferenceComponentsSpec):
+        return
+    if spec.variant is not None:
+        yield ("variant",), spec.variant
+    for index, variant in enumerate(spec.variants or ()):
+        yield ("variants", index), variant
+
+
+def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
+    """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
+    if not isinstance(spec, ModelBackedSpec):
+        return
+    if spec.model is not None:
+        yield ("model",), None, spec.model
+    for name, model in (spec.models or {}).items():
+        yield ("models", name), name, model
+
+
+def components(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent]]:
+    """Every inference component: path, name, component."""
+    if isinstance(spec, InferenceComponentsSpec):
+        for name, component in spec.inference_components.items():
+            yield ("inference_components", name), name, component
+
+
+Specification = ComponentSpecification | ComponentSpecificationForInstanceType
+
+
+def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tuple[SpecPath, Specification]]:
+    """What a component runs: its one specification, or one for each instance type."""
+    if component.specification is not None:
+        yield (*path, "specification"), component.specification
+    for index, specification in enumerate(component.specifications or ()):
+        yield (*path, "specifications", index), specification
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedContainer:
+    """A container and the instance types that it runs on."""
+
+    path: SpecPath
+    container: Container | ComponentContainer
+    instance_types: tuple[str, ...]
+
+    @property
+    def image(self) -> str | FrameworkImage | None:
+        """The container's image as the spec names it."""
+        return self.container.image
+
+
+def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """Every container of models and of inference components."""
+    for path, name, model in models(spec):
+        hosts = (variant for _, variant in variants(spec) if name is None or variant.model_name == name)
+        yield PlacedContainer(path, model, tuple(t for host in hosts for t in instance_types(host)))
+    for path, _, component in components(spec):
+        fleet = tuple(t for host in component_variants(spec, component) for t in instance_types(host))
+        for below, specification in specifications(path, component):
+            if specification.container is not None:
+                single = isinstance(specification, ComponentSpecificationForInstanceType)
+                types = (specification.instance_type,) if single else fleet  # type: ignore[union-attr]
+                yield PlacedContainer((*below, "container"), specification.container, types)
+
+
+def instance_types(variant: Variant) -> tuple[str, ...]:
+    """The instance types that a variant may use, in order of preference."""
+    if variant.instance_type is not None:
+        return (variant.instance_type,)
+    pools = sorted(variant.instance_pools or (), key=lambda pool: pool.priority)
+    return tuple(pool.instance_type for pool in pools)
+
+
+def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[Variant, ...]:
+    """The variant whose instances a component uses; empty when it names one that is not there."""
+    found = [variant for _, variant in variants(spec)]
+    if component.variant_name is None:
+        return tuple(found[:1])
+    return tuple(variant for variant in found if variant.variant_name == component.variant_name)
+
+
+def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autoscaling]]:
+    """Scaling of variants' instances: path of the scaling, the variant, the scaling."""
+    found = list(variants(spec))
+    top = spec.autoscaling if isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) else None
+    if top is not None and len(found) == 1:
+        yield ("autoscaling",), found[0][1], top
+    for path, variant in found:
+        if variant.autoscaling is not None:
+            yield (*path, "autoscaling"), variant, variant.autoscaling
+
+
+def component_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent, Autoscaling]]:
+    """Scaling of components' copies: path of the scaling, name, component, the scaling."""
+    for path, name, component in components(spec):
+        if component.autoscaling is not None:
+            yield (*path, "autoscaling"), name, component, component.autoscaling

@@ -1,0 +1,191 @@
+"""One spec for several stages.
+
+``stages: {prod: {…}}`` says what is different in a stage. Choosing one merges it into the spec:
+mappings key by key, anything else as a whole; ``null`` removes a key. ``${stage}`` in a text
+becomes the stage's name.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from inferstack.spec import file_codes as codes
+from inferstack.spec.document import Document
+from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.tree import Entry, Node, list_node, mapping_node
+from inferstack.spec.words import describe, listed, nearest
+
+STAGES = "stages"
+PLACEHOLDER = "${stage}"
+
+_NAME = re.compile("[A-Za-z0-9-]+")
+_NAME_FIX = "use letters, digits and hyphens"
+_FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
+_NEEDED_FIX = "choose one with `--stage` or `-c stage=`"
+_AT_THE_KEY = {codes.STAGE_NAME, codes.STAGE_KEY}
+_SAME_IN_ALL = {
+    STAGES: "stages cannot be nested: list them all under the one `stages`",
+    "kind": "`kind` is the same in all stages: write a spec of its own for another kind",
+}
+
+
+def stage_names(document: Document) -> tuple[str, ...]:
+    """The stages that a spec lists, in its order; none when it has no (usable) ``stages``."""
+    stages = document.data.get(STAGES)
+    return tuple(stages) if isinstance(stages, dict) else ()
+
+
+def uses_stage(document: Document) -> bool:
+    """Whether the spec says ``${stage}`` outside of ``stages``: then it needs one to be deployed."""
+    return any(True for _ in _placeholders(_without_stages(document.tree)))
+
+
+def at_stage(document: Document, stage: str | None) -> Document:
+    """The spec as it is in a stage, or without any. It has no ``stages``; overrides keep their positions.
+
+    A mapping that base and stage both have stands where the base has it.
+
+    Raises:
+        SpecError: when ``stages`` is malformed, the stage unknown, or ``${stage}`` left without a stage.
+    """
+    problems = [*_form_problems(document), *_choice_problems(document, stage)]
+    if problems:
+        raise SpecError(problems)
+    base = _without_stages(document.tree)
+    if stage is None:
+        return Document(document.file, base)
+    override = _override(document, stage)
+    merged = base if override is None else _merged(base, override)
+    return Document(document.file, _with_name(merged, stage))
+
+
+def _without_stages(tree: Node) -> Node:
+    return mapping_node(tree.at, {name: entry for name, entry in _entries(tree).items() if name != STAGES})
+
+
+def _override(document: Document, stage: str) -> Node | None:
+    stages = document.tree.entry(STAGES)
+    entry = None if stages is None else stages.node.entry(stage)
+    return None if entry is None else entry.node
+
+
+def _merged(base: Node, override: Node) -> Node:
+    entries = dict(_entries(base))
+    for name, entry in _entries(override).items():
+        if entry.node.data is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = _merged_entry(entries.get(name), entry)
+    return mapping_node(base.at, entries)
+
+
+def _merged_entry(base: Entry | None, override: Entry) -> Entry:
+    if not isinstance(override.node.data, dict):
+        return override
+    if base is None or not isinstance(base.node.data, dict):
+        # Merging into nothing drops the nulls, as they have nothing to remove.
+        return Entry(override.at, _merged(mapping_node(override.node.at, {}), override.node))
+    return Entry(base.at, _merged(base.node, override.node))
+
+
+def _entries(node: Node) -> dict[str, Entry]:
+    return node.entries if isinstance(node.entries, dict) else {}
+
+
+# ---------------------------------------------------------------- ${stage}
+
+
+def _with_name(tree: Node, stage: str) -> Node:
+    """The tree with the stage's name in place. What aliases share stays shared."""
+    done: dict[int, Node] = {}
+
+    def named(node: Node) -> Node:
+        if id(node) not in done:
+            done[id(node)] = _rebuilt(node, named, stage)
+        return done[id(node)]
+
+    return named(tree)
+
+
+def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
+    match node.entries:
+        case dict() as entries:
+            named_entries = {name: Entry(at, named(below)) for name, (at, below) in entries.items()}
+            return mapping_node(node.at, named_entries)
+        case list() as entries:
+            return list_node(node.at, [Entry(at, named(below)) for at, below in entries])
+        case _ if isinstance(node.data, str) and PLACEHOLDER in node.data:
+            return Node(node.at, node.data.replace(PLACEHOLDER, stage))
+        case _:
+            return node
+
+
+def _placeholders(node: Node, path: SpecPath = ()) -> Iterator[SpecPath]:
+    match node.entries:
+        case dict() as entries:
+            for name, entry in entries.items():
+                yield from _placeholders(entry.node, (*path, name))
+        case list() as entries:
+            for index, entry in enumerate(entries):
+                yield from _placeholders(entry.node, (*path, index))
+        case _:
+            if isinstance(node.data, str) and PLACEHOLDER in node.data:
+                yield path
+
+
+# ---------------------------------------------------------------- problems
+
+
+def _form_problems(document: Document) -> Iterator[Problem]:
+    stages = document.data.get(STAGES, {})
+    if not isinstance(stages, dict):
+        message = f"`stages` must be a mapping from stage names to overrides, this is {describe(stages)}"
+        yield _problem(document, (STAGES,), codes.STAGES_FORM, message, _FORM_FIX)
+        return
+    for name, override in stages.items():
+        yield from _stage_problems(document, name, override)
+
+
+def _stage_problems(document: Document, name: str, override: object) -> Iterator[Problem]:
+    path = (STAGES, name)
+    if not _NAME.fullmatch(name):
+        message = f"{describe(name)} is no name for a stage"
+        yield _problem(document, path, codes.STAGE_NAME, message, _NAME_FIX)
+    if not isinstance(override, dict):
+        message = f"a stage must be a mapping, `{name}` is {describe(override)}"
+        yield _problem(document, path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
+        return
+    for key in _SAME_IN_ALL.keys() & override.keys():
+        message = f"the stage `{name}` cannot set `{key}`"
+        yield _problem(document, (*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key])
+
+
+def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]:
+    if stage is None:
+        yield from _leftovers(document)
+    elif STAGES not in document.data:
+        if not _NAME.fullmatch(stage):
+            message = f"{describe(stage)} is no name for a stage"
+            yield _problem(document, (), codes.STAGE_NAME, message, _NAME_FIX)
+    elif isinstance(document.data[STAGES], dict) and stage not in document.data[STAGES]:
+        message = f"the spec has no stage {describe(stage)}"
+        fix = _known(stage, stage_names(document))
+        yield _problem(document, (STAGES,), codes.UNKNOWN_STAGE, message, fix)
+
+
+def _known(stage: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return f"add `{stage}: {{}}` under `stages`"
+    close = nearest(stage, names)
+    question = "" if close is None else f"did you mean `{close}`? "
+    return f"{question}listed: {listed(names, last='and')}"
+
+
+def _leftovers(document: Document) -> Iterator[Problem]:
+    for path in _placeholders(_without_stages(document.tree)):
+        message = "this text needs a stage's name, and no stage was chosen"
+        yield _problem(document, path, codes.STAGE_NEEDED, message, _NEEDED_FIX)
+
+
+def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
+    at = document.position(path, key=code in _AT_THE_KEY)
+    return Problem(document.file, *at, code, message, fix, path=path)

@@ -1,0 +1,276 @@
+"""Is the spec built right? What the JSON Schema says, in words that help.
+
+`jsonschema` finds what is wrong; this module says it: where it stands, what was found, what is
+allowed, the nearest valid name, and the fix.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from inferstack.spec.document import Document
+from inferstack.spec.placeholders import is_opaque, sample
+from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.schema import kind_definitions, shipped_schema
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS, describe, listed, nearest, type_name
+
+UNKNOWN_KEY = "IS101"
+MISSING_KEY = "IS102"
+WRONG_TYPE = "IS103"
+NOT_AN_OPTION = "IS104"
+WRONG_FORM = "IS105"
+OUT_OF_RANGE = "IS106"
+WRONG_LENGTH = "IS107"
+WRONG_COUNT = "IS108"
+EXCLUSIVE_KEYS = "IS109"
+
+STRUCTURE_CODES = {
+    UNKNOWN_KEY: "The block has no such key.",
+    MISSING_KEY: "The block lacks a key that it needs.",
+    WRONG_TYPE: "The value has the wrong type. YAML decides the type: quote what must be a string.",
+    NOT_AN_OPTION: "The value is not one of those that AWS or Triton knows.",
+    WRONG_FORM: "The text does not have the form that AWS asks for.",
+    OUT_OF_RANGE: "The number is outside AWS's bounds.",
+    WRONG_LENGTH: "The text is too short or too long.",
+    WRONG_COUNT: "The list or mapping has too few or too many entries, or one twice.",
+    EXCLUSIVE_KEYS: "Keys that exclude one another stand in the same block.",
+}
+"""Code and meaning of everything that this module reports."""
+
+
+def structure_problems(document: Document) -> list[Problem]:
+    """Everything in a document (of one stage) that the schema forbids."""
+    kind = document.data.get("kind")
+    definition = kind_definitions().get(kind) if isinstance(kind, str) else None
+    if definition is None:
+        return [_kind_problem(document)]
+    errors = _validator(definition).iter_errors(document.data)
+    return [problem for error in errors for problem in _problems(document, error)]
+
+
+def _kind_problem(document: Document) -> Problem:
+    kinds = list(kind_definitions())
+    if "kind" not in document.data:
+        return _problem(document, (), MISSING_KEY, "the spec lacks `kind`", f"add `kind:` with {listed(kinds)}")
+    found = document.data["kind"]
+    return _problem(document, ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind", _choose(found, kinds))
+
+
+def _problem(
+    document: Document, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False
+) -> Problem:
+    position = document.position(path, key=key)
+    return Problem(document.file, position.line, position.column, code, message, fix, path=path)
+
+
+# ---------------------------------------------------------------- the validator
+
+
+def _is_integer(_: object, instance: object) -> bool:
+    """Unlike JSON Schema's own: 2.0 is a float, as it is for CloudFormation."""
+    return isinstance(instance, int) and not isinstance(instance, bool)
+
+
+def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
+    """A text that is known only at deployment passes; pseudo parameters stand for a sample."""
+    check = Draft202012Validator.VALIDATORS[keyword]
+
+    def validate(
+        validator: Any, value: object, instance: object, schema: dict[str, Any]
+    ) -> Iterator[ValidationError]:
+        if not is_opaque(instance):
+            yield from check(validator, value, sample(instance), schema) or ()
+
+    return validate
+
+
+def _whole_pattern(_: Any, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
+    # Python's `$` also matches before a final line break, which AWS would refuse.
+    if isinstance(instance, str) and not is_opaque(instance):
+        if re.search(re.sub(r"(?<!\\)\$$", r"\\Z", pattern), str(sample(instance))) is None:
+            yield ValidationError("pattern")
+
+
+_KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "type", "minItems")
+_Validator = extend(
+    Draft202012Validator,
+    validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _whole_pattern},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+)
+
+
+@cache
+def _validator(definition: str) -> Any:
+    return _Validator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
+
+
+# ---------------------------------------------------------------- errors into words
+
+
+def _problems(document: Document, error: ValidationError) -> Iterable[Problem]:
+    path = tuple(error.absolute_path)
+    match str(error.validator):
+        case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
+            return _SEVERAL[keyword](document, path, error)
+        case keyword:
+            code, say = _ONE[keyword]
+            return [_problem(document, path, code, *say(_name(path), error))]
+
+
+def _name(path: SpecPath) -> str:
+    """The key that a value belongs to, in backquotes."""
+    keys = [part for part in path if isinstance(part, str)]
+    return f"`{keys[-1]}`" if keys else "the spec"
+
+
+def _unknown_keys(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+    known = list(error.schema["properties"])
+    for key in error.instance:
+        if key not in known:
+            where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
+            message = f"unknown key `{key}` in {where if path else 'the spec'}"
+            yield _problem(document, (*path, key), UNKNOWN_KEY, message, _choose(key, known), key=True)
+
+
+def _missing_key(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+    missing = error.message.split("'")[1]
+    text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
+    fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
+    yield _problem(document, path, MISSING_KEY, f"{_name(path)} lacks `{missing}`", fix)
+
+
+def _no_branch_fits(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+    """Reports from the branch whose type the value has; if none has, from the choice as a whole."""
+    branches = error.validator_value
+    fitting = [i for i, branch in enumerate(branches) if _accepts_type(branch, error.instance)]
+    if not fitting:
+        wanted = listed([_branch_type(branch) for branch in branches], quote="")
+        message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
+        yield _problem(document, path, WRONG_TYPE, message, "")
+    for inner in error.context or ():
+        if inner.schema_path[0] == next(iter(fitting), None):
+            yield from _problems(document, inner)
+
+
+def _bad_name(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+    for inner in error.context or [error]:
+        name = str(error.instance)
+        code, say = _ONE[str(inner.validator)]
+        yield _problem(document, (*path, name), code, *say(f"the name `{name}`", inner), key=True)
+
+
+def _exclusive_keys(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+    keys = error.validator_value.get("required", [])
+    message = f"{listed(keys, last='and')} exclude one another in {_name(path)}"
+    yield _problem(document, path, EXCLUSIVE_KEYS, message, "keep one of them")
+
+
+_SEVERAL: dict[str, Callable[[Document, SpecPath, ValidationError], Iterator[Problem]]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing_key,
+    "anyOf": _no_branch_fits,
+    "propertyNames": _bad_name,
+    "not": _exclusive_keys,
+}
+
+
+def _resolved(branch: dict[str, Any]) -> dict[str, Any]:
+    reference = branch.get("$ref")
+    if reference is None:
+        return branch
+    definition: dict[str, Any] = shipped_schema()["$defs"][reference.rpartition("/")[2]]
+    return definition
+
+
+def _branch_type(branch: dict[str, Any]) -> str:
+    return type_name(_resolved(branch)["type"])
+
+
+def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
+    return bool(_Validator({"type": _resolved(branch)["type"]}).is_valid(instance))
+
+
+def _type(name: str, error: ValidationError) -> tuple[str, str]:
+    wanted, found = error.validator_value, error.instance
+    fix = ""
+    if wanted == "string" and isinstance(found, int | float):
+        text = str(found).lower() if isinstance(found, bool) else str(found)
+        fix = f'quote it: "{text}" (check that YAML did not change the text)'
+    elif found is None:
+        fix = "give it a value, or remove the key"
+    elif wanted == "boolean" and str(found).lower() in {"yes", "no", "on", "off", "y", "n"}:
+        fix = "write true or false: in YAML 1.2 other words are strings"
+    elif wanted == "array":
+        fix = "write a list: [a, b] or one `- item` a line"
+    return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
+
+
+def _enum(name: str, error: ValidationError) -> tuple[str, str]:
+    return f"{name} cannot be {describe(error.instance)}", _choose(error.instance, error.validator_value)
+
+
+def _pattern(name: str, error: ValidationError) -> tuple[str, str]:
+    pattern = str(error.schema["pattern"])
+    meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
+    return f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}"
+
+
+def _bounds(name: str, error: ValidationError) -> tuple[str, str]:
+    low, high = error.schema.get("minimum"), error.schema.get("maximum")
+    return f"{name} is out of range: {error.instance}", f"allowed: {_span(low, high)}"
+
+
+def _length(name: str, error: ValidationError) -> tuple[str, str]:
+    low, high = error.schema.get("minLength"), error.schema.get("maxLength")
+    return f"{name} has {len(error.instance)} characters", f"allowed: {_span(low, high)} characters"
+
+
+def _count(name: str, error: ValidationError) -> tuple[str, str]:
+    words = ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
+    low, high = (error.schema.get(word) for word in words)
+    return f"{name} has {len(error.instance)} entries", f"allowed: {_span(low, high)}"
+
+
+def _twice(name: str, _: ValidationError) -> tuple[str, str]:
+    return f"{name} has an entry twice", "remove the second one"
+
+
+def _const(name: str, error: ValidationError) -> tuple[str, str]:
+    return f"{name} cannot be {describe(error.instance)}", f"write {error.validator_value}"
+
+
+_ONE: dict[str, tuple[str, Callable[[str, ValidationError], tuple[str, str]]]] = {
+    "type": (WRONG_TYPE, _type),
+    "enum": (NOT_AN_OPTION, _enum),
+    "const": (NOT_AN_OPTION, _const),
+    "pattern": (WRONG_FORM, _pattern),
+    "minimum": (OUT_OF_RANGE, _bounds),
+    "maximum": (OUT_OF_RANGE, _bounds),
+    "minLength": (WRONG_LENGTH, _length),
+    "maxLength": (WRONG_LENGTH, _length),
+    "minItems": (WRONG_COUNT, _count),
+    "maxItems": (WRONG_COUNT, _count),
+    "minProperties": (WRONG_COUNT, _count),
+    "uniqueItems": (WRONG_COUNT, _twice),
+}
+
+
+def _span(low: float | None, high: float | None) -> str:
+    match low, high:
+        case None, _:
+            return f"at most {high}"
+        case _, None:
+            return f"at least {low}"
+        case _:
+            return f"{low} to {high}"
+
+
+def _choose(found: object, options: list[Any]) -> str:
+    close = nearest(found, [str(option) for option in options])
+    suggestion = f"did you mean `{close}`? " if close is not None else ""
+    return f"{suggestion}allowed: {listed(options, quote='')}"

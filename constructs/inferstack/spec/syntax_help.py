@@ -1,0 +1,66 @@
+"""What PyYAML's complaints mean to someone who writes a spec."""
+
+import re
+from typing import NamedTuple
+
+import yaml
+
+from inferstack.spec.file_codes import SYNTAX
+from inferstack.spec.problem import Problem
+from inferstack.spec.tree import Position
+
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+class _Hint(NamedTuple):
+    """``problem`` is searched in the parser's words (libyaml's and PyYAML's own), ``line`` in the line."""
+
+    problem: str
+    line: str
+    fix: str
+
+
+_HINTS = (
+    _Hint("", r"^\s*\t", "indent with spaces: YAML does not allow tabs there"),
+    _Hint("", "^%", "remove the line that starts with `%`"),
+    _Hint(r"',' or|cannot start|mapping values", r"\$\{", "quote a text with `${…}` in [ ] or { }"),
+    _Hint("',' or", "", "close the bracket, and put a comma between its items"),
+    _Hint("mapping values", "", "quote a text that holds `: `; indent all keys of a mapping alike"),
+    _Hint("expected ':'", "", "write `key: value`; a text of several lines needs quotes or `|`"),
+    _Hint("expected key|block end|'-'", "", "indent the keys of a mapping, or the items of a list, alike"),
+    _Hint("cannot start", "", "quote a text that starts with `@`, `%` or a backtick"),
+    _Hint("unexpected end of stream", "", "close the quote"),
+    _Hint("escape|hexdecimal|hexadecimal", "", "use single quotes, or write a backslash as `\\\\`"),
+    _Hint("alphabetic or numeric", "", "quote a text that starts with `*`, `&` or `!`"),
+    _Hint("tag", "", "remove the tag (the word that starts with `!`)"),
+    _Hint("node content", "", "quote a text that starts with a bracket, a brace or a comma"),
+    _Hint("", "", "check quotes, brackets and indentation here and in the line above"),
+)
+
+
+def syntax_problem(file: str, text: str, error: Exception, last: Position) -> Problem:
+    """Where YAML ended and how to go on. ``last`` stands in for a place that the parser does not tell."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        # libyaml's binding gives up this way on escapes in tags that are not UTF-8.
+        message = "not valid YAML: the text after this place cannot be read"
+        return Problem(file, *last, SYNTAX, message, _HINTS[-1].fix)
+    mark = error.problem_mark or error.context_mark
+    at = last if mark is None else Position(mark.line + 1, mark.column + 1)
+    words = error.problem or error.context or ""
+    message = f"not valid YAML: {words}{_context(error)}"
+    return Problem(file, *at, SYNTAX, message, _fix(words, _line(text, at)))
+
+
+def _context(error: yaml.MarkedYAMLError) -> str:
+    if error.context is None or error.context_mark is None or error.problem is None:
+        return ""
+    return f" {error.context} that begins on line {error.context_mark.line + 1}"
+
+
+def _line(text: str, at: Position) -> str:
+    return dict(enumerate(_LINE_BREAK.split(text), 1)).get(at.line, "")
+
+
+def _fix(problem: str, line: str) -> str:
+    fits = (hint.fix for hint in _HINTS if re.search(hint.problem, problem) and re.search(hint.line, line))
+    return next(fits)

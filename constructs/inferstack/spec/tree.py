@@ -1,0 +1,111 @@
+"""A spec's data together with the places where it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from inferstack.spec.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
+from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.words import describe
+
+DEEPEST = 64
+"""How many mappings and lists may stand inside one another: later steps walk data recursively."""
+
+
+class Position(NamedTuple):
+    """A place in a file; lines and columns count from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+START = Position(1, 1)
+
+
+class Entry(NamedTuple):
+    """What a mapping or list holds. ``at`` is where the key or the item begins."""
+
+    at: Position
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A value. ``entries`` mirrors ``data`` for mappings and lists and is ``None`` for scalars.
+
+    Aliases make nodes shared, so neither is ever changed once built.
+    """
+
+    at: Position
+    data: Any
+    entries: dict[str, Entry] | list[Entry] | None = None
+
+    def entry(self, step: str | int) -> Entry | None:
+        """What stands under a key or at an index."""
+        entries = self.entries
+        if isinstance(entries, dict):
+            return entries.get(step) if isinstance(step, str) else None
+        if isinstance(entries, list) and isinstance(step, int) and 0 <= step < len(entries):
+            return entries[step]
+        return None
+
+
+def mapping_node(at: Position, entries: dict[str, Entry]) -> Node:
+    """A mapping of entries that are built already."""
+    return Node(at, {key: entry.node.data for key, entry in entries.items()}, entries)
+
+
+def list_node(at: Position, entries: list[Entry]) -> Node:
+    """A list of entries that are built already."""
+    return Node(at, [entry.node.data for entry in entries], entries)
+
+
+def tree_of(data: Mapping[str, Any], file: str) -> Node:
+    """A copy of data made in Python, as if all of it stood at the start of a file.
+
+    Raises:
+        SpecError: with every key that is no text and every value that YAML could not hold.
+    """
+    if not isinstance(data, Mapping):
+        message = f"a spec is a mapping, this is {describe(data)}"
+        raise SpecError([_problem(file, NOT_A_MAPPING, message, "pass a dict", ())])
+    problems: list[Problem] = []
+    root = _grown(data, (), file, problems)
+    if problems:
+        raise SpecError(problems)
+    return root
+
+
+def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) -> Node:
+    match value:
+        case None | str() | int() | float():
+            return Node(START, value)
+        case Mapping() | list() | tuple() if len(path) >= DEEPEST:
+            message = f"data is nested more than {DEEPEST} levels deep, or holds itself"
+            problems.append(_problem(file, TOO_DEEP, message, "flatten it", path))
+        case Mapping():
+            problems += [_key_problem(file, key, path) for key in value if not isinstance(key, str)]
+            keys = [key for key in value if isinstance(key, str)]
+            values = {key: _grown(value[key], (*path, key), file, problems) for key in keys}
+            return mapping_node(START, {key: Entry(START, node) for key, node in values.items()})
+        case list() | tuple():
+            items = [_grown(item, (*path, index), file, problems) for index, item in enumerate(value)]
+            return list_node(START, [Entry(START, item) for item in items])
+        case _:
+            message = f"`{_dotted(path)}` is a `{type(value).__name__}`, which is not plain data"
+            fix = "use dict, list, str, int, float, bool or None"
+            problems.append(_problem(file, NOT_PLAIN, message, fix, path))
+    return Node(START, None)
+
+
+def _key_problem(file: str, key: object, path: SpecPath) -> Problem:
+    message = f"a key of `{_dotted(path)}` is not text but {describe(key)}"
+    return _problem(file, KEY_NOT_TEXT, message, "make it a str", path)
+
+
+def _dotted(path: SpecPath) -> str:
+    return ".".join(map(str, path)) or "spec"
+
+
+def _problem(file: str, code: str, message: str, fix: str, path: SpecPath) -> Problem:
+    return Problem(file, *START, code, message, fix, path=path)

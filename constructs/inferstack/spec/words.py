@@ -1,0 +1,82 @@
+"""Words for messages: what was found, what is allowed, what was probably meant."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+_SHOWN = 12
+_LONGEST = 60
+
+_TYPE_NAMES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "nothing",
+}
+
+_NAME = "letters, digits, and hyphens between them"
+_S3_URL = "an S3 URL: s3://bucket/key"
+WHAT_A_PATTERN_MEANS = {
+    r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
+    r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"{_NAME}, at most 63 characters",
+    r"^[a-zA-Z0-9]([\-a-zA-Z0-9]*[a-zA-Z0-9])?$": _NAME,
+    r"^(https|s3)://([^/]+)/?(.*)$": _S3_URL,
+    r"^(https|s3)://([^/])/?(.*)$": _S3_URL,
+    r"^[0-9]{12}$": 'twelve digits in quotes: "111122223333"',
+    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$": "a role's ARN: arn:aws:iam::111122223333:role/name",
+    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$": (
+        "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^IS[0-9]{3}$": "a warning's code: IS203",
+    r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
+    r"^[\S]+$": "text without spaces",
+    r"[\S]+": "text without spaces",
+}
+"""Patterns in words. One that is missing here is shown as it is."""
+
+
+def describe(value: object) -> str:
+    """A value as a reader of YAML would name it, cut short."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping" if value else "an empty mapping"
+        case list() | tuple():
+            return "a list" if value else "an empty list"
+        case str():
+            return f'"{value}"' if len(value) <= _LONGEST else f'"{value[:_LONGEST]}…"'
+        case _:
+            return str(value)
+
+
+def type_name(name: str) -> str:
+    """A JSON Schema type in words."""
+    return _TYPE_NAMES[name]
+
+
+def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> str:
+    """``a, b or c``; of a long list its beginning and how many more."""
+    words = [f"{quote}{option}{quote}" for option in options]
+    if len(words) > _SHOWN:
+        return f"{', '.join(words[:_SHOWN])} and {len(words) - _SHOWN} more"
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def nearest(found: object, options: Sequence[str]) -> str | None:
+    """The option that was probably meant. CamelCase and hyphens count as snake_case."""
+    text = str(found)[:_LONGEST]
+    folded = {_fold(option): option for option in reversed(options)}
+    close = get_close_matches(_fold(text), folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())

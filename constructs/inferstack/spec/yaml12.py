@@ -1,0 +1,100 @@
+"""What a YAML scalar means: the core schema of YAML 1.2.
+
+YAML 1.1, which PyYAML implements, turns ``on`` into true, ``1:30`` into 90 and ``2026-01-01`` into
+a date. 1.2 has none of these traps. https://yaml.org/spec/1.2.2/#103-core-schema
+"""
+
+import math
+import re
+
+Scalar = str | int | float | bool | None
+
+CORE_TAG = "tag:yaml.org,2002:"
+
+_CONSTANTS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_DECIMAL = re.compile(r"[-+]?[0-9]+")
+_HEX_OR_OCTAL = re.compile(r"0x[0-9a-fA-F]+|0o[0-7]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_TAGGED_TYPES: dict[str, type] = {"null": type(None), "bool": bool, "int": int, "float": float}
+
+# More digits than any 64-bit integer has; Python refuses to read very long ones at all.
+_MOST_DIGITS = 19
+_LARGEST = 2**63 - 1
+
+
+class UnfitScalarError(ValueError):
+    """A scalar that has no value. ``args`` are a message and a fix."""
+
+
+def plain_scalar(text: str) -> Scalar:
+    """The value of a scalar without quotes and tag.
+
+    Raises:
+        UnfitScalarError: for a number that 64 bits cannot hold.
+    """
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _DECIMAL.fullmatch(text):
+        return _decimal(text)
+    if _HEX_OR_OCTAL.fullmatch(text):
+        return _in_range(int(text, 0))
+    if _FLOAT.fullmatch(text):
+        return _float(text)
+    if _NOT_FINITE.fullmatch(text):
+        return float(text.replace(".", ""))
+    return text
+
+
+def tagged_scalar(tag: str, text: str) -> Scalar:
+    """The value of a scalar with a tag of the core schema, such as ``int`` for ``!!int``.
+
+    Raises:
+        UnfitScalarError: when the text is not of the tag's type.
+    """
+    if tag == "str":
+        return text
+    value = plain_scalar(text)
+    if tag == "float" and type(value) is int:
+        return float(value)
+    if type(value) is not _TAGGED_TYPES[tag]:
+        message = f"the value does not fit its tag `!!{tag}`"
+        raise UnfitScalarError(message, "remove the tag or change the value")
+    return value
+
+
+def is_scalar_tag(tag: str) -> bool:
+    """Whether :func:`tagged_scalar` knows a tag."""
+    return tag == "str" or tag in _TAGGED_TYPES
+
+
+def _decimal(text: str) -> int:
+    if len(text.lstrip("+-").lstrip("0")) > _MOST_DIGITS:
+        raise _too_large()
+    return _in_range(int(text.lstrip("+-").lstrip("0") or "0") * (-1 if text[0] == "-" else 1))
+
+
+def _in_range(number: int) -> int:
+    if not -_LARGEST - 1 <= number <= _LARGEST:
+        raise _too_large()
+    return number
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _too_large()
+    return number
+
+
+def _too_large() -> UnfitScalarError:
+    return UnfitScalarError(
+        "the number is too large: integers have at most 64 bits, other numbers are below 1.8e308",
+        "if it is text, quote it",
+    )

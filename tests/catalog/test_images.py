@@ -1,0 +1,155 @@
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from inferstack.catalog import images
+from inferstack.catalog._data import document
+
+Sdk = Callable[..., str]
+# One instance type for each kind of processor, and two of the Graviton families that the SDK knows.
+INSTANCE_TYPES = {
+    "x86_64": ("ml.m5.xlarge", "ml.g5.2xlarge", "ml.p5.48xlarge", "ml.inf1.xlarge", "ml.inf2.xlarge"),
+    "arm64": ("ml.c7g.large", "ml.m6gd.large"),
+}
+SDK_NAMES: dict[str, dict[str, str]] = {
+    "triton": {"framework": "sagemaker-tritonserver"},
+    "huggingface-neuron": {"framework": "huggingface", "inference_tool": "neuron"},
+    "huggingface-neuronx": {"framework": "huggingface", "inference_tool": "neuronx"},
+}
+# Where the SDK is wrong, by framework and pattern of instance types.
+DIFFERENCES = {
+    # It refuses its own images for the processors that they are made for, and takes others.
+    ("huggingface-vllm-neuronx", r"ml\.inf2\..*"),
+    ("llama-cpp-arm64", r"ml\.(c7g|m6gd)\..*"),
+}
+
+
+def cases(framework: str) -> Iterator[dict[str, Any]]:
+    """Every version, alias, base framework, Python version and kind of processor."""
+    for architecture, line in document("images.json")["frameworks"][framework].items():
+        for version in (*line["versions"], *line["aliases"]):
+            for row in line["versions"][line["aliases"].get(version, version)]:
+                for base in (row["base"], *row.get("base_aliases", ())) if "base" in row else (None,):
+                    for instance_type in INSTANCE_TYPES[architecture]:
+                        yield {
+                            "version": version,
+                            "instance_type": instance_type,
+                            "py_version": row.get("py"),
+                            "base_framework_version": base,
+                        }
+
+
+def difference(framework: str, instance_type: str) -> tuple[str, str] | None:
+    matching = (it for it in DIFFERENCES if it[0] == framework and re.fullmatch(it[1], instance_type))
+    return next(matching, None)
+
+
+def answer(call: Callable[..., str], **arguments: Any) -> str | None:
+    try:
+        return call(**arguments)
+    except (images.UnknownImage, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("framework", images.frameworks())
+def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: Sdk) -> None:
+    name = {"framework": framework, "image_scope": "inference"} | SDK_NAMES.get(framework, {})
+    compared, different = 0, set()
+    for case in cases(framework):
+        for region in (*images.regions(framework, case["version"]), "mars-north-1"):
+            ours = answer(images.image_uri, framework=framework, region=region, **case)
+            theirs = answer(sdk_image_uri, region=region, **name, **case)
+            compared += ours is not None
+            if ours != theirs:
+                assert difference(framework, case["instance_type"]), (case, region, ours, theirs)
+                different.add(difference(framework, case["instance_type"]))
+    assert compared > 0
+    # Once the SDK has been mended, the difference must leave the list.
+    assert different == {it for it in DIFFERENCES if it[0] == framework}
+
+
+@pytest.mark.parametrize(
+    ("framework", "version", "instance_type", "image"),
+    [
+        ("triton", "26.05", "ml.g5.xlarge", "sagemaker-tritonserver:26.05-py3"),
+        ("triton", "26.05", "ml.m5.xlarge", "sagemaker-tritonserver:26.05-py3-cpu"),
+        ("sagemaker-tritonserver", "26.05", "ml.g5.xlarge", "sagemaker-tritonserver:26.05-py3"),
+        # The tag repeats a short version as it was written.
+        ("pytorch", "1.13", "ml.g5.xlarge", "pytorch-inference:1.13-gpu-py39"),
+        ("pytorch", "1.13.1", "ml.g5.xlarge", "pytorch-inference:1.13.1-gpu-py39"),
+        # Graviton has images of its own, also for families that the SDK takes for x86.
+        ("pytorch", "2.6", "ml.c7g.large", "pytorch-inference-arm64:2.6-cpu-py312-ubuntu22.04-sagemaker"),
+        ("pytorch", "2.6", "ml.c8g.large", "pytorch-inference-arm64:2.6-cpu-py312-ubuntu22.04-sagemaker"),
+        ("llama-cpp-arm64", "1.0.1", "ml.c8g.large", "llama-cpp-arm64:server-sagemaker-cpu-v1.0.1"),
+        # No instance type: serverless, hence the CPU, or the only image that there is.
+        ("triton", "26.05", None, "sagemaker-tritonserver:26.05-py3-cpu"),
+        ("huggingface-llm", "1.4.5", None, None),
+        (
+            "huggingface-vllm-neuronx",
+            "0.4.4",
+            "ml.inf2.xlarge",
+            "huggingface-vllm-inference-neuronx:0.11.0-optimum0.4.4-neuronx-py310-sdk2.26.1-ubuntu22.04",
+        ),
+    ],
+)
+def test_the_image_suits_the_processor(
+    framework: str, version: str, instance_type: str | None, image: str | None
+) -> None:
+    repository, tag = images.repository_and_tag(framework, version, instance_type)
+    if image is None:
+        assert "gpu" in tag
+    else:
+        assert f"{repository}:{tag}" == image
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message", "allowed"),
+    [
+        (("tritn", "26.05", "us-east-1", "ml.g5.xlarge"), "'tritn' is not a framework", "triton"),
+        (("triton", "26.5", "us-east-1", "ml.g5.xlarge"), "triton has no version '26.5'", "26.05"),
+        (("triton", "26.05", "us-est-1", "ml.g5.xlarge"), "has not been published in us-est-1", "us-east-1"),
+        (("triton", "26.05", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "gpu"),
+        (("triton", "26.05", "us-east-1", "ml.c7g.large"), "no image for arm64", "x86_64"),
+        (("pytorch", "2.6", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "cpu"),
+        (("pytorch", "1.2.0", "us-east-1", "ml.g5.xlarge"), "py_version must say which", "py3"),
+        (
+            ("huggingface", "4.26", "us-east-1", "ml.g5.xlarge"),
+            "base_framework_version must",
+            "pytorch1.13.1",
+        ),
+    ],
+)
+def test_an_unknown_image_is_refused_with_what_is_allowed(
+    wanted: tuple[str, str, str, str], message: str, allowed: str
+) -> None:
+    with pytest.raises(images.UnknownImage) as error:
+        images.image_uri(*wanted)
+    assert message in error.value.message
+    assert allowed in error.value.allowed
+
+
+def test_a_wrong_flavour_is_refused_with_what_is_allowed() -> None:
+    with pytest.raises(images.UnknownImage) as error:
+        images.find("pytorch", "2.6", "ml.g5.xlarge", py_version="py27")
+    assert error.value.allowed == ("py312",)
+
+
+def test_versions_are_in_the_order_of_their_numbers() -> None:
+    found = images.versions("pytorch")
+    assert found.index("1.9.0") < found.index("1.10.0") < found.index("2.6.0") < found.index("1.13")
+
+
+def test_regions_of_an_unknown_version_are_refused() -> None:
+    with pytest.raises(images.UnknownImage, match="no version"):
+        images.regions("triton", "1.0")
+
+
+def test_the_accounts_are_those_of_the_uris() -> None:
+    accounts = images.registries("triton", "24.09", "ml.g5.xlarge")
+    assert accounts["us-east-1"] == "763104351884"
+    assert images.image_uri("triton", "24.09", "cn-north-1", "ml.g5.xlarge") == (
+        f"{accounts['cn-north-1']}.dkr.ecr.cn-north-1.amazonaws.com.cn/sagemaker-tritonserver:24.09-py3"
+    )
+    assert images.regions("triton", "24.09") == tuple(sorted(accounts))

@@ -1,0 +1,132 @@
+from typing import get_args
+
+import pytest
+from botocore.session import get_session
+
+from inferstack.catalog import cloudformation, metrics
+from inferstack.catalog.metrics import Kind, Metric
+
+EVERY = tuple(metric for name in metrics.names() for metric in metrics.find(name))
+
+
+def enum(service: str, shape: str) -> set[str]:
+    return set(get_session().get_service_model(service).shape_for(shape).enum)
+
+
+def only(name: str, kind: Kind) -> Metric:
+    [metric] = metrics.find(name, kind)
+    return metric
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "namespace", "dimensions", "unit"),
+    [
+        ("Invocations", "instances", "AWS/SageMaker", "variant", "None"),
+        ("ModelLatency", "async", "AWS/SageMaker", "variant", "Microseconds"),
+        ("OverheadLatency", "serverless", "AWS/SageMaker", "variant", "Microseconds"),
+        ("ModelCacheHit", "multi-model", "AWS/SageMaker", "variant", "None"),
+        ("LoadedModelCount", "multi-model", "/aws/sagemaker/Endpoints", "variant", "None"),
+        ("GPUUtilization", "multi-model", "/aws/sagemaker/Endpoints", "variant", "Percent"),
+        ("InvocationsPerCopy", "inference-components", "AWS/SageMaker", "component", "None"),
+        ("NoCapacityInvocationFailures", "inference-components", "AWS/SageMaker", "component", "None"),
+        (
+            "MemoryUtilizationNormalized",
+            "inference-components",
+            "/aws/sagemaker/InferenceComponents",
+            "component",
+            "Percent",
+        ),
+        ("ApproximateBacklogSizePerInstance", "async", "AWS/SageMaker", "endpoint", "Count"),
+        ("HasBacklogWithoutCapacity", "async", "AWS/SageMaker", "endpoint", "None"),
+        ("ApproximateAgeOfOldestRequest", "async", "AWS/SageMaker", "endpoint", "Seconds"),
+        ("TotalProcessingTime", "async", "AWS/SageMaker", "variant", "Milliseconds"),
+    ],
+)
+def test_a_metric_is_where_cloudwatch_has_it(
+    name: str, kind: Kind, namespace: str, dimensions: str, unit: str
+) -> None:
+    metric = only(name, kind)
+    assert (metric.namespace, metric.dimensions, metric.unit) == (namespace, dimensions, unit)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Invocations", "async"),
+        ("OverheadLatency", "async"),
+        ("GPUUtilization", "serverless"),
+        ("ModelCacheHit", "instances"),
+        ("GPUUtilizationNormalized", "instances"),
+        ("NoCapacityInvocationFailures", "instances"),
+        ("ApproximateBacklogSize", "instances"),
+        ("Invokations", None),
+    ],
+)
+def test_a_metric_that_an_endpoint_does_not_publish_is_not_found(name: str, kind: Kind | None) -> None:
+    assert metrics.find(name, kind) == ()
+    assert name not in metrics.names(kind)
+
+
+def test_a_name_may_mean_a_variant_or_a_component() -> None:
+    found = metrics.find("GPUMemoryUtilizationNormalized", "inference-components")
+    assert {metric.dimensions for metric in found} == {"variant", "component"}
+    assert len({metric.namespace for metric in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "device"),
+    [
+        ("CPUUtilization", "vcpu"),
+        ("GPUUtilization", "gpu"),
+        ("GPUMemoryUtilization", "gpu"),
+        ("MemoryUtilization", None),
+    ],
+)
+def test_sums_over_devices_are_marked(name: str, device: str | None) -> None:
+    assert only(name, "instances").per_device == device
+
+
+def test_normalized_metrics_are_no_sums() -> None:
+    assert {it.per_device for it in EVERY if it.name.endswith("Normalized")} == {None}
+
+
+def test_units_and_statistics_are_cloudwatchs() -> None:
+    shape = cloudwatch_units()
+    for metric in EVERY:
+        assert metric.unit in shape
+        assert metric.statistic in {"Average", "Sum", "Maximum", "Minimum", "p99"}
+        assert metric.description.endswith(".")
+
+
+def cloudwatch_units() -> set[str]:
+    return enum("cloudwatch", "StandardUnit")
+
+
+def test_every_latency_and_no_other_metric_has_a_unit_of_time() -> None:
+    timed = {metric.name for metric in EVERY if metric.unit.endswith("seconds") or metric.unit == "Seconds"}
+    named = {name for name in metrics.names() if name.endswith(("Latency", "Time"))}
+    assert timed == named | {"TimeInBacklog", "ApproximateAgeOfOldestRequest"}
+
+
+def test_no_metric_is_listed_twice() -> None:
+    assert len({(metric.name, metric.namespace, metric.dimensions) for metric in EVERY}) == len(EVERY)
+
+
+def test_every_kind_of_endpoint_has_metrics() -> None:
+    for kind in get_args(Kind):
+        assert "ModelLatency" in metrics.names(kind)
+
+
+def test_predefined_scaling_metrics_are_all_that_the_api_has() -> None:
+    ours = {metric.name for metric in metrics.PREDEFINED_SCALING_METRICS}
+    assert ours == {name for name in enum("application-autoscaling", "MetricType") if "SageMaker" in name}
+
+
+def test_predefined_scaling_metrics_belong_to_dimensions_that_can_be_scaled() -> None:
+    target = cloudformation.shape("AWS::ApplicationAutoScaling::ScalableTarget")["scalable_dimension"]
+    for metric in metrics.PREDEFINED_SCALING_METRICS:
+        assert metric.scalable_dimension in target.schema["enum"]
+        component = metric.name.startswith("SageMakerInferenceComponent")
+        assert metric.scalable_dimension.startswith("sagemaker:inference-component") is component
+        assert metrics.find_predefined(metric.name) is metric
+    assert metrics.find_predefined("SageMakerVariantCPU") is None

@@ -1,0 +1,376 @@
+"""Reading a spec file: what is accepted, and what each problem says."""
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferstack.spec import events, file_codes
+from inferstack.spec.document import Document, read_document
+from inferstack.spec.problem import Problem, SpecError
+
+Read = Callable[[str | bytes], Document]
+Problems = Callable[[str | bytes], tuple[Problem, ...]]
+
+
+@pytest.fixture(params=["libyaml", "python"])
+def read(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    if request.param == "python":
+        monkeypatch.setattr(events, "CParser", None)
+
+    def read(content: str | bytes) -> Document:
+        path = tmp_path / "spec.yaml"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_document(path)
+
+    return read
+
+
+@pytest.fixture
+def problems(read: Read) -> Problems:
+    def problems(content: str | bytes) -> tuple[Problem, ...]:
+        with pytest.raises(SpecError) as caught:
+            read(content)
+        return caught.value.problems
+
+    return problems
+
+
+def places(problems: tuple[Problem, ...]) -> list[tuple[str, int, int]]:
+    return [(problem.code, problem.line, problem.column) for problem in problems]
+
+
+# ---------------------------------------------------------------- what is accepted
+
+
+def test_data_keeps_the_order_of_the_file(read: Read) -> None:
+    assert list(read("z: 1\na: 2\nm: {y: 1, b: 2}\n").data) == ["z", "a", "m"]
+
+
+def test_the_file_name_is_kept_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.yaml").write_text("a: 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert read_document("./a.yaml").file == "./a.yaml"
+    assert read_document(tmp_path / "a.yaml").file == (tmp_path / "a.yaml").as_posix()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(read: Read) -> None:
+    document = read(b"\xef\xbb\xbfa: 1\n")
+    assert document.data == {"a": 1}
+    assert document.position(("a",), key=True) == (1, 1)
+
+
+def test_windows_line_ends_are_line_ends(read: Read) -> None:
+    document = read(b"a: 1\r\nb:\r\n  c: 2\r\n")
+    assert document.data == {"a": 1, "b": {"c": 2}}
+    assert document.position(("b", "c")) == (3, 6)
+
+
+def test_document_markers_and_a_yaml_directive_are_fine(read: Read) -> None:
+    assert read("%YAML 1.2\n---\na: 1\n...\n").data == {"a": 1}
+
+
+def test_an_alias_repeats_what_its_anchor_names(read: Read) -> None:
+    assert read("a: &x {k: [1]}\nb: *x\nc: [*x]\n").data == {
+        "a": {"k": [1]},
+        "b": {"k": [1]},
+        "c": [{"k": [1]}],
+    }
+
+
+def test_an_alias_means_the_last_anchor_of_its_name(read: Read) -> None:
+    assert read("a: &x 1\nb: &x 2\nc: *x\nd: &x [&x 3]\ne: *x\n").data["c"] == 2
+    assert read("d: &x [&x 3]\ne: *x\n").data["e"] == 3
+
+
+def test_an_alias_can_be_a_key(read: Read) -> None:
+    assert read("a: &x name\n*x : 1\n").data == {"a": "name", "name": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}", {"x": 1, "y": 3}),
+        ("a: &a {x: 1, y: 2}\nb: {y: 3, <<: *a}", {"y": 3, "x": 1}),
+        ("a: &a {x: {p: 1}}\nb: {<<: *a, x: {q: 2}}", {"x": {"q": 2}}),
+        ("a: &a {x: 1}\nc: &c {x: 2, z: 3}\nb: {<<: [*a, *c]}", {"x": 1, "z": 3}),
+        ("b: {<<: {x: 1}, y: 2}", {"x": 1, "y": 2}),
+        ("b: {<<: [], y: 2}", {"y": 2}),
+        ("a: &a {x: 1}\nc: &c {<<: *a}\nb: {<<: *c}", {"x": 1}),
+    ],
+)
+def test_merge_keys_merge_shallowly_and_own_keys_win(read: Read, text: str, expected: dict[str, Any]) -> None:
+    assert read(text).data["b"] == expected
+
+
+def test_merged_keys_take_the_place_of_the_merge_key(read: Read) -> None:
+    text = "a: &a {x: 1, y: 2, z: 3}\nb: {p: 0, <<: *a, y: 9, q: 0}"
+    assert list(read(text).data["b"]) == ["p", "x", "z", "y", "q"]
+
+
+@pytest.mark.parametrize("key", ['"<<"', "'<<'", "!!str <<"])
+def test_a_quoted_merge_key_is_a_plain_key(read: Read, key: str) -> None:
+    assert read(f"a: {{{key}: 1}}").data == {"a": {"<<": 1}}
+
+
+def test_a_merge_key_elsewhere_is_text(read: Read) -> None:
+    assert read("a: <<\nb: [<<]\n").data == {"a": "<<", "b": ["<<"]}
+
+
+# ---------------------------------------------------------------- before YAML begins
+
+
+def test_a_missing_file_names_the_nearest_one(tmp_path: Path) -> None:
+    (tmp_path / "bert-large.yaml").write_text("a: 1")
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path / "bert-lage.yaml")
+    (problem,) = caught.value.problems
+    assert problem.code == file_codes.NO_FILE
+    assert "`bert-large.yaml`" in problem.fix
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="no directory") as caught:
+        read_document(tmp_path / "specs" / "a.yaml")
+    assert caught.value.problems[0].code == file_codes.NO_FILE
+
+
+def test_a_directory_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path)
+    assert places(caught.value.problems) == [(file_codes.DIRECTORY, 1, 1)]
+
+
+def _make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+def _make_link_to_a_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("make", [_make_pipe, _make_socket, _make_link_to_a_device])
+def test_what_is_no_regular_file_is_never_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+) -> None:
+    # A relative name, as the path of a socket must be short.
+    monkeypatch.chdir(tmp_path)
+    make(Path("spec.yaml"))
+    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
+    with pytest.raises(SpecError) as caught:
+        read_document("spec.yaml")
+    assert places(caught.value.problems) == [(file_codes.NOT_REGULAR, 1, 1)]
+
+
+def test_a_file_without_read_permission_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "spec.yaml"
+    path.write_text("a: 1")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(SpecError, match="Permission denied") as caught:
+        read_document(path)
+    assert places(caught.value.problems) == [(file_codes.UNREADABLE, 1, 1)]
+
+
+@pytest.mark.parametrize("name", ["loop.yaml", "nul\0.yaml", "x" * 5000, "file.yaml/a.yaml"])
+def test_a_path_that_leads_nowhere_is_an_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
+    (tmp_path / "file.yaml").write_text("a: 1")
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path / name)
+    assert places(caught.value.problems) == [(file_codes.UNREADABLE, 1, 1)]
+
+
+def test_a_file_may_have_one_mebibyte_and_no_byte_more(read: Read, problems: Problems) -> None:
+    line = "a: 1\n"
+    largest = line + "#" * (1024 * 1024 - len(line))
+    assert read(largest).data == {"a": 1}
+    assert places(problems(largest + "#")) == [(file_codes.TOO_LARGE, 1, 1)]
+
+
+def test_bytes_that_are_not_utf8_are_located(problems: Problems) -> None:
+    (problem,) = problems(b"a: 1\nb: \xc3\xa4\xff\n")
+    assert (problem.code, problem.line, problem.column) == (file_codes.NOT_UTF8, 2, 5)
+    assert "byte 10 (0xff)" in problem.message
+
+
+def test_utf16_is_recognised(problems: Problems) -> None:
+    (problem,) = problems("a: 1\n".encode("utf-16"))
+    assert problem.code == file_codes.NOT_UTF8
+    assert "UTF-16" in problem.message
+
+
+@pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\x7f", "\x80", "\ufffe"])
+def test_unprintable_characters_are_located(problems: Problems, character: str) -> None:
+    (problem,) = problems(f"a: 1\nb: x{character}y{character}\n")
+    assert (problem.code, problem.line, problem.column) == (file_codes.UNPRINTABLE, 2, 5)
+    assert f"U+{ord(character):04X} is not allowed in YAML, and 1 more" in problem.message
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "---\n", "---\n...\n", "null\n", "\ufeff"])
+def test_a_file_without_content_is_an_error(problems: Problems, text: str) -> None:
+    assert places(problems(text)) == [(file_codes.EMPTY, 1, 1)]
+
+
+# ---------------------------------------------------------------- YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fix"),
+    [
+        ("a:\n\tb: 1\n", 2, "tabs"),
+        ("a: 1\n\tb: 2\n", 2, "tabs"),
+        ("a: b: c\n", 1, "quote a text that holds `: `"),
+        ("a: [1, ${AWS::Region}]\n", 1, "quote a text with `${…}`"),
+        ("a: [1 2\nb: 3\n", 2, "close the bracket"),
+        ("a: 1\nb: 'x\n", 2, "close the quote"),
+        ("a: @x\n", 1, "quote a text that starts with `@`"),
+        ("a: 1\nb\nc: 1\n", 3, "write `key: value`"),
+        ("a:\n  b: 1\n c: 1\n", 3, "indent the keys"),
+        ("- a\nb: 1\n", 2, "indent the keys"),
+        ('a: "C:\\q"\n', 1, "backslash"),
+        ("a: * x\n", 1, "starts with `*`"),
+        ("a: !x!y 1\n", 1, "remove the tag"),
+        ("a: ]\n", 1, "starts with a bracket"),
+        ("%YAML 3.0\n---\na: 1\n", 1, "starts with `%`"),
+        ("%TAG ! a\n%TAG ! a\n---\na: 1\n", 2, "starts with `%`"),
+    ],
+)
+def test_a_syntax_error_tells_line_and_remedy(problems: Problems, text: str, line: int, fix: str) -> None:
+    (problem,) = problems(text)
+    assert problem.code == file_codes.SYNTAX
+    assert problem.line in {line, line + 1}  # The parsers disagree on where a missing end is missed.
+    assert fix in problem.fix
+
+
+@pytest.mark.parametrize("text", ["a: !%ED%A0%80 b", 'a: "\\UFFFFFFFF"', 'b: {"\\ud800": 1}'])
+def test_escapes_that_are_no_character_are_syntax_errors(problems: Problems, text: str) -> None:
+    assert [problem.code for problem in problems(text)] == [file_codes.SYNTAX]
+
+
+def test_several_documents_are_an_error(problems: Problems) -> None:
+    assert places(problems("a: 1\n---\nb: 1\n")) == [(file_codes.SEVERAL_DOCUMENTS, 2, 1)]
+
+
+@pytest.mark.parametrize(("text", "found"), [("- 1\n", "a list"), ("hello\n", '"hello"'), ("3\n", "3")])
+def test_the_top_must_be_a_mapping(problems: Problems, text: str, found: str) -> None:
+    (problem,) = problems(text)
+    assert (problem.code, problem.line, problem.column) == (file_codes.NOT_A_MAPPING, 1, 1)
+    assert found in problem.message
+
+
+def test_a_duplicate_key_is_an_error_that_names_both_lines(problems: Problems) -> None:
+    (problem,) = problems("v:\n  a: 1\n  b: 2\n  a: 3\n")
+    assert (problem.code, problem.line, problem.column) == (file_codes.DUPLICATE_KEY, 4, 3)
+    assert '"a"' in problem.message
+    assert "line 2" in problem.message
+    assert problem.path == ("v", "a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x: &x {a: 1}\nb: {<<: *x, a: 2, a: 3}",
+        "x: &x {a: 1}\nb: {a: 2, <<: *x, a: 3}",
+        "x: &x {a: 1}\nb: {<<: *x, <<: *x}",
+        'b: {a: 1, "a": 2}',
+        "b: {a: 1, !!str a: 2}",
+        "b: {&a a: 1, *a : 2}",
+        "b: {a: , a: }",
+    ],
+)
+def test_nothing_excuses_a_duplicate_key(problems: Problems, text: str) -> None:
+    assert [problem.code for problem in problems(text)] == [file_codes.DUPLICATE_KEY]
+
+
+@pytest.mark.parametrize(
+    "text", ["1: x", "null: x", "~: x", "? \n: x", "true: x", "1.5: x", "[a]: b", "{a: b}: c", "? [a]\n: b"]
+)
+def test_a_key_that_is_not_text_is_an_error(problems: Problems, text: str) -> None:
+    assert [problem.code for problem in problems(text)] == [file_codes.KEY_NOT_TEXT]
+
+
+def test_an_unquoted_dynamic_reference_is_explained(problems: Problems) -> None:
+    (problem,) = problems("a: {{resolve:ssm:/x}}")
+    assert (problem.code, problem.line, problem.column) == (file_codes.KEY_NOT_TEXT, 1, 5)
+    assert "quote" in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("a: !Ref AWS::Region", "${AWS::Region}"),
+        ("a: !Sub 'x-${AWS::Region}'", "${AWS::Region}"),
+        ("a: !GetAtt Role.Arn", "{{resolve:ssm:"),
+        ("a: !Join ['-', [a]]", "{{resolve:ssm:"),
+        ("a: !!python/object/apply:os.system [ls]", "plain data"),
+        ("a: !!timestamp 2026-01-01", "text"),
+        ("a: !!set {x}", "list or a mapping"),
+        ("a: !Include other.yaml", "remove the tag"),
+        ("a: !<tag:example.com,2026:x> 1", "remove the tag"),
+    ],
+)
+def test_tags_beyond_plain_data_are_errors_that_name_the_alternative(
+    problems: Problems, text: str, fix: str
+) -> None:
+    (problem,) = problems(text)
+    assert (problem.code, problem.line, problem.column) == (file_codes.TAG, 1, 4)
+    assert fix in problem.fix
+
+
+@pytest.mark.parametrize(("text", "what"), [("a: !!map [1]", "a mapping"), ("a: !!seq {b: 1}", "a list")])
+def test_a_collection_tag_must_be_true(problems: Problems, text: str, what: str) -> None:
+    (problem,) = problems(text)
+    assert problem.code == file_codes.TAG
+    assert f"not {what}" in problem.message
+
+
+def test_true_collection_tags_are_fine(read: Read) -> None:
+    assert read("!!map\na: !!seq [1]\nb: !!map {c: 1}\nd: ! [1]").data == {"a": [1], "b": {"c": 1}, "d": [1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "column"), [("<<: 1", 5), ("<<: text", 5), ("<<: ", 4), ("a: 1\n<<: [{b: 1}, 2]", 14)]
+)
+def test_merging_what_is_no_mapping_is_an_error(problems: Problems, text: str, column: int) -> None:
+    (problem,) = problems(text)
+    assert (problem.code, problem.column) == (file_codes.MERGE, column)
+
+
+def test_an_alias_without_anchor_names_the_nearest(problems: Problems) -> None:
+    (problem,) = problems("a: &chat 1\nb: *chta\n")
+    assert (problem.code, problem.line, problem.column) == (file_codes.UNKNOWN_ALIAS, 2, 4)
+    assert "`*chat`" in problem.fix
+
+
+def test_all_problems_of_a_file_are_reported_at_once(problems: Problems) -> None:
+    text = "a: 1\na: 2\n3: x\nb: !Ref c\nc: !!int x\nd: {<<: 7}\ne: 1\ne: 2\n"
+    assert places(problems(text)) == [
+        (file_codes.DUPLICATE_KEY, 2, 1),
+        (file_codes.KEY_NOT_TEXT, 3, 1),
+        (file_codes.TAG, 4, 4),
+        (file_codes.UNFIT_SCALAR, 5, 4),
+        (file_codes.MERGE, 6, 9),
+        (file_codes.DUPLICATE_KEY, 8, 1),
+    ]
+
+
+def test_problems_ahead_of_a_syntax_error_are_reported_too(problems: Problems) -> None:
+    codes = [problem.code for problem in problems("a: 1\na: 2\nb: [\n")]
+    assert codes == [file_codes.DUPLICATE_KEY, file_codes.SYNTAX]
+
+
+def test_every_code_has_a_meaning_and_is_used_once() -> None:
+    codes = [value for name, value in vars(file_codes).items() if name.isupper() and isinstance(value, str)]
+    assert sorted(codes) == sorted(file_codes.FILE_CODES)
+    assert all(code.startswith("IS0") for code in codes)

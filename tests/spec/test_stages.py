@@ -1,0 +1,248 @@
+"""One spec for several stages."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferstack.spec import file_codes
+from inferstack.spec.document import Document, read_document
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.stages import at_stage, stage_names, uses_stage
+
+TEXT = """\
+kind: single-model
+endpoint_name: bert-${stage}
+variant:
+  instance_type: ml.g5.xlarge
+  initial_instance_count: 1
+  volume_size_in_gb: 30
+alarms:
+  rules: [{metric: ModelLatency}, {metric: Invocations}]
+stages:
+  dev: {}
+  prod:
+    variant:
+      initial_instance_count: 4
+      volume_size_in_gb: null
+    alarms:
+      rules: [{metric: GPUUtilization}]
+    tags: {team: "${stage}-team", owner: null}
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Document:
+    path = tmp_path / "spec.yaml"
+    path.write_text(TEXT)
+    return read_document(path)
+
+
+def staged(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
+    return at_stage(Document.from_data({**base, "stages": {"prod": override}}), "prod").data
+
+
+def problems(data: dict[str, Any], stage: str | None) -> tuple[Problem, ...]:
+    with pytest.raises(SpecError) as caught:
+        at_stage(Document.from_data(data), stage)
+    return caught.value.problems
+
+
+# ---------------------------------------------------------------- merging
+
+
+def test_a_stage_overrides_the_base_and_disappears(document: Document) -> None:
+    assert at_stage(document, "prod").data == {
+        "kind": "single-model",
+        "endpoint_name": "bert-prod",
+        "variant": {"instance_type": "ml.g5.xlarge", "initial_instance_count": 4},
+        "alarms": {"rules": [{"metric": "GPUUtilization"}]},
+        "tags": {"team": "prod-team"},
+    }
+
+
+def test_an_empty_stage_changes_only_the_name(document: Document) -> None:
+    data = at_stage(document, "dev").data
+    assert data["endpoint_name"] == "bert-dev"
+    assert data["variant"] == document.data["variant"]
+    assert "stages" not in data
+
+
+@pytest.mark.parametrize(
+    ("base", "override", "expected"),
+    [
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}, {"a": {"b": 3, "c": 2}}),
+        ({"a": {"b": {"c": 1, "d": 2}}}, {"a": {"b": {"c": 9}}}, {"a": {"b": {"c": 9, "d": 2}}}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": [1, 2]}, {"a": []}, {"a": []}),
+        ({"a": {"b": 1}}, {"a": {}}, {"a": {"b": 1}}),
+        ({"a": {"b": 1}}, {"a": 0}, {"a": 0}),
+        ({"a": 1}, {"a": {"b": 0}}, {"a": {"b": 0}}),
+        ({"a": 1}, {"a": False}, {"a": False}),
+        ({"a": 1}, {"a": ""}, {"a": ""}),
+        ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
+        ({"a": 1}, {"z": None}, {"a": 1}),
+        ({"a": {"b": 1}}, {"a": {"b": None}}, {"a": {}}),
+        ({}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
+        ({"a": None}, {"b": 1}, {"a": None, "b": 1}),
+        ({}, {"a": [None]}, {"a": [None]}),
+    ],
+)
+def test_mappings_merge_everything_else_replaces_and_null_removes(
+    base: dict[str, Any], override: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert staged(base, override) == expected
+
+
+def test_the_base_keeps_its_order_and_new_keys_come_last() -> None:
+    data = staged({"b": 1, "a": {"y": 1, "x": 2}}, {"c": 1, "a": {"w": 3, "y": 9}, "b": 2})
+    assert list(data) == ["b", "a", "c"]
+    assert list(data["a"]) == ["y", "x", "w"]
+
+
+def test_choosing_a_stage_leaves_the_document_alone(document: Document) -> None:
+    at_stage(document, "prod")
+    assert document.data["variant"]["initial_instance_count"] == 1
+    assert document.data["endpoint_name"] == "bert-${stage}"
+
+
+def test_overrides_stand_in_the_stage_and_the_rest_in_the_base(document: Document) -> None:
+    prod = at_stage(document, "prod")
+    assert prod.position(("variant", "initial_instance_count")) == (13, 31)
+    assert prod.position(("variant", "initial_instance_count"), key=True) == (13, 7)
+    assert prod.position(("alarms", "rules", 0, "metric")) == (16, 24)
+    assert prod.position(("tags",)) == (17, 5)
+    assert prod.position(("tags", "team")) == (17, 18)
+    assert prod.position(("variant",)) == (3, 1)
+    assert prod.position(("variant", "instance_type")) == (4, 18)
+    assert prod.position(("endpoint_name",)) == (2, 16)
+    assert prod.file == document.file
+
+
+def test_an_alias_into_the_base_can_be_overridden_in_one_place(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text("a: &a {x: 1, y: '${stage}'}\nb: *a\nstages: {prod: {b: {x: 2}}}\n")
+    data = at_stage(read_document(path), "prod").data
+    assert data == {"a": {"x": 1, "y": "prod"}, "b": {"x": 2, "y": "prod"}}
+
+
+# ---------------------------------------------------------------- ${stage}
+
+
+def test_the_name_is_put_into_values_and_not_into_keys() -> None:
+    document = Document.from_data({"${stage}": ["${stage}", {"a": "x-${stage}-${stage}"}], "n": 1})
+    assert at_stage(document, "prod").data == {"${stage}": ["prod", {"a": "x-prod-prod"}], "n": 1}
+
+
+def test_other_placeholders_stay() -> None:
+    document = Document.from_data({"a": "${AWS::Region}-${stage}-${stages}-$stage"})
+    assert at_stage(document, "dev").data == {"a": "${AWS::Region}-dev-${stages}-$stage"}
+
+
+def test_a_placeholder_without_a_stage_is_an_error_at_each_place(document: Document, tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text("a: x-${stage}\nb: [1, '${stage}']\nstages: {prod: {a: '${stage}'}}\n")
+    with pytest.raises(SpecError) as caught:
+        at_stage(read_document(path), None)
+    found = [(problem.code, problem.line, problem.column, problem.path) for problem in caught.value.problems]
+    assert found == [
+        (file_codes.STAGE_NEEDED, 1, 4, ("a",)),
+        (file_codes.STAGE_NEEDED, 2, 8, ("b", 1)),
+    ]
+    assert "--stage" in caught.value.problems[0].fix
+
+
+def test_without_a_stage_the_base_stands_alone() -> None:
+    data = {"a": 1, "stages": {"prod": {"a": 2, "b": "${stage}"}}}
+    assert at_stage(Document.from_data(data), None).data == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"a": "${stage}"}, True),
+        ({"a": [{"b": "x${stage}"}]}, True),
+        ({"a": "${AWS::Region}"}, False),
+        ({"${stage}": 1}, False),
+        ({"stages": {"prod": {"a": "${stage}"}}}, False),
+        ({}, False),
+    ],
+)
+def test_a_spec_uses_the_stage_when_its_base_names_it(data: dict[str, Any], expected: bool) -> None:
+    assert uses_stage(Document.from_data(data)) is expected
+
+
+# ---------------------------------------------------------------- which stages there are
+
+
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        ({"stages": {"prod": {}, "dev": {}}}, ("prod", "dev")),
+        ({"stages": {}}, ()),
+        ({}, ()),
+        ({"stages": None}, ()),
+        ({"stages": ["prod"]}, ()),
+    ],
+)
+def test_stage_names_come_in_the_order_of_the_file(data: dict[str, Any], names: tuple[str, ...]) -> None:
+    assert stage_names(Document.from_data(data)) == names
+
+
+def test_an_unlisted_stage_names_the_nearest(document: Document) -> None:
+    with pytest.raises(SpecError) as caught:
+        at_stage(document, "prd")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.line, problem.column) == (file_codes.UNKNOWN_STAGE, 9, 1)
+    assert "did you mean `prod`?" in problem.fix
+    assert "`dev` and `prod`" in problem.fix
+
+
+def test_an_empty_list_of_stages_allows_none() -> None:
+    (problem,) = problems({"stages": {}}, "prod")
+    assert problem.code == file_codes.UNKNOWN_STAGE
+    assert "`prod: {}`" in problem.fix
+
+
+@pytest.mark.parametrize("stage", ["prod", "PR-123", "1"])
+def test_a_spec_without_stages_takes_any_name(stage: str) -> None:
+    assert at_stage(Document.from_data({"a": "${stage}"}), stage).data == {"a": stage}
+
+
+@pytest.mark.parametrize("stage", ["", "a b", "a_b", "a/b", "${stage}", "prod\n", "é"])
+def test_a_stage_name_has_letters_digits_and_hyphens(stage: str) -> None:
+    assert [problem.code for problem in problems({"a": 1}, stage)] == [file_codes.STAGE_NAME]
+    assert [problem.code for problem in problems({"stages": {stage: {}}}, stage)] == [file_codes.STAGE_NAME]
+
+
+@pytest.mark.parametrize("stage", [None, "prod"])
+@pytest.mark.parametrize(
+    "stages", [None, [], ["prod"], "prod", 0, {"prod": None}, {"prod": [1]}, {"prod": 0}]
+)
+def test_stages_must_be_a_mapping_of_mappings(stages: Any, stage: str | None) -> None:
+    assert [problem.code for problem in problems({"stages": stages}, stage)] == [file_codes.STAGES_FORM]
+
+
+@pytest.mark.parametrize("stage", [None, "dev"])
+@pytest.mark.parametrize("key", ["kind", "stages"])
+def test_a_stage_cannot_change_the_kind_or_hold_stages(key: str, stage: str | None) -> None:
+    (problem,) = problems({"stages": {"prod": {key: None}, "dev": {}}}, stage)
+    assert problem.code == file_codes.STAGE_KEY
+    assert problem.path == ("stages", "prod", key)
+
+
+def test_keys_of_those_names_are_free_deeper_down() -> None:
+    assert staged({}, {"a": {"kind": 1, "stages": 2}}) == {"a": {"kind": 1, "stages": 2}}
+
+
+def test_all_problems_of_stages_are_reported_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text("a: '${stage}'\nstages:\n  a_b: {kind: x}\n  c: 1\n")
+    with pytest.raises(SpecError) as caught:
+        at_stage(read_document(path), None)
+    assert [(problem.code, problem.line, problem.column) for problem in caught.value.problems] == [
+        (file_codes.STAGE_NEEDED, 1, 4),
+        (file_codes.STAGE_NAME, 3, 3),
+        (file_codes.STAGE_KEY, 3, 9),
+        (file_codes.STAGES_FORM, 4, 6),
+    ]

@@ -1,0 +1,130 @@
+"""The maintainer's script keeps descriptor, license and schema in step, and refuses to guess."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from tools import triton_descriptions, triton_schema, triton_wheel
+
+DESCRIPTOR = triton_schema.DESCRIPTOR.read_bytes()
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """A wheel with generated code like tritonclient's, around the committed descriptor."""
+    (file,) = FileDescriptorSet.FromString(DESCRIPTOR).file
+    code = f"import nothing_of_this_is_run\npool.AddSerializedFile({file.SerializeToString()!r})"
+    return make_wheel(tmp_path, code)
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the committed files for the script to work on."""
+    for name in ("DESCRIPTOR", "NOTICE", "SCHEMA"):
+        copy = tmp_path / getattr(triton_schema, name).name
+        copy.write_bytes(getattr(triton_schema, name).read_bytes())
+        monkeypatch.setattr(triton_schema, name, copy)
+    return tmp_path
+
+
+def make_wheel(folder: Path, code: str) -> Path:
+    path = folder / "tritonclient-9.8.7-py3-none-any.whl"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("tritonclient/grpc/model_config_pb2.py", code)
+        archive.writestr("tritonclient-9.8.7.dist-info/licenses/LICENSE.txt", "# Terms\n#  * of use\n")
+    return path
+
+
+def test_check_passes_on_what_is_committed() -> None:
+    assert triton_schema.main(["--check"]) == 0
+
+
+def test_check_names_a_stale_file_and_leaves_it_alone(
+    house: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    triton_schema.SCHEMA.write_text("{}\n")
+    assert triton_schema.main(["--check"]) == 1
+    assert "triton-model-config.json" in capsys.readouterr().out
+    assert triton_schema.SCHEMA.read_text() == "{}\n"
+
+
+def test_check_notices_a_missing_file(house: Path) -> None:
+    triton_schema.SCHEMA.unlink()
+    assert triton_schema.main(["--check"]) == 1
+
+
+def test_a_run_mends_what_check_complains_about(house: Path) -> None:
+    committed = triton_schema.SCHEMA.read_bytes()
+    triton_schema.SCHEMA.write_text("{}\n")
+    assert triton_schema.main([]) == 0
+    assert triton_schema.SCHEMA.read_bytes() == committed
+
+
+def test_a_wheel_yields_the_committed_descriptor_without_running_its_code(wheel: Path) -> None:
+    assert triton_wheel.descriptor_in_wheel(wheel) == DESCRIPTOR
+
+
+def test_a_run_with_a_wheel_writes_descriptor_notice_and_schema(house: Path, wheel: Path) -> None:
+    for name in ("DESCRIPTOR", "NOTICE", "SCHEMA"):
+        getattr(triton_schema, name).write_text("old")
+    assert triton_schema.main(["--check", "--wheel", str(wheel)]) == 1
+    assert triton_schema.main(["--wheel", str(wheel)]) == 0
+    assert triton_schema.main(["--check", "--wheel", str(wheel)]) == 0
+    assert triton_schema.DESCRIPTOR.read_bytes() == DESCRIPTOR
+
+
+def test_the_notice_gives_origin_holders_and_terms(wheel: Path) -> None:
+    notice = triton_wheel.notice_of_wheel(wheel)
+    for part in ("tritonclient 9.8.7", "NVIDIA CORPORATION", "TensorFlow Authors", "\nTerms\n * of use\n"):
+        assert part in notice
+
+
+def test_the_descriptor_has_its_license_beside_it() -> None:
+    assert "Redistribution and use in source and binary forms" in triton_schema.NOTICE.read_text()
+
+
+def test_generated_code_of_another_make_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match="AddSerializedFile"):
+        triton_wheel.descriptor_in_wheel(make_wheel(tmp_path, "DESCRIPTOR = None"))
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "complaint"),
+    [
+        ("ModelInput", {"name": "…"}, r"missing: \[\('ModelInput', ''\)\]"),
+        ("ModelInput", {"": "…", "nmae": "…"}, r"out of date: \[\('ModelInput', 'nmae'\)\]"),
+        ("ModelGone", {"": "…"}, r"out of date: \[\('ModelGone', ''\)\]"),
+    ],
+)
+def test_descriptions_must_match_the_descriptor(
+    monkeypatch: pytest.MonkeyPatch, path: str, fields: dict[str, str], complaint: str
+) -> None:
+    descriptions = {**triton_descriptions.DESCRIPTIONS, path: fields}
+    monkeypatch.setattr(triton_schema, "DESCRIPTIONS", descriptions)
+    with pytest.raises(LookupError, match=complaint):
+        triton_schema.document(DESCRIPTOR)
+
+
+def test_a_field_of_tritons_that_the_sugar_would_hide_is_an_error() -> None:
+    descriptor_set = FileDescriptorSet.FromString(DESCRIPTOR)
+    config = next(m for m in descriptor_set.file[0].message_type if m.name == "ModelConfig")
+    config.field.add().CopyFrom(config.field[0])
+    config.field[-1].name = "files"
+    with pytest.raises(LookupError, match="files"):
+        triton_schema.document(descriptor_set.SerializeToString())
+
+
+def test_two_types_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Flattened, a message `ModelInputFormat` would have the name of the enum `ModelInput.Format`.
+    descriptor_set = FileDescriptorSet.FromString(DESCRIPTOR)
+    types = {message.name: message for message in descriptor_set.file[0].message_type}
+    types["ModelOperations"].name = "ModelInputFormat"
+    field = next(f for f in types["ModelConfig"].field if f.name == "model_operations")
+    field.type_name = ".inference.ModelInputFormat"
+    descriptions = dict(triton_descriptions.DESCRIPTIONS)
+    descriptions["ModelInputFormat"] = descriptions.pop("ModelOperations")
+    monkeypatch.setattr(triton_schema, "DESCRIPTIONS", descriptions)
+    with pytest.raises(LookupError, match="share one definition name"):
+        triton_schema.document(descriptor_set.SerializeToString())

@@ -1,0 +1,101 @@
+"""Reads botocore's service models: which members an operation takes and how their values are bounded."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+from tools.portable_pattern import portable
+from tools.registry_words import telling
+from tools.sources import Json, service_model
+
+# How JSON Schema calls the "min" and "max" of each kind of API shape.
+BOUNDS = {
+    "string": ("minLength", "maxLength"),
+    "list": ("minItems", "maxItems"),
+    "map": ("minProperties", "maxProperties"),
+    **dict.fromkeys(("integer", "long", "float", "double"), ("minimum", "maximum")),
+}
+# Which API shapes may describe a CloudFormation property of each type.
+KINDS = {
+    "array": {"list"},
+    "boolean": {"boolean"},
+    "integer": {"integer", "long"},
+    "number": {"integer", "long", "float", "double"},
+    "object": {"map", "structure"},
+    "string": {"string"},
+}
+
+
+@dataclass(frozen=True)
+class Api:
+    """One service model."""
+
+    model: Json
+
+    @classmethod
+    @cache
+    def load(cls, service: str) -> Self:
+        """The installed botocore's model of ``service``."""
+        return cls(service_model(service))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def input_of(self, operation: str) -> str:
+        """The name of the structure that an operation takes."""
+        return str(self.model["operations"][operation]["input"]["shape"])
+
+    def shape(self, name: str) -> Json:
+        """A shape as botocore writes it."""
+        return dict(self.model["shapes"][name])
+
+    def item_of(self, name: str) -> str | None:
+        """The shape of a list's items."""
+        shape = self.shape(name)
+        return str(shape["member"]["shape"]) if shape["type"] == "list" else None
+
+    def structure_behind(self, name: str) -> str | None:
+        """``name`` itself or its items' shape, whichever is a structure."""
+        for candidate in (name, self.item_of(name)):
+            if candidate is not None and self.shape(candidate)["type"] == "structure":
+                return candidate
+        return None
+
+
+def members_of(api: Api, structure: str) -> Iterator[tuple[str, str]]:
+    """Member names of a structure with the names of their shapes."""
+    for name, member in api.shape(structure)["members"].items():
+        yield name, member["shape"]
+
+
+def describes(api: Api, name: str, json_type: Any) -> bool:
+    """Whether a shape is of the kind that a JSON type, or one of several, stands for.
+
+    The two sides disagree at times: tags are a map to one service and a list to CloudFormation.
+    """
+    types = [json_type] if isinstance(json_type, str) else json_type
+    return any(api.shape(name)["type"] in KINDS[each] for each in types)
+
+
+def constraints_of_shape(api: Api, name: str) -> dict[str, Any]:
+    """A shape's enum, pattern and bounds in JSON Schema's words; of a map, also those of keys and values."""
+    shape = api.shape(name)
+    if "enum" in shape:
+        return {"enum": sorted(shape["enum"])}
+    lower, upper = BOUNDS.get(shape["type"], ("", ""))
+    words = {word: shape[bound] for word, bound in ((lower, "min"), (upper, "max")) if bound in shape}
+    if "pattern" in shape:
+        words["pattern"] = portable(_anchored(shape["pattern"]))
+    if shape["type"] == "map":
+        words["propertyNames"] = constraints_of_shape(api, shape["key"]["shape"])
+        value = constraints_of_shape(api, shape["value"]["shape"])
+        words["additionalProperties"] = {"type": "string", **value}
+    return telling(words)
+
+
+def _anchored(pattern: str) -> str:
+    """The API matches whole values, JSON Schema anywhere inside one."""
+    if portable(pattern) is None or (pattern.startswith("^") and pattern.endswith("$")):
+        return pattern
+    return f"^(?:{pattern.removeprefix('^').removesuffix('$')})$"

@@ -1,0 +1,159 @@
+"""Generates ``cloudformation.json`` and ``api_only.json``.
+
+The registry's schemas say what CloudFormation accepts, botocore's models what the service accepts.
+A property is described by the registry first; the API fills what the registry leaves open and
+tightens its numeric bounds, because a value outside either is refused somewhere along a deployment.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.api_shapes import Api, constraints_of_shape, describes, members_of
+from tools.registry_words import constraints_of_property, telling
+from tools.sources import Json, registry_schema
+
+# The API calls behind each resource type, as (service, operations): together they show its members.
+SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "AWS::ApplicationAutoScaling::ScalableTarget": ("application-autoscaling", ("RegisterScalableTarget",)),
+    "AWS::ApplicationAutoScaling::ScalingPolicy": ("application-autoscaling", ("PutScalingPolicy",)),
+    "AWS::SageMaker::Endpoint": ("sagemaker", ("CreateEndpoint", "UpdateEndpoint")),
+    "AWS::SageMaker::EndpointConfig": ("sagemaker", ("CreateEndpointConfig",)),
+    "AWS::SageMaker::InferenceComponent": (
+        "sagemaker",
+        ("CreateInferenceComponent", "UpdateInferenceComponent"),
+    ),
+    "AWS::SageMaker::Model": ("sagemaker", ("CreateModel",)),
+}
+TAGS_ONLY = (
+    "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Role",
+)
+
+# New instance types reach the API weeks before the registry's enum, and CloudFormation lets them pass.
+UNITED_ENUMS = frozenset({"ProductionVariantInstanceType"})
+# Longer is looser for an upper bound and tighter for a lower one.
+TIGHTER = {
+    **dict.fromkeys(("maximum", "maxLength", "maxItems", "maxProperties"), min),
+    **dict.fromkeys(("minimum", "minLength", "minItems"), max),
+}
+
+
+def generate() -> dict[str, Json]:
+    """The two data files, by file name."""
+    shapes: dict[str, Any] = {name: _tagging(registry_schema(name)) for name in TAGS_ONLY}
+    api_only: dict[str, Any] = {}
+    for name, (service, operations) in SOURCES.items():
+        shapes[name], api_only[name] = _resource(registry_schema(name), Api.load(service), operations)
+    return {"cloudformation.json": shapes, "api_only.json": api_only}
+
+
+def _tagging(schema: Json) -> dict[str, Any]:
+    tagging = schema["tagging"]
+    taggable = tagging["taggable"]
+    return {"taggable": taggable, "tag_property": _pointer(tagging["tagProperty"]) if taggable else None}
+
+
+def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json, Json]:
+    definitions = {"": _definition(schema, schema)}
+    for name, definition in schema.get("definitions", {}).items():
+        if "properties" in definition:
+            definitions[name] = _definition(definition, schema)
+    inputs = [api.input_of(operation) for operation in operations]
+    api_only = _merge(definitions, api, inputs)
+    resource = {
+        **_tagging(schema),
+        "create_only": _pointers(schema, "createOnlyProperties"),
+        "read_only": _pointers(schema, "readOnlyProperties"),
+        "write_only": _pointers(schema, "writeOnlyProperties"),
+        "definitions": definitions,
+    }
+    return resource, api_only
+
+
+def _definition(definition: Json, schema: Json) -> dict[str, Any]:
+    properties = {name: constraints_of_property(it, schema) for name, it in definition["properties"].items()}
+    return {"required": sorted(definition.get("required", ())), "properties": properties}
+
+
+def _pointers(schema: Json, word: str) -> list[str]:
+    return sorted(_pointer(pointer) for pointer in schema.get(word, ()))
+
+
+def _pointer(pointer: str) -> str:
+    return pointer.removeprefix("/properties/")
+
+
+def _merge(definitions: dict[str, Any], api: Api, inputs: list[str]) -> dict[str, Any]:
+    """Completes ``definitions`` in place from the API and returns what the API alone has."""
+    members: dict[str, set[str]] = {}
+    enums: dict[str, list[str]] = {}
+    pairs = sorted(_pairs(definitions, api, inputs))
+    for definition, shape_name in pairs:
+        properties = definitions[definition]["properties"]
+        # One API structure may stand behind two definitions, each with a part of its members.
+        known = {
+            member for other, it in pairs if it == shape_name for member in definitions[other]["properties"]
+        }
+        for member, shape in members_of(api, shape_name):
+            if member in properties:
+                enums[f"{definition}.{member}".lstrip(".")] = _complete(properties[member], shape, api)
+            elif member not in known:
+                members.setdefault(definition, set()).add(member)
+    return {
+        "enums": {name: only for name, only in sorted(enums.items()) if only},
+        "members": {name: sorted(found) for name, found in sorted(members.items())},
+    }
+
+
+def _pairs(definitions: Json, api: Api, inputs: list[str]) -> set[tuple[str, str]]:
+    """Each definition with the API structures that describe the same thing, found by walking both trees."""
+    found: set[tuple[str, str]] = set()
+    todo = [("", name) for name in inputs]
+    while todo:
+        pair = definition, shape_name = todo.pop()
+        if pair in found:
+            continue
+        found.add(pair)
+        properties = definitions[definition]["properties"]
+        for member, shape in members_of(api, shape_name):
+            target = reference(properties.get(member, {}))
+            structure = api.structure_behind(shape)
+            if target is not None and structure is not None:
+                todo.append((target, structure))
+    return found
+
+
+def reference(constraints: Json) -> str | None:
+    """The definition that a property, or each of its items, refers to."""
+    target = constraints.get("$ref", constraints.get("items", {}).get("$ref"))
+    return None if target is None else str(target)
+
+
+def _complete(constraints: dict[str, Any], shape: str, api: Api) -> list[str]:
+    """Adds what the API knows about a property and returns the enum values that only the API has."""
+    only: list[str] = []
+    for target, name in _with_items(constraints, shape, api):
+        words = constraints_of_shape(api, name)
+        only += sorted(set(words.get("enum", ())) - set(target.get("enum", words.get("enum", ()))))
+        if name in UNITED_ENUMS:
+            target["enum"] = sorted({*target.get("enum", ()), *words["enum"]})
+        for word, value in words.items():
+            known = target.setdefault(word, value)
+            if word in TIGHTER:
+                target[word] = TIGHTER[word](known, value)
+        completed = telling(target)
+        target.clear()
+        target.update(completed)
+    return only
+
+
+def _with_items(constraints: dict[str, Any], shape: str, api: Api) -> Iterator[tuple[dict[str, Any], str]]:
+    """A property and, for a list of plain values, its items, each with the API shape that describes it."""
+    if "$ref" in constraints or not describes(api, shape, constraints["type"]):
+        return
+    yield constraints, shape
+    items, member = constraints.get("items", {"$ref": ""}), api.item_of(shape)
+    if member is not None and "$ref" not in items:
+        yield items, member

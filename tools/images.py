@@ -1,0 +1,126 @@
+"""Generates ``images.json`` from the image tables of AWS's own Python SDK, ``sagemaker-core``.
+
+The SDK builds a tag from a dozen fields and special cases at run time. Here that happens once, so
+that the product holds finished tags: ``{version}`` in one stands for the version as the user wrote
+it, ``{base}`` for that of the framework underneath a Hugging Face image.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.sources import Json, package_file, read_json
+
+RENAMED = {"sagemaker-tritonserver": "triton"}
+# Frameworks whose tag names the inference tool where others name the processor.
+NEURON_TOOLS = {"huggingface-neuron": "neuron", "huggingface-neuronx": "neuronx"}
+# Frameworks that have one repository for both architectures and tell them apart in the tag.
+ARM64_IN_TAG = frozenset({"sklearn", "xgboost"})
+NOT_FRAMEWORKS = frozenset({"instance_gpu_info"})
+
+
+def generate() -> dict[str, Json]:
+    """The data file, by file name."""
+    registries: dict[str, Json] = {}
+    frameworks = {
+        RENAMED.get(name, name): lines
+        for name, config in _configs()
+        for lines in [_lines(name, config, registries)]
+        if lines
+    }
+    return {"images.json": {"frameworks": frameworks, "registries": registries}}
+
+
+def _configs() -> Iterator[tuple[str, Json]]:
+    folder = package_file("sagemaker-core", "sagemaker/core/image_uri_config")
+    for path in sorted(folder.glob("*.json")):
+        if path.stem not in NOT_FRAMEWORKS:
+            yield path.stem, read_json(path)
+
+
+def _lines(framework: str, config: Json, registries: dict[str, Json]) -> dict[str, Json]:
+    """The images that host inference, by processor architecture."""
+    if framework.endswith("-arm64"):
+        scopes = {"arm64": config}
+    elif "scope" in config:
+        scopes = {"x86_64": config}
+    else:
+        scopes = {"x86_64": config.get("inference", {}), "arm64": config.get("inference_graviton", {})}
+    return {
+        architecture: _line(framework, architecture, scope, registries)
+        for architecture, scope in scopes.items()
+        if scope and "inference" in scope.get("scope", ["inference"])
+    }
+
+
+def _line(framework: str, arch: str, scope: Json, registries: dict[str, Json]) -> Json:
+    versions = {
+        version: [_image(framework, arch, scope, registries, row) for row in _rows(version, entry)]
+        for version, entry in scope["versions"].items()
+    }
+    return {"aliases": scope.get("version_aliases", {}), "versions": versions}
+
+
+def _rows(version: str, entry: Json) -> Iterator[dict[str, Any]]:
+    """One row for every Python version and base framework, whichever way the SDK nests them."""
+    if "repository" in entry:
+        for py in entry.get("py_versions") or (None,):
+            yield {**entry, "version": version, "py": py}
+        return
+    aliases = entry.get("version_aliases", {})
+    for key, nested in entry.items():
+        if key.startswith("py") and key[2:].isdigit():
+            yield {**nested, "version": version, "py": key}
+        elif key != "version_aliases":
+            base = {"base": key, "base_aliases": sorted(a for a, full in aliases.items() if full == key)}
+            yield from ({**row, **base} for row in _rows(version, nested))
+
+
+def _image(framework: str, arch: str, scope: Json, registries: dict[str, Json], row: Json) -> Json:
+    processors = scope.get("processors") or row.get("processors") or ("",)
+    kept = {word: row[word] for word in ("py", "base", "base_aliases", "repository") if row.get(word)}
+    tags = {processor: _tag(framework, arch, processor, row) for processor in processors}
+    return {**kept, "registries": _registered(row["registries"], registries), "tags": tags}
+
+
+def _registered(accounts: Mapping[str, str], registries: dict[str, Json]) -> str:
+    """The name of an account table; versions with the same accounts share one, named by its content."""
+    name = hashlib.sha256(json.dumps(accounts, sort_keys=True).encode()).hexdigest()[:8]
+    registries[name] = accounts
+    return name
+
+
+def _tag(framework: str, arch: str, processor: str, row: Json) -> str:
+    pieces = [
+        _prefix(framework, row),
+        "arm64" if arch == "arm64" and framework in ARM64_IN_TAG else None,
+        _processor_piece(framework, processor, row),
+        row["py"],
+        *_container_pieces(framework, processor, row),
+    ]
+    return "-".join(piece for piece in pieces if piece)
+
+
+def _prefix(framework: str, row: Json) -> str:
+    if "base" not in row:
+        return str(row.get("tag_prefix", "{version}"))
+    # Everywhere else the tag repeats the base version as the user wrote it.
+    base = row["base"].removeprefix("pytorch") if framework in NEURON_TOOLS else "{base}"
+    return f"{base}-transformers{row['version']}"
+
+
+def _processor_piece(framework: str, processor: str, row: Json) -> str | None:
+    if framework in NEURON_TOOLS:
+        return NEURON_TOOLS[framework]
+    unnamed = "gpu" if framework == "sagemaker-tritonserver" else None
+    return processor if row.get("processor_in_tag", True) and processor != unnamed else None
+
+
+def _container_pieces(framework: str, processor: str, row: Json) -> Iterator[str]:
+    if "sdk_versions" in row:
+        yield max(row["sdk_versions"])
+    if "container_version" in row:
+        yield row["container_version"][processor]
+    if row["repository"] in (f"{framework}-inference-graviton", f"{framework}-inference-arm64"):
+        yield "sagemaker"

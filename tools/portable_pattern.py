@@ -1,0 +1,27 @@
+"""Patterns that Python and an editor's JavaScript both understand.
+
+AWS writes Java's dialect. Its Unicode classes and surrogate pairs are errors to Python's ``re``, which
+is what the ``jsonschema`` package matches with.
+"""
+
+import re
+
+_ANYTHING = re.compile(r"\^?(\.\*|\[\\s\\S\]\*|\[\\S\\s\]\*)\$?")
+_BEYOND_ASCII = "\u0080-\U0010ffff"
+_SPELLINGS = {
+    r"\uD800\uDC00-\uDBFF\uDFFF": "\U00010000-\U0010ffff",
+    r"\p{L}\p{Z}\p{N}": rf"0-9A-Za-z\s{_BEYOND_ASCII}",
+    r"\p{Print}": r"[^\x00-\x1f\x7f]",
+}
+
+
+def portable(pattern: str) -> str | None:
+    r"""``pattern`` without Java's ``\p{...}`` classes, or None if it lets everything pass.
+
+    Classes that reach beyond ASCII become a little more lenient.
+    """
+    if _ANYTHING.fullmatch(pattern):
+        return None
+    for java, common in _SPELLINGS.items():
+        pattern = pattern.replace(java, common)
+    return pattern

@@ -1,0 +1,48 @@
+"""Reads Triton's ``ModelConfig`` out of a tritonclient wheel, for ``tools.triton_schema``.
+
+Get the wheel with ``pip download --no-deps tritonclient``: the generated code of its gRPC half carries
+``model_config.proto`` in serialized form. It is read as data; neither gRPC nor numpy has to be installed.
+"""
+
+import ast
+from pathlib import Path
+from zipfile import ZipFile
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+GENERATED_CODE = "tritonclient/grpc/model_config_pb2.py"
+
+# The wheel's license names one year of one holder; these lines stand at the top of the proto itself.
+COPYRIGHT = """\
+Copyright (c) 2018-2026, NVIDIA CORPORATION & AFFILIATES. All rights reserved.
+Copyright (c) 2018, TensorFlow Authors. All rights reserved.
+"""
+
+
+def descriptor_in_wheel(wheel: Path) -> bytes:
+    """The descriptor set that a wheel holds, in bytes that depend on the proto alone."""
+    with ZipFile(wheel) as archive:
+        code = ast.parse(archive.read(GENERATED_CODE))
+    file = FileDescriptorProto.FromString(_serialized_file(code))
+    return FileDescriptorSet(file=[file]).SerializeToString(deterministic=True)
+
+
+def _serialized_file(code: ast.AST) -> bytes:
+    for node in ast.walk(code):
+        match node:
+            case ast.Call(ast.Attribute(attr="AddSerializedFile"), [ast.Constant(bytes(raw))]):
+                return raw
+    raise LookupError(f"{GENERATED_CODE} no longer registers its file with AddSerializedFile")
+
+
+def notice_of_wheel(wheel: Path) -> str:
+    """What has to stand beside the descriptor: its origin, its copyright holders, the license's text."""
+    name, version = wheel.name.split("-")[:2]
+    with ZipFile(wheel) as archive:
+        text = archive.read(f"{name}-{version}.dist-info/licenses/LICENSE.txt").decode()
+    terms = "\n".join(line.removeprefix("#").removeprefix(" ").rstrip() for line in text.splitlines())
+    return (
+        "model_config.desc is the compiled form of Triton Inference Server's model_config.proto,\n"
+        f"as contained in {name} {version}; catalog/data/triton-model-config.json is derived from it.\n"
+        f"Both are under this license.\n\n{COPYRIGHT}{terms}\n"
+    )
