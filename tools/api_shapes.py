@@ -25,6 +25,8 @@ KINDS = {
     "object": {"map", "structure"},
     "string": {"string"},
 }
+# The narrowest JSON type of each kind of API shape: "integer" comes after "number" here, and the last wins.
+JSON_TYPES = {kind: json_type for json_type in sorted(KINDS, reverse=True) for kind in KINDS[json_type]}
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,14 @@ def constraints_of_shape(api: Api, name: str) -> dict[str, Any]:
         value = constraints_of_shape(api, shape["value"]["shape"])
         words["additionalProperties"] = {"type": "string", **value}
     return telling(words)
+
+
+def schema_of_shape(api: Api, name: str) -> dict[str, Any]:
+    """A shape's type and constraints; a structure stays a mapping of which no more is said."""
+    kind = api.shape(name)["type"]
+    schema = {"type": JSON_TYPES[kind], **constraints_of_shape(api, name)}
+    item = api.item_of(name)
+    return schema if item is None else {**schema, "items": schema_of_shape(api, item)}
 
 
 def _anchored(pattern: str) -> str:

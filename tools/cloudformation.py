@@ -8,7 +8,7 @@ tightens its numeric bounds, because a value outside either is refused somewhere
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.api_shapes import Api, constraints_of_shape, describes, members_of
+from tools.api_shapes import Api, constraints_of_shape, describes, members_of, schema_of_shape
 from tools.registry_words import constraints_of_property, telling
 from tools.sources import Json, registry_schema
 
@@ -16,6 +16,9 @@ from tools.sources import Json, registry_schema
 SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": ("application-autoscaling", ("RegisterScalableTarget",)),
     "AWS::ApplicationAutoScaling::ScalingPolicy": ("application-autoscaling", ("PutScalingPolicy",)),
+    "AWS::CloudWatch::Alarm": ("cloudwatch", ("PutMetricAlarm",)),
+    "AWS::CloudWatch::Dashboard": ("cloudwatch", ("PutDashboard",)),
+    "AWS::IAM::Role": ("iam", ("CreateRole",)),
     "AWS::SageMaker::Endpoint": ("sagemaker", ("CreateEndpoint", "UpdateEndpoint")),
     "AWS::SageMaker::EndpointConfig": ("sagemaker", ("CreateEndpointConfig",)),
     "AWS::SageMaker::InferenceComponent": (
@@ -24,11 +27,16 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "AWS::SageMaker::Model": ("sagemaker", ("CreateModel",)),
 }
-TAGS_ONLY = (
-    "AWS::CloudWatch::Alarm",
-    "AWS::CloudWatch::Dashboard",
-    "AWS::IAM::ManagedPolicy",
-    "AWS::IAM::Role",
+TAGS_ONLY = ("AWS::IAM::ManagedPolicy",)
+# Structures of an API that no resource type stands for: what `load_test` is written in.
+API_ONLY_STRUCTURES = (
+    ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
+    ("sagemaker", "ModelLatencyThreshold"),
+    ("sagemaker", "Phase"),
+    ("sagemaker", "RecommendationJobPayloadConfig"),
+    ("sagemaker", "RecommendationJobStoppingConditions"),
+    ("sagemaker", "Stairs"),
+    ("sagemaker", "TrafficPattern"),
 )
 
 # New instance types reach the API weeks before the registry's enum, and CloudFormation lets them pass.
@@ -46,6 +54,9 @@ def generate() -> dict[str, Json]:
     api_only: dict[str, Any] = {}
     for name, (service, operations) in SOURCES.items():
         shapes[name], api_only[name] = _resource(registry_schema(name), Api.load(service), operations)
+    for service, structure in API_ONLY_STRUCTURES:
+        name = f"{service}:{structure}"
+        shapes[name], api_only[name] = _structure(Api.load(service), structure), {"enums": {}, "members": {}}
     return {"cloudformation.json": shapes, "api_only.json": api_only}
 
 
@@ -70,6 +81,14 @@ def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json
         "definitions": definitions,
     }
     return resource, api_only
+
+
+def _structure(api: Api, name: str) -> Json:
+    """An API's structure in the form of a resource type, so that look-ups need not tell them apart."""
+    properties = {member: schema_of_shape(api, shape) for member, shape in members_of(api, name)}
+    definition = {"required": sorted(api.shape(name).get("required", ())), "properties": properties}
+    nothing = {"taggable": False, "tag_property": None, "create_only": [], "read_only": [], "write_only": []}
+    return {**nothing, "definitions": {"": definition}}
 
 
 def _definition(definition: Json, schema: Json) -> dict[str, Any]:

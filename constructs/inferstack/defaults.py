@@ -71,7 +71,13 @@ _ALL: frozenset[Kind] = frozenset({*_FLEETS, "serverless"})
 
 DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
     DefaultAlarm(
-        AlarmRule(metric="Invocation5XXErrors", statistic="Sum", threshold=1, evaluation_periods=5, datapoints_to_alarm=3),
+        AlarmRule(
+            metric="Invocation5XXErrors",
+            statistic="Sum",
+            threshold=1,
+            evaluation_periods=5,
+            datapoints_to_alarm=3,
+        ),
         _ALL,
         "Requests fail on the server's side in most minutes.",
     ),
@@ -101,7 +107,12 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         "Requests are refused for longer than a component takes to wake from zero copies.",
     ),
     DefaultAlarm(
-        AlarmRule(metric="GPUMemoryUtilizationNormalized", statistic="Maximum", threshold="95 %", evaluation_periods=5),
+        AlarmRule(
+            metric="GPUMemoryUtilizationNormalized",
+            statistic="Maximum",
+            threshold="95 %",
+            evaluation_periods=5,
+        ),
         frozenset({"inference-components"}),
         "The next batch will not fit into the GPU's memory.",
     ),
@@ -111,7 +122,9 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         "A container that runs out of memory is killed with all its requests.",
     ),
     DefaultAlarm(
-        AlarmRule(metric="HasBacklogWithoutCapacity", statistic="Maximum", threshold=1, evaluation_periods=15),
+        AlarmRule(
+            metric="HasBacklogWithoutCapacity", statistic="Maximum", threshold=1, evaluation_periods=15
+        ),
         frozenset({"async"}),
         "Requests wait in the queue and no instance works on them.",
     ),

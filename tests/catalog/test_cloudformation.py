@@ -29,15 +29,35 @@ def schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
             yield from schemas(schema.get(word))
 
 
-def test_the_six_types_of_a_stack_have_shapes() -> None:
+def test_the_types_of_a_stack_and_the_structures_of_a_load_test_have_shapes() -> None:
     assert cloudformation.type_names() == (
         "AWS::ApplicationAutoScaling::ScalableTarget",
         "AWS::ApplicationAutoScaling::ScalingPolicy",
+        "AWS::CloudWatch::Alarm",
+        "AWS::CloudWatch::Dashboard",
+        "AWS::IAM::Role",
         "AWS::SageMaker::Endpoint",
         CONFIG,
         COMPONENT,
         MODEL,
+        "sagemaker:CreateInferenceRecommendationsJobRequest",
+        "sagemaker:ModelLatencyThreshold",
+        "sagemaker:Phase",
+        "sagemaker:RecommendationJobPayloadConfig",
+        "sagemaker:RecommendationJobStoppingConditions",
+        "sagemaker:Stairs",
+        "sagemaker:TrafficPattern",
     )
+
+
+def test_an_api_structure_is_looked_up_like_a_resource() -> None:
+    stairs = cloudformation.shape("sagemaker:Stairs")["users_per_step"]
+    assert stairs == Property("UsersPerStep", {"type": "integer", "minimum": 1, "maximum": 3})
+    phases = cloudformation.shape("sagemaker:TrafficPattern")["phases"]
+    assert phases.schema == {"type": "array", "minItems": 1, "items": {"type": "object"}}
+    assert cloudformation.shape("sagemaker:CreateInferenceRecommendationsJobRequest")["job_type"].required
+    assert cloudformation.api_only_properties("sagemaker:Stairs") == {}
+    assert not cloudformation.is_taggable("sagemaker:Stairs")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +133,13 @@ def test_tags_may_use_letters_of_every_script(text: str, fits: bool) -> None:
             0.25,
         ),
         (COMPONENT, "", "specifications", "minItems", 2),
+        (
+            "AWS::CloudWatch::Alarm",
+            "",
+            "treat_missing_data",
+            "enum",
+            ["breaching", "ignore", "missing", "notBreaching"],
+        ),
         # The API is stricter than the registry.
         ("AWS::SageMaker::Endpoint", "", "endpoint_name", "maxLength", 63),
         (COMPONENT, "InferenceComponentCapacitySize", "value", "minimum", 1),

@@ -63,6 +63,19 @@ def test_a_byte_order_mark_is_no_part_of_the_text(read: Read) -> None:
     assert document.position(("a",), key=True) == (1, 1)
 
 
+def test_a_byte_order_mark_takes_no_column(problems: Problems) -> None:
+    assert places(problems(b"\xef\xbb\xbfa\x07: 1\n")) == [(file_codes.UNPRINTABLE, 1, 2)]
+
+
+@pytest.mark.parametrize("text", ["\xa0", "é", "€", "\ufffd", "😀", "\u2003", "\ue000"])
+def test_characters_beyond_ascii_are_text(read: Read, text: str) -> None:
+    assert read(f"a: 'x{text}y'\n{text}z: 1\n").data == {"a": f"x{text}y", f"{text}z": 1}
+
+
+def test_a_next_line_character_is_a_line_end(read: Read) -> None:
+    assert read("a: 'x\x85y'\n").data == {"a": "x y"}
+
+
 def test_windows_line_ends_are_line_ends(read: Read) -> None:
     document = read(b"a: 1\r\nb:\r\n  c: 2\r\n")
     assert document.data == {"a": 1, "b": {"c": 2}}
@@ -318,6 +331,7 @@ def test_an_unquoted_dynamic_reference_is_explained(problems: Problems) -> None:
         ("a: !!set {x}", "list or a mapping"),
         ("a: !Include other.yaml", "remove the tag"),
         ("a: !<tag:example.com,2026:x> 1", "remove the tag"),
+        ("a: !%0Ax 1", "remove the tag"),
     ],
 )
 def test_tags_beyond_plain_data_are_errors_that_name_the_alternative(

@@ -30,11 +30,15 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     seen: Counter[str] = Counter()
     for path, rule, reason in (*_default_rules(spec, block), *_own_rules(block)):
         for part, metric in _watched(spec, rule):
-            name = f"Alarm{rule.metric}{'' if rule.statistic is None else pascal(rule.statistic)}{_suffix(part)}"
+            name = (
+                f"Alarm{rule.metric}{'' if rule.statistic is None else pascal(rule.statistic)}{_suffix(part)}"
+            )
             seen[name] += 1
             # A second rule on the same number (a warning below the alarm, say) gets the next number.
             logical_id = name if seen[name] == 1 else f"{name}{seen[name]}"
-            made[logical_id] = Resource("AWS::CloudWatch::Alarm", _alarm(block, rule, part, metric, reason), path)
+            made[logical_id] = Resource(
+                "AWS::CloudWatch::Alarm", _alarm(block, rule, part, metric, reason), path
+            )
     return made
 
 

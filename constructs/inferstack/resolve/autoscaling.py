@@ -13,12 +13,14 @@ from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.metric import (
     COMPONENT,
-    ENDPOINT as ENDPOINT_DIMENSION,
     VARIANT,
     dimensions,
     kind_of,
     named_unit,
     scaling_statistic,
+)
+from inferstack.resolve.metric import (
+    ENDPOINT as ENDPOINT_DIMENSION,
 )
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
@@ -59,11 +61,11 @@ def resolve_autoscaling(spec: ModelSpec) -> Resources:
 
 def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
     for path, variant, scaling in variant_scalings(spec):
-        serverless = variant.serverless_config is not None
+        counted = "InstanceCount" if variant.serverless_config is None else "ProvisionedConcurrency"
         yield Scaled(
             id_suffix=pascal(variant.variant_name),
             resource_id=f"endpoint/{spec.endpoint_name}/variant/{variant.variant_name}",
-            dimension=f"sagemaker:variant:Desired{'ProvisionedConcurrency' if serverless else 'InstanceCount'}",
+            dimension=f"sagemaker:variant:Desired{counted}",
             depends_on=ENDPOINT,
             dimensions={ENDPOINT_DIMENSION: spec.endpoint_name, VARIANT: variant.variant_name},
             scaling=scaling,
@@ -130,7 +132,7 @@ def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
 
 
 def _metric(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> metrics.Metric:
-    """The metric of the scaled part itself, or of the endpoint as a whole; the rules saw to it that there is one."""
+    """The metric of the scaled part, or of the whole endpoint; the rules saw to it that there is one."""
     return next(
         metric
         for metric in metrics.find(policy.metric, kind_of(spec))

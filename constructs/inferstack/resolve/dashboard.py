@@ -26,8 +26,13 @@ class Widget:
 
 
 WIDGETS = (
-    Widget("Requests a minute", (("Invocations", "Sum"), ("InvocationsPerInstance", "Sum"), ("InvocationsPerCopy", "Sum"))),
-    Widget("Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))),
+    Widget(
+        "Requests a minute",
+        (("Invocations", "Sum"), ("InvocationsPerInstance", "Sum"), ("InvocationsPerCopy", "Sum")),
+    ),
+    Widget(
+        "Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))
+    ),
     Widget(
         "Errors a minute",
         (
@@ -38,13 +43,33 @@ WIDGETS = (
         ),
     ),
     Widget("GPU (%)", (("GPUUtilization", "Average"), ("GPUMemoryUtilization", "Average"))),
-    Widget("GPU, normalized (%)", (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Average"))),
-    Widget("CPU, memory, disk (%)", (("CPUUtilization", "Average"), ("MemoryUtilization", "Average"), ("DiskUtilization", "Average"))),
-    Widget("Reserved by components (%)", (("GPUReservation", "Average"), ("CPUReservation", "Average"), ("MemoryReservation", "Average"))),
+    Widget(
+        "GPU, normalized (%)",
+        (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Average")),
+    ),
+    Widget(
+        "CPU, memory, disk (%)",
+        (("CPUUtilization", "Average"), ("MemoryUtilization", "Average"), ("DiskUtilization", "Average")),
+    ),
+    Widget(
+        "Reserved by components (%)",
+        (("GPUReservation", "Average"), ("CPUReservation", "Average"), ("MemoryReservation", "Average")),
+    ),
     Widget("Loaded models", (("LoadedModelCount", "Average"), ("ModelCacheHit", "Average"))),
-    Widget("Loading of models (µs)", (("ModelLoadingWaitTime", "Average"), ("ModelDownloadingTime", "Average"), ("ModelLoadingTime", "Average"))),
-    Widget("Backlog", (("ApproximateBacklogSize", "Maximum"), ("ApproximateBacklogSizePerInstance", "Average"))),
-    Widget("Serverless", (("ServerlessProvisionedConcurrencyUtilization", "Maximum"), ("ModelSetupTime", "p99"))),
+    Widget(
+        "Loading of models (µs)",
+        (
+            ("ModelLoadingWaitTime", "Average"),
+            ("ModelDownloadingTime", "Average"),
+            ("ModelLoadingTime", "Average"),
+        ),
+    ),
+    Widget(
+        "Backlog", (("ApproximateBacklogSize", "Maximum"), ("ApproximateBacklogSizePerInstance", "Average"))
+    ),
+    Widget(
+        "Serverless", (("ServerlessProvisionedConcurrencyUtilization", "Maximum"), ("ModelSetupTime", "p99"))
+    ),
 )
 """What is drawn, in order. A widget of which the endpoint publishes nothing is left out."""
 
@@ -99,4 +124,9 @@ def _lines(spec: ModelSpec, widget: Widget) -> Iterator[Value]:
 
 def _line(metric: metrics.Metric, part: Measured, statistic: str) -> Value:
     where = [text for pair in part.values.items() for text in pair]
-    return [metric.namespace, metric.name, *where, {"stat": statistic, "label": f"{part.title} {metric.name} {statistic}"}]
+    return [
+        metric.namespace,
+        metric.name,
+        *where,
+        {"stat": statistic, "label": f"{part.title} {metric.name} {statistic}"},
+    ]

@@ -35,7 +35,7 @@ def _triton_environment(spec: ModelSpec) -> dict[str, str]:
     environment = dict(TRITON_ENVIRONMENT.value)
     if isinstance(spec, MultiModelSpec):
         environment |= TRITON_MULTI_MODEL_ENVIRONMENT.value
-    if isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) and spec.triton is not None:
-        if spec.triton.default_model is not None:
-            environment[_DEFAULT_MODEL] = spec.triton.default_model
+    triton = spec.triton if isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) else None
+    if triton is not None and triton.default_model is not None:
+        environment[_DEFAULT_MODEL] = triton.default_model
     return environment

@@ -87,9 +87,7 @@ def _specification(
 
 def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:
     rest = properties(placed.container, leave_out=frozenset({"image", "environment"}))
-    return present(
-        Image=image_uri(placed, region), Environment=container_environment(spec, placed), **rest
-    )
+    return present(Image=image_uri(placed, region), Environment=container_environment(spec, placed), **rest)
 
 
 def _runtime_config(component: InferenceComponent) -> Value | None:

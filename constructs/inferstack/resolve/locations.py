@@ -47,7 +47,9 @@ def ecr_repository_arn(image: str) -> str | None:
     found = _ECR.fullmatch(image)
     if found is None:
         return None
-    return f"arn:${{AWS::Partition}}:ecr:{found['region']}:{found['account']}:repository/{found['repository']}"
+    return (
+        f"arn:${{AWS::Partition}}:ecr:{found['region']}:{found['account']}:repository/{found['repository']}"
+    )
 
 
 def key_arn(key: str) -> tuple[str, str | None]:

@@ -50,11 +50,13 @@ class Measured:
         return frozenset(metrics.DIMENSION_NAMES[metric.dimensions]) == frozenset(self.values)
 
     def devices(self, metric: Metric) -> int:
-        """How many devices the metric sums over on one instance; 1 where it does not, 0 where there are none."""
+        """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
         if metric.per_device is None or self.variant is None:
             return 1
         found = [instances.find(name) for name in instance_types(self.variant)[:1]]
-        return next((it.gpus if metric.per_device == "gpu" else it.vcpus for it in found if it is not None), 0)
+        return next(
+            (it.gpus if metric.per_device == "gpu" else it.vcpus for it in found if it is not None), 0
+        )
 
 
 def measured(spec: ModelSpec) -> Iterator[Measured]:

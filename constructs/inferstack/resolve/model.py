@@ -26,9 +26,7 @@ def resolve_models(spec: ModelSpec, region: str | None) -> Resources:
     """Every model of the spec."""
     placed = {container.path: container for container in containers(spec)}
     return {
-        model_id(name): Resource(
-            "AWS::SageMaker::Model", _model(spec, model, placed[path], region), path
-        )
+        model_id(name): Resource("AWS::SageMaker::Model", _model(spec, model, placed[path], region), path)
         for path, name, model in models(spec)
     }
 

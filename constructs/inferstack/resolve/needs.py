@@ -41,7 +41,7 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
         endpoint_name=spec.endpoint_name,
         inference_components=tuple(name for _, name, _ in components(spec)),
         files=tuple(_files(spec)),
-        writes=tuple([*_writes(config), *_core_dumps(fleet)]),
+        writes=(*_writes(config), *_core_dumps(fleet)),
         repository_arns=tuple(_repositories(spec, region)),
         keys=tuple(_keys(config, fleet)),
         vpcs=tuple(_vpcs(spec, config)),

@@ -63,7 +63,7 @@ def checked(spec: ModelSpec) -> LoadedSpec:
 
 
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
-    """Everything wrong with a spec file, at one stage or, without one, as it stands and at each of its stages."""
+    """Everything wrong with a spec file: at one stage, or as it stands and at each of its stages."""
     try:
         document = read_document(path)
     except SpecError as error:
@@ -118,7 +118,13 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                 fix += f"allowed: {listed(list(PSEUDO_PARAMETERS))}"
                 message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
                 yield Problem(
-                    document.file, position.line, position.column, UNKNOWN_PLACEHOLDER, message, fix, path=path
+                    document.file,
+                    position.line,
+                    position.column,
+                    UNKNOWN_PLACEHOLDER,
+                    message,
+                    fix,
+                    path=path,
                 )
 
 

@@ -31,6 +31,7 @@ MOST_VALUES = 100_000
 
 # So that a hostile file with very many anchors costs no time.
 _SEARCHED_ANCHORS = 200
+_LONGEST_SHOWN = 60
 _MERGE_FIX = "write `<<: *anchor` or `<<: [*first, *second]`, with anchors of mappings"
 _MANY = f"the file holds more than {MOST_VALUES:,} keys and values, counting what aliases repeat"
 _MANY_FIX = "is this a spec? If so, use fewer aliases or split it"
@@ -143,6 +144,7 @@ class _Composer:
     def _alias(self, anchor: str, at: Position) -> None:
         target = self._anchors.get(anchor)
         if target is None:
+            anchor = anchor[:_LONGEST_SHOWN]
             message = f"there is no anchor `&{anchor}` above `*{anchor}`"
             self._stop(at, codes.UNKNOWN_ALIAS, message, self._similar(anchor))
         if not isinstance(target, _Anchored):

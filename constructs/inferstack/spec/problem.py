@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-
 SpecPath = tuple[str | int, ...]
 """Keys and list indices from the top of a spec, e.g. ``("variants", 0, "instance_type")``."""
 

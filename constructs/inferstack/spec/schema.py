@@ -22,6 +22,8 @@ from inferstack.spec.blocks.kinds import KINDS, Spec
 JsonSchema = dict[str, Any]
 
 _TITLE = "inferstack model spec"
+_KIND = "kind"
+_KIND_TEXT = "The shape of the endpoint: it decides which blocks the spec has."
 _NUMBER = [{"type": "integer"}, {"type": "number"}]
 _TRITON = "triton-model-config.json"
 SCHEMA_FILE = "inferstack.schema.json"
@@ -46,8 +48,10 @@ def generate_schema() -> JsonSchema:
         "title": _TITLE,
         "description": "One SageMaker inference endpoint. `kind` decides which blocks there are.",
         "type": "object",
-        "required": ["kind"],
-        "properties": {"kind": {"enum": list(kind_definitions()), "description": "The shape of the endpoint."}},
+        "required": [_KIND],
+        "properties": {
+            _KIND: {"enum": list(kind_definitions()), "description": _KIND_TEXT},
+        },
         "allOf": [_branch(kind, name) for kind, name in kind_definitions().items()],
         "$defs": {**definitions, **_triton_definitions()},
     }
@@ -63,7 +67,7 @@ def _blocks(block: type[Block]) -> list[type[Block]]:
 
 
 def _branch(kind: str, definition: str) -> JsonSchema:
-    condition = {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
+    condition = {"properties": {_KIND: {"const": kind}}, "required": [_KIND]}
     return {"if": condition, "then": {"$ref": f"#/$defs/{definition}"}}
 
 
@@ -78,8 +82,7 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
     for name, schema in component.get("properties", {}).items():
         _remove_null(schema)
         _constrain(schema, _aws_constraints(block, name))
-        if name in texts:
-            schema["description"] = texts[name]
+        schema["description"] = _KIND_TEXT if name == _KIND else texts[name]
     component["description"] = " ".join(inspect.cleandoc(block.__doc__ or "").split())
     return component
 
@@ -98,11 +101,19 @@ def _field_texts(block: type[Block]) -> dict[str, str]:
 
 
 def _aws_constraints(block: type[Block], field: str) -> JsonSchema:
-    for name in block.shapes:
-        property_ = cloudformation.shape(*name.split(".")).get(field)
+    for shape, key in _places(block, field):
+        property_ = cloudformation.shape(*shape.split(".")).get(key)
         if property_ is not None:
             return dict(property_.schema)
     return {}
+
+
+def _places(block: type[Block], field: str) -> list[tuple[str, str]]:
+    """Where AWS may describe a field: shapes and keys."""
+    if field not in block.aws_keys:
+        return [(shape, field) for shape in block.shapes]
+    place = block.aws_keys[field]
+    return [] if place is None else [place]
 
 
 def _remove_null(schema: JsonSchema) -> None:
@@ -130,8 +141,9 @@ def _constrain(schema: JsonSchema, aws: JsonSchema) -> None:
     """Adds AWS's constraints; what the class says itself wins."""
     for branch in schema.get("anyOf", [schema]):
         kind = branch.get("type", "")
+        own_form = {"enum", "pattern"} & branch.keys()
         for word in _WORDS.get(kind, ()):
-            if word in aws:
+            if word in aws and not (own_form and word in {"enum", "pattern"}):
                 branch.setdefault(word, aws[word])
         if kind == "array" and isinstance(branch.get("items"), dict):
-            _constrain(branch["items"], aws.get("items", {}))
+            _constrain(branch["items"], aws.get("items", {}) if aws.get("type") == "array" else aws)

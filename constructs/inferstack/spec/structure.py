@@ -19,6 +19,10 @@ from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions, shipped_schema
 from inferstack.spec.words import WHAT_A_PATTERN_MEANS, describe, listed, nearest, type_name
 
+# jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
+# comes from iterating none is.
+Error = Any
+
 UNKNOWN_KEY = "IS101"
 MISSING_KEY = "IS102"
 WRONG_TYPE = "IS103"
@@ -56,9 +60,13 @@ def structure_problems(document: Document) -> list[Problem]:
 def _kind_problem(document: Document) -> Problem:
     kinds = list(kind_definitions())
     if "kind" not in document.data:
-        return _problem(document, (), MISSING_KEY, "the spec lacks `kind`", f"add `kind:` with {listed(kinds)}")
+        return _problem(
+            document, (), MISSING_KEY, "the spec lacks `kind`", f"add `kind:` with {listed(kinds)}"
+        )
     found = document.data["kind"]
-    return _problem(document, ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind", _choose(found, kinds))
+    return _problem(
+        document, ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind", _choose(found, kinds)
+    )
 
 
 def _problem(
@@ -91,13 +99,18 @@ def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
 
 def _whole_pattern(_: Any, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
     # Python's `$` also matches before a final line break, which AWS would refuse.
-    if isinstance(instance, str) and not is_opaque(instance):
-        if re.search(re.sub(r"(?<!\\)\$$", r"\\Z", pattern), str(sample(instance))) is None:
-            yield ValidationError("pattern")
+    checkable = isinstance(instance, str) and not is_opaque(instance)
+    if checkable and re.search(_to_the_end(pattern), str(sample(instance))) is None:
+        yield ValidationError("pattern")
+
+
+@cache
+def _to_the_end(pattern: str) -> str:
+    return re.sub(r"(?<!\\)\$$", r"\\Z", pattern)
 
 
 _KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "type", "minItems")
-_Validator = extend(
+_Validator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _whole_pattern},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
@@ -112,7 +125,7 @@ def _validator(definition: str) -> Any:
 # ---------------------------------------------------------------- errors into words
 
 
-def _problems(document: Document, error: ValidationError) -> Iterable[Problem]:
+def _problems(document: Document, error: Error) -> Iterable[Problem]:
     path = tuple(error.absolute_path)
     match str(error.validator):
         case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
@@ -128,7 +141,7 @@ def _name(path: SpecPath) -> str:
     return f"`{keys[-1]}`" if keys else "the spec"
 
 
-def _unknown_keys(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     known = list(error.schema["properties"])
     for key in error.instance:
         if key not in known:
@@ -137,14 +150,14 @@ def _unknown_keys(document: Document, path: SpecPath, error: ValidationError) ->
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, _choose(key, known), key=True)
 
 
-def _missing_key(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     missing = error.message.split("'")[1]
     text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
     yield _problem(document, path, MISSING_KEY, f"{_name(path)} lacks `{missing}`", fix)
 
 
-def _no_branch_fits(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     """Reports from the branch whose type the value has; if none has, from the choice as a whole."""
     branches = error.validator_value
     fitting = [i for i, branch in enumerate(branches) if _accepts_type(branch, error.instance)]
@@ -157,20 +170,20 @@ def _no_branch_fits(document: Document, path: SpecPath, error: ValidationError) 
             yield from _problems(document, inner)
 
 
-def _bad_name(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+def _bad_name(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     for inner in error.context or [error]:
         name = str(error.instance)
         code, say = _ONE[str(inner.validator)]
         yield _problem(document, (*path, name), code, *say(f"the name `{name}`", inner), key=True)
 
 
-def _exclusive_keys(document: Document, path: SpecPath, error: ValidationError) -> Iterator[Problem]:
+def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     keys = error.validator_value.get("required", [])
     message = f"{listed(keys, last='and')} exclude one another in {_name(path)}"
     yield _problem(document, path, EXCLUSIVE_KEYS, message, "keep one of them")
 
 
-_SEVERAL: dict[str, Callable[[Document, SpecPath, ValidationError], Iterator[Problem]]] = {
+_SEVERAL: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = {
     "additionalProperties": _unknown_keys,
     "required": _missing_key,
     "anyOf": _no_branch_fits,
@@ -195,7 +208,7 @@ def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
     return bool(_Validator({"type": _resolved(branch)["type"]}).is_valid(instance))
 
 
-def _type(name: str, error: ValidationError) -> tuple[str, str]:
+def _type(name: str, error: Error) -> tuple[str, str]:
     wanted, found = error.validator_value, error.instance
     fix = ""
     if wanted == "string" and isinstance(found, int | float):
@@ -210,41 +223,43 @@ def _type(name: str, error: ValidationError) -> tuple[str, str]:
     return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
 
 
-def _enum(name: str, error: ValidationError) -> tuple[str, str]:
+def _enum(name: str, error: Error) -> tuple[str, str]:
     return f"{name} cannot be {describe(error.instance)}", _choose(error.instance, error.validator_value)
 
 
-def _pattern(name: str, error: ValidationError) -> tuple[str, str]:
+def _pattern(name: str, error: Error) -> tuple[str, str]:
     pattern = str(error.schema["pattern"])
     meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
     return f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}"
 
 
-def _bounds(name: str, error: ValidationError) -> tuple[str, str]:
+def _bounds(name: str, error: Error) -> tuple[str, str]:
     low, high = error.schema.get("minimum"), error.schema.get("maximum")
     return f"{name} is out of range: {error.instance}", f"allowed: {_span(low, high)}"
 
 
-def _length(name: str, error: ValidationError) -> tuple[str, str]:
+def _length(name: str, error: Error) -> tuple[str, str]:
     low, high = error.schema.get("minLength"), error.schema.get("maxLength")
     return f"{name} has {len(error.instance)} characters", f"allowed: {_span(low, high)} characters"
 
 
-def _count(name: str, error: ValidationError) -> tuple[str, str]:
-    words = ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
+def _count(name: str, error: Error) -> tuple[str, str]:
+    words = (
+        ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
+    )
     low, high = (error.schema.get(word) for word in words)
     return f"{name} has {len(error.instance)} entries", f"allowed: {_span(low, high)}"
 
 
-def _twice(name: str, _: ValidationError) -> tuple[str, str]:
+def _twice(name: str, _: Error) -> tuple[str, str]:
     return f"{name} has an entry twice", "remove the second one"
 
 
-def _const(name: str, error: ValidationError) -> tuple[str, str]:
+def _const(name: str, error: Error) -> tuple[str, str]:
     return f"{name} cannot be {describe(error.instance)}", f"write {error.validator_value}"
 
 
-_ONE: dict[str, tuple[str, Callable[[str, ValidationError], tuple[str, str]]]] = {
+_ONE: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
     "type": (WRONG_TYPE, _type),
     "enum": (NOT_AN_OPTION, _enum),
     "const": (NOT_AN_OPTION, _const),

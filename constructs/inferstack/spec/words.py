@@ -26,9 +26,14 @@ WHAT_A_PATTERN_MEANS = {
     r"^(https|s3)://([^/]+)/?(.*)$": _S3_URL,
     r"^(https|s3)://([^/])/?(.*)$": _S3_URL,
     r"^[0-9]{12}$": 'twelve digits in quotes: "111122223333"',
-    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$": "a role's ARN: arn:aws:iam::111122223333:role/name",
+    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$": (
+        "a role's ARN: arn:aws:iam::111122223333:role/name"
+    ),
     r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$": (
         "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$": (
+        "Average, Sum, Minimum, Maximum, SampleCount, or a percentile such as p99"
     ),
     r"^IS[0-9]{3}$": "a warning's code: IS203",
     r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",

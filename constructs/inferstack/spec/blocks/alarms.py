@@ -8,18 +8,29 @@ from inferstack.spec.blocks.base import Block, Number
 
 SnsTopic = Annotated[str, Meta(pattern=r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$")]
 
+# CloudWatch's simple statistics, percentiles and trimmed statistics. Its own enum knows the simple ones only.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
+Statistic = Annotated[
+    str,
+    Meta(
+        pattern=r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$"
+    ),
+]
+
 
 class AlarmRule(Block):
     """One alarm of your own."""
 
     shapes: ClassVar = ("AWS::CloudWatch::Alarm",)
+    # Stands for AWS's Statistic and ExtendedStatistic both, so that the enum of the first does not fit.
+    aws_keys: ClassVar = {"statistic": None}
 
     metric: str
     """AWS's name of a metric that SageMaker publishes. Namespace, dimensions and unit follow from it."""
     threshold: Number | str
     """The limit. A latency carries its unit (`500 ms`, `2 s`, `800 us`), since CloudWatch counts
     microseconds; a utilization may be a share (`90 %`) of all the instance's GPUs or vCPUs."""
-    statistic: str | None = None
+    statistic: Statistic | None = None
     """`Average`, `Sum`, `Minimum`, `Maximum`, `SampleCount`, or a percentile such as `p99`."""
     comparison_operator: str | None = None
     """`GreaterThanOrEqualToThreshold` when absent."""
@@ -39,6 +50,12 @@ class AlarmRule(Block):
 
 class Alarms(Block):
     """Alarms of the endpoint: a default set for its kind, and your own."""
+
+    aws_keys: ClassVar = {
+        "actions": ("AWS::CloudWatch::Alarm", "alarm_actions"),
+        "ok_actions": ("AWS::CloudWatch::Alarm", "ok_actions"),
+        "insufficient_data_actions": ("AWS::CloudWatch::Alarm", "insufficient_data_actions"),
+    }
 
     defaults: bool = True
     """False leaves the default set out."""

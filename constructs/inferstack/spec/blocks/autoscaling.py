@@ -27,7 +27,7 @@ class ScalingPolicy(Block):
     disable_scale_in: bool | None = None
     """True: this policy only ever adds capacity."""
     policy_name: str | None = None
-    """Name of the policy; made from the target and the metric when absent. Changing it replaces the policy."""
+    """Name of the policy; the metric's name when absent. Changing it replaces the policy."""
 
 
 class SuspendedState(Block):

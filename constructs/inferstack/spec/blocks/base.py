@@ -6,15 +6,29 @@ the CloudFormation shapes it describes; enums, patterns and bounds of each field
 its documentation: it ends up in the JSON Schema and in the reference.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, dataclass_transform
 
 import msgspec
 
 Number = int | float
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class BlockType(msgspec.StructMeta):
+    """Makes every block frozen and keyword-only; msgspec would have each class say so again."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> type:
+        """The class of a block; ``config`` is msgspec's (``tag`` and ``tag_field`` of a kind)."""
+        config |= {"frozen": True, "kw_only": True, "forbid_unknown_fields": True, "omit_defaults": True}
+        return super().__new__(cls, name, bases, namespace, **config)
+
+
+class Block(msgspec.Struct, metaclass=BlockType):
     """A mapping of the spec. A field that is ``None`` is absent; zero, false and empty are values."""
 
     shapes: ClassVar[tuple[str, ...]] = ()
     """CloudFormation shapes as ``Type`` or ``Type.Definition``; the first that has the property wins."""
+    aws_keys: ClassVar[Mapping[str, tuple[str, str] | None]] = {}
+    """Fields whose constraints stand elsewhere: the shape and the key there, which of a list may describe
+    each item. ``None``: AWS's field of that name is another."""

@@ -75,6 +75,9 @@ class LoadTest(Block):
         "sagemaker:CreateInferenceRecommendationsJobRequest",
         "sagemaker:RecommendationJobPayloadConfig",
     )
+    aws_keys: ClassVar = {
+        "instance_types": ("AWS::SageMaker::EndpointConfig.ProductionVariant", "instance_type")
+    }
 
     job_type: str
     """`Default` measures all by itself; `Advanced` takes a traffic pattern."""

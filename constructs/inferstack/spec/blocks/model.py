@@ -106,7 +106,7 @@ class VpcConfig(Block):
 class Container(Block):
     """One container: its image, its files, its environment."""
 
-    shapes: ClassVar = ("AWS::SageMaker::Model.ContainerDefinition",)
+    shapes: ClassVar[tuple[str, ...]] = ("AWS::SageMaker::Model.ContainerDefinition",)
 
     image: str | FrameworkImage | None = None
     """An ECR URI, or `{framework, version}` of an image that AWS publishes. Absent only with a

@@ -6,7 +6,10 @@ module and need not know the ways. Paths are those of the YAML file.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
+from inferstack.catalog import instances
+from inferstack.catalog.metrics import Kind
 from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
@@ -14,15 +17,42 @@ from inferstack.spec.blocks.inference_component import (
     ComponentSpecificationForInstanceType,
     InferenceComponent,
 )
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
 
+VariantsSpec = ModelBackedSpec | InferenceComponentsSpec
+
+
+def has_variants(spec: ModelSpec) -> TypeGuard[VariantsSpec]:
+    """Whether the kind of spec has variants, as all kinds today do."""
+    return isinstance(spec, ModelBackedSpec | InferenceComponentsSpec)
+
+
+def kind_of(spec: ModelSpec) -> Kind:
+    """The catalog's word for the metrics that an endpoint publishes."""
+    if is_async(spec):
+        return "async"
+    if any(variant.serverless_config is not None for _, variant in variants(spec)):
+        return "serverless"
+    match spec:
+        case MultiModelSpec():
+            return "multi-model"
+        case InferenceComponentsSpec():
+            return "inference-components"
+        case _:
+            return "instances"
+
+
+def is_async(spec: ModelSpec) -> bool:
+    """Whether the endpoint is asynchronous."""
+    return spec.endpoint_config is not None and spec.endpoint_config.async_inference_config is not None
+
 
 def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Every production variant."""
-    if not isinstance(spec, ModelBackedSpec | InferenceComponentsSpec):
+    if not has_variants(spec):
         return
     if spec.variant is not None:
         yield ("variant",), spec.variant
@@ -94,6 +124,14 @@ def instance_types(variant: Variant) -> tuple[str, ...]:
     return tuple(pool.instance_type for pool in pools)
 
 
+def hosts(variant: Variant) -> Iterator[instances.InstanceType]:
+    """Facts about the instance types that a variant may use, as far as they are known."""
+    for name in instance_types(variant):
+        found = instances.find(name)
+        if found is not None:
+            yield found
+
+
 def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[Variant, ...]:
     """The variant whose instances a component uses; empty when it names one that is not there."""
     found = [variant for _, variant in variants(spec)]
@@ -105,7 +143,7 @@ def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[
 def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autoscaling]]:
     """Scaling of variants' instances: path of the scaling, the variant, the scaling."""
     found = list(variants(spec))
-    top = spec.autoscaling if isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) else None
+    top = spec.autoscaling if has_variants(spec) else None
     if top is not None and len(found) == 1:
         yield ("autoscaling",), found[0][1], top
     for path, variant in found:

@@ -1,0 +1,158 @@
+"""IS230–IS249: images and files that models and components are made of."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.model import Model, S3DataSource
+from inferstack.spec.placeholders import is_opaque, sample
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.walk import components, containers, models, specifications
+
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
+_ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
+_IMAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ImageConfig.html"
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
+_MODEL_ARCHIVE = ".tar.gz"
+
+
+def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
+    for path, _, model in models(spec):
+        if model.model_data_source is not None:
+            yield (*path, "model_data_source", "s3_data_source"), model.model_data_source.s3_data_source
+
+
+def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Every S3 URL that a container's files come from, as it may be once deployed."""
+    for placed in containers(spec):
+        single = isinstance(placed.container, ComponentContainer)
+        key = "artifact_url" if single else "model_data_url"
+        url = getattr(placed.container, key)
+        if url is not None and not is_opaque(url):
+            yield (*placed.path, key), str(sample(url))
+    for path, source in _sources(spec):
+        if not is_opaque(source.s3_uri):
+            yield (*path, "s3_uri"), str(sample(source.s3_uri))
+
+
+@error("IS230", "The URL of model files names a bucket and a key.", _CONTAINER, ModelSpec)
+def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
+    """Also of components' artifacts; https URLs of S3 are left alone."""
+    for path, url in _urls(spec):
+        bucket, _, key = url.removeprefix("s3://").partition("/")
+        if url.startswith("s3://") and (_BUCKET.fullmatch(bucket) is None or not key.strip("/")):
+            what = "no key" if _BUCKET.fullmatch(bucket) else f'no bucket: "{bucket}"'
+            yield Finding(path, f'"{url}" names {what}', "write s3://bucket/key")
+
+
+@error("IS231", "A model archive is a single `.tar.gz`.", _CONTAINER, ModelSpec)
+def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
+    """Not so for the prefix of a multi-model endpoint and for the files of an adapter."""
+    adapters = {path for path, _, it in components(spec) for path, it in specifications(path, it) if _is_adapter(it)}
+    for path, url in _urls(spec):
+        plain = path[-1] == "s3_uri" or isinstance(spec, MultiModelSpec) or path[:-2] in adapters
+        if not plain and not url.endswith(_MODEL_ARCHIVE):
+            fix = "pack the files into a tar.gz"
+            fix += ", or use `model_data_source` for plain files" if path[-1] == "model_data_url" else ""
+            yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
+
+
+def _is_adapter(specification: object) -> bool:
+    return getattr(specification, "base_inference_component_name", None) is not None
+
+
+@error("IS232", "A model has an image or comes from a model package.", _CONTAINER, ModelBackedSpec)
+def model_has_an_image(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """A package from the registry brings its own image."""
+    for path, _, model in models(spec):
+        if model.image is None and model.model_package_name is None:
+            yield Finding(path, "the model has no image", 'add `image: {framework: triton, version: "26.05"}` or an ECR URI')
+
+
+@warning("IS233", "A model from a model package brings its image and files with it.", _CONTAINER, ModelBackedSpec)
+def package_brings_everything(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Which of the two wins is not documented."""
+    for path, _, model in models(spec):
+        for key in ("image", "model_data_url", "model_data_source"):
+            if model.model_package_name is not None and getattr(model, key) is not None:
+                yield Finding((*path, key), f"`{key}` stands beside `model_package_name`", "keep one of them")
+
+
+@error("IS234", "`model_data_url` and `model_data_source` exclude one another.", _CONTAINER, ModelBackedSpec)
+def one_source_of_files(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Two ways to say where the files are."""
+    for path, _, model in models(spec):
+        if model.model_data_url is not None and model.model_data_source is not None:
+            message = "`model_data_url` and `model_data_source` both say where the files are"
+            yield Finding((*path, "model_data_source"), message, "keep one of them")
+
+
+@error("IS235", "`inference_specification_name` chooses within a model package.", _CONTAINER, ModelBackedSpec)
+def specification_of_a_package(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Without a package there is nothing to choose from."""
+    for path, _, model in models(spec):
+        if model.inference_specification_name is not None and model.model_package_name is None:
+            message = "`inference_specification_name` stands without `model_package_name`"
+            yield Finding((*path, "inference_specification_name"), message, "add `model_package_name`, or remove it")
+
+
+@error("IS240", "An `S3Prefix` ends in `/`.", _SOURCE, ModelBackedSpec)
+def prefixes_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """A prefix without it also matches its neighbours."""
+    for path, source in _sources(spec):
+        if source.s3_data_type == "S3Prefix" and not is_opaque(source.s3_uri) and not source.s3_uri.endswith("/"):
+            message = f'the prefix "{source.s3_uri}" does not end in `/`'
+            yield Finding((*path, "s3_uri"), message, f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object')
+
+
+@error("IS241", "An `S3Object` is one object, so its URL does not end in `/`.", _SOURCE, ModelBackedSpec)
+def objects_do_not_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """The other way round than a prefix."""
+    for path, source in _sources(spec):
+        if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
+            message = f'"{source.s3_uri}" is a prefix and no object'
+            yield Finding((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
+
+
+@warning("IS242", "Compressed files are one object: `Gzip` goes with `S3Object`.", _SOURCE, ModelBackedSpec)
+def compressed_is_one_object(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """What a compressed prefix would mean is not documented."""
+    for path, source in _sources(spec):
+        if source.compression_type == "Gzip" and source.s3_data_type == "S3Prefix":
+            fix = "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
+            yield Finding((*path, "compression_type"), "`Gzip` stands beside `S3Prefix`", fix)
+
+
+@error("IS243", "A gated model can only be used once its licence is accepted.", _ACCESS, ModelBackedSpec)
+def licence_is_accepted(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """`accept_eula: false` makes a model that cannot start."""
+    for path, source in _sources(spec):
+        if source.model_access_config is not None and not source.model_access_config.accept_eula:
+            where = (*path, "model_access_config", "accept_eula")
+            yield Finding(where, "the model's licence is not accepted", "read it, then write `accept_eula: true`")
+
+
+@error("IS244", "An image from a private registry needs access through a VPC.", _IMAGE, ModelBackedSpec)
+def private_registry_needs_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """`repository_access_mode: Vpc` reaches the registry through the model's subnets."""
+    for path, _, model in models(spec):
+        if _pulls_through_vpc(model) and model.vpc_config is None:
+            where = (*path, "image_config", "repository_access_mode")
+            yield Finding(where, "the image is pulled through a VPC, and the model has none", "add `vpc_config`")
+
+
+def _pulls_through_vpc(model: Model) -> bool:
+    return model.image_config is not None and model.image_config.repository_access_mode == "Vpc"
+
+
+@error("IS245", "A login for the registry goes with `repository_access_mode: Vpc`.", _IMAGE, ModelBackedSpec)
+def login_only_for_private_registries(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Amazon ECR takes the role instead."""
+    for path, _, model in models(spec):
+        config = model.image_config
+        if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
+            where = (*path, "image_config", "repository_auth_config")
+            yield Finding(where, "a login for the registry is set, but the image is pulled from Amazon ECR", "remove it, or write `repository_access_mode: Vpc`")

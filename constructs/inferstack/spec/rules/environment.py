@@ -1,0 +1,111 @@
+"""IS210–IS229: environment variables of the containers, and tags."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.placeholders import is_opaque, sample
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.walk import PlacedContainer, containers
+
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
+# The API's documentation bounds the whole map; no schema can.
+_MOST_BYTES = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    path: SpecPath
+    key: str
+    value: str
+    bounds: Mapping[str, Any]
+
+
+def _bounds(placed: PlacedContainer) -> Mapping[str, Any]:
+    """What CloudFormation says of a container's environment: a component's has other bounds than a model's."""
+    shape = ("AWS::SageMaker::Model", "ContainerDefinition")
+    if isinstance(placed.container, ComponentContainer):
+        shape = ("AWS::SageMaker::InferenceComponent", "InferenceComponentContainerSpecification")
+    return cloudformation.shape(*shape)["environment"].schema
+
+
+def _variables(spec: ModelSpec) -> Iterator[_Variable]:
+    for placed in containers(spec):
+        for key, value in (placed.container.environment or {}).items():
+            yield _Variable((*placed.path, "environment", key), key, value, _bounds(placed))
+
+
+@error("IS210", "Names of environment variables are letters, digits and underscores.", _CONTAINER, ModelSpec)
+def variable_names(spec: ModelSpec) -> Iterator[Finding]:
+    """The pattern is CloudFormation's."""
+    for variable in _variables(spec):
+        names = variable.bounds["propertyNames"]
+        fits = re.search(names["pattern"].replace("$", r"\Z"), variable.key) is not None
+        if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
+            message = f'"{variable.key[:60]}" is no name for an environment variable'
+            yield Finding(variable.path, message, "use letters, digits and underscores, and no digit in front")
+
+
+@error("IS211", "The value of an environment variable is not longer than SageMaker allows.", _CONTAINER, ModelSpec)
+def variable_values(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    for variable in _variables(spec):
+        most = variable.bounds["additionalProperties"]["maxLength"]
+        if not is_opaque(variable.value) and len(str(sample(variable.value))) > most:
+            message = f"`{variable.key}` has {len(variable.value)} characters"
+            yield Finding(variable.path, message, f"at most {most} are allowed: put long values into a file of the model")
+
+
+@error("IS212", "Names and values of a container's environment fit into 32 KB together.", _CONTAINER, ModelSpec)
+def environment_size(spec: ModelSpec) -> Iterator[Finding]:
+    """Counted in bytes, as the API does."""
+    for placed in containers(spec):
+        environment = placed.container.environment or {}
+        size = sum(len((key + value).encode()) for key, value in environment.items())
+        if size > _MOST_BYTES:
+            message = f"the environment has {size} bytes"
+            yield Finding((*placed.path, "environment"), message, f"at most {_MOST_BYTES} are allowed, names and values together")
+
+
+@error("IS213", "A container has at most as many environment variables as SageMaker allows.", _CONTAINER, ModelSpec)
+def environment_count(spec: ModelSpec) -> Iterator[Finding]:
+    """A component's container may have far fewer than a model's."""
+    for placed in containers(spec):
+        count, most = len(placed.container.environment or {}), _bounds(placed)["maxProperties"]
+        if count > most:
+            message = f"the environment has {count} variables"
+            yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
+
+
+@error("IS220", "A resource has at most as many tags as AWS allows.", _TAGS, ModelSpec)
+def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    count, most = len(spec.tags or {}), cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"]
+    if count > most:
+        yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
+
+
+@error("IS221", "No tag's key begins with `aws:`, which AWS keeps to itself.", _TAGS, ModelSpec)
+def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
+    """In any case, as AWS compares."""
+    for key in spec.tags or {}:
+        if key.lower().startswith("aws:"):
+            yield Finding(("tags", key), f"the key `{key}` is reserved for AWS", "choose a key that does not begin with `aws:`")
+
+
+@error("IS222", "Keys and values of tags have only characters that AWS allows.", _TAGS, ModelSpec)
+def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
+    """The pattern is CloudFormation's."""
+    tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
+    for key, value in (spec.tags or {}).items():
+        for name, text in (("key", key), ("value", value)):
+            pattern = tag[name].schema["pattern"].replace("$", r"\Z")
+            if not is_opaque(text) and re.search(pattern, str(sample(text))) is None:
+                message = f'the {name} "{text[:60]}" has characters that a tag may not have'
+                yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")

@@ -1,0 +1,119 @@
+"""IS200–IS209: which models and variants there are, and what they are called."""
+
+from collections.abc import Iterable, Iterator
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.walk import components, has_variants, models, variants
+from inferstack.spec.words import listed, nearest
+
+_CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+_VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
+_COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
+
+
+@error("IS200", "A spec has either `model` or `models`, with at least one model.", _VARIANT, ModelBackedSpec)
+def one_model_or_several(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Exactly one of the two ways to name models."""
+    yield from _one_or_several("model", spec.model, spec.models)
+
+
+@error("IS201", "A spec has either `variant` or `variants`.", _CONFIG, ModelSpec)
+def one_variant_or_several(spec: ModelSpec) -> Iterator[Finding]:
+    """Exactly one of the two ways to name variants."""
+    if has_variants(spec):
+        yield from _one_or_several("variant", spec.variant, spec.variants)
+
+
+def _one_or_several(name: str, one: object, several: object) -> Iterator[Finding]:
+    if one is not None and several is not None:
+        yield Finding((f"{name}s",), f"`{name}` and `{name}s` exclude one another", "keep one of them")
+    elif one is None and several is None:
+        yield Finding((), f"the spec has no {name}", f"add `{name}:`, or `{name}s:` for several")
+    elif several is not None and not several:
+        yield Finding((f"{name}s",), f"`{name}s` is empty", f"add one, or write `{name}:` instead")
+
+
+@error("IS202", "A variant names a model that the spec has.", _VARIANT, ModelBackedSpec)
+def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """`model_name` is a key of `models`: needed there, and superfluous beside a single `model`."""
+    known = list(spec.models or ())
+    for path, variant in variants(spec):
+        found = variant.model_name
+        if spec.models is None and found is not None:
+            message = f"`model_name: {found}` has nothing to choose from: the spec has a single `model`"
+            yield Finding((*path, "model_name"), message, "remove it, or write the model under `models`")
+        elif known and found is None:
+            yield Finding(path, "the variant does not say which model it hosts", f"add `model_name`: {listed(known)}")
+        elif known and found not in known:
+            yield unknown_name((*path, "model_name"), "model", str(found), known)
+
+
+@warning("IS203", "Each of the models is hosted by a variant.", "user reports", ModelBackedSpec)
+def every_model_is_hosted(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """A model that nothing hosts is created all the same."""
+    pools = (pool for _, variant in variants(spec) for pool in variant.instance_pools or ())
+    hosted = {variant.model_name for _, variant in variants(spec)} | {p.model_name_override for p in pools}
+    for path, name, _ in models(spec):
+        if name is not None and name not in hosted:
+            yield Finding(path, f"no variant hosts the model `{name}`", "name it in a variant's `model_name`, or remove it")
+
+
+@error("IS204", "Names of variants and components differ in more than case and hyphens.", _CONFIG, ModelSpec)
+def names_are_unique(spec: ModelSpec) -> Iterator[Finding]:
+    """Metrics, scaling targets and logical ids are told apart by them."""
+    yield from _same("variant", (((*path, "variant_name"), it.variant_name) for path, it in variants(spec)))
+    yield from _same("inference component", ((path, name) for path, name, _ in components(spec)))
+
+
+def _same(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[Finding]:
+    first: dict[str, str] = {}
+    for path, name in names:
+        folded = name.replace("-", "").lower()
+        if folded in first:
+            yield Finding(path, f"the {what} `{name}` is called like another: `{first[folded]}`", "rename one of them")
+        first.setdefault(folded, name)
+
+
+@error("IS205", "An endpoint has at most as many variants as SageMaker allows.", _CONFIG, ModelSpec)
+def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    most = cloudformation.shape("AWS::SageMaker::EndpointConfig")["production_variants"].schema["maxItems"]
+    count = sum(1 for _ in variants(spec))
+    if count > most:
+        yield Finding(("variants",), f"the spec has {count} variants", f"at most {most} are allowed")
+
+
+@error("IS206", "An inference component names a variant that the spec has.", _COMPONENT, InferenceComponentsSpec)
+def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """`variant_name` is needed as soon as there are several variants."""
+    known = [variant.variant_name for _, variant in variants(spec)]
+    for path, name, component in components(spec):
+        found = component.variant_name
+        if found is None and len(known) > 1:
+            message = f"`{name}` does not say which variant's instances it uses"
+            yield Finding(path, message, f"add `variant_name`: {listed(known)}")
+        elif found is not None and known and found not in known:
+            yield unknown_name((*path, "variant_name"), "variant", found, known)
+
+
+@error("IS207", "`model_name_override` of an instance pool names a model that the spec has.", _VARIANT, ModelSpec)
+def pool_names_a_model(spec: ModelSpec) -> Iterator[Finding]:
+    """A pool can only change to a model that is part of the stack."""
+    known = [name for _, name, _ in models(spec) if name is not None]
+    for path, variant in variants(spec):
+        for index, pool in enumerate(variant.instance_pools or ()):
+            found = pool.model_name_override
+            if found is not None and found not in known:
+                where = (*path, "instance_pools", index, "model_name_override")
+                yield unknown_name(where, "model", found, known)
+
+
+def unknown_name(path: SpecPath, what: str, found: str, known: list[str]) -> Finding:
+    """A name that refers to nothing, with the nearest one that exists."""
+    close = nearest(found, known)
+    suggestion = "" if close is None else f"did you mean `{close}`? "
+    allowed = f"the spec has {listed(known, last='and')}" if known else f"the spec has no {what} with a name"
+    return Finding(path, f"there is no {what} `{found}`", f"{suggestion}{allowed}")

@@ -1,0 +1,111 @@
+"""Alarms watch the right number in the right unit."""
+
+from typing import Any
+
+import pytest
+from support.resolving import Resolved, of_type
+
+from inferstack.catalog import metrics
+from inferstack.defaults import DEFAULT_ALARMS
+
+ALARM = "AWS::CloudWatch::Alarm"
+
+
+def alarms(template: dict[str, Any], metric: str) -> list[dict[str, Any]]:
+    return [alarm for alarm in of_type(template, ALARM).values() if alarm["MetricName"] == metric]
+
+
+def test_every_default_alarm_watches_a_metric_that_its_kinds_publish() -> None:
+    for default in DEFAULT_ALARMS:
+        for kind in default.kinds:
+            assert metrics.find(default.rule.metric, kind), (default.rule.metric, kind)
+
+
+def test_a_latency_is_given_to_cloudwatch_in_microseconds(resolve: Resolved) -> None:
+    change = "alarms: {rules: [{metric: ModelLatency, statistic: p99, threshold: 500 ms}]}"
+    (alarm,) = alarms(resolve("single", change), "ModelLatency")
+    assert alarm["Threshold"] == 500_000
+    assert alarm["Unit"] == "Microseconds"
+    assert alarm["ExtendedStatistic"] == "p99"
+    assert "Statistic" not in alarm
+
+
+def test_a_share_is_of_all_gpus_of_the_instance(resolve: Resolved) -> None:
+    change = "alarms: {rules: [{metric: GPUUtilization, threshold: 90 %}]}"
+    (alarm,) = alarms(resolve("single", change), "GPUUtilization")
+    assert alarm["Threshold"] == 360
+
+
+def test_a_share_of_a_normalized_metric_is_as_it_stands(resolve: Resolved) -> None:
+    change = "alarms: {rules: [{metric: GPUMemoryUtilizationNormalized, threshold: 95 %}]}"
+    (alarm,) = alarms(resolve("components", change), "GPUMemoryUtilizationNormalized")
+    assert alarm["Threshold"] == 95
+    assert alarm["Namespace"] == "/aws/sagemaker/InferenceComponents"
+    assert alarm["Dimensions"] == [{"Name": "InferenceComponentName", "Value": "chat"}]
+
+
+def test_a_metric_of_the_fleet_is_watched_on_the_variant(resolve: Resolved) -> None:
+    change = "alarms: {rules: [{metric: DiskUtilization, threshold: 80}]}"
+    (alarm,) = alarms(resolve("components", change), "DiskUtilization")
+    assert alarm["Namespace"] == "/aws/sagemaker/Endpoints"
+    assert {d["Name"] for d in alarm["Dimensions"]} == {"EndpointName", "VariantName"}
+
+
+def test_a_rule_of_your_own_replaces_the_default_for_its_metric(resolve: Resolved) -> None:
+    (default,) = alarms(resolve("single"), "DiskUtilization")
+    (own,) = alarms(
+        resolve("single", "alarms: {rules: [{metric: DiskUtilization, threshold: 50}]}"), "DiskUtilization"
+    )
+    assert (default["Threshold"], own["Threshold"]) == (90, 50)
+
+
+def test_two_rules_on_one_metric_make_two_alarms(resolve: Resolved) -> None:
+    change = "alarms: {rules: [{metric: DiskUtilization, threshold: 50}, {metric: DiskUtilization, threshold: 80}]}"
+    assert [a["Threshold"] for a in alarms(resolve("single", change), "DiskUtilization")] == [50, 80]
+
+
+def test_defaults_can_be_left_out(resolve: Resolved) -> None:
+    template = resolve(
+        "single", "alarms: {defaults: false, rules: [{metric: DiskUtilization, threshold: 50}]}"
+    )
+    assert len(of_type(template, ALARM)) == 1
+    assert not of_type(resolve("single", "alarms: false"), ALARM)
+
+
+def test_a_fleet_without_gpus_has_no_gpu_alarm(resolve: Resolved) -> None:
+    cpu = resolve("single", "variant: {instance_type: ml.m5.large}")
+    assert alarms(resolve("single"), "GPUMemoryUtilization")
+    assert not alarms(cpu, "GPUMemoryUtilization")
+
+
+def test_a_rule_can_be_for_one_variant(resolve: Resolved) -> None:
+    change = """
+        variant: null
+        variants:
+          - {variant_name: A, instance_type: ml.m5.large, initial_instance_count: 1}
+          - {variant_name: B, instance_type: ml.m5.large, initial_instance_count: 1}
+        alarms: {rules: [{metric: DiskUtilization, threshold: 50, variant_name: B}]}
+    """
+    (alarm,) = alarms(resolve("single", change), "DiskUtilization")
+    assert {"Name": "VariantName", "Value": "B"} in alarm["Dimensions"]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("actions", "AlarmActions"),
+        ("ok_actions", "OKActions"),
+        ("insufficient_data_actions", "InsufficientDataActions"),
+    ],
+)
+def test_every_alarm_tells_the_topics(resolve: Resolved, key: str, name: str) -> None:
+    topic = "arn:aws:sns:us-east-1:111122223333:oncall"
+    found = of_type(resolve("single", f"alarms: {{{key}: ['{topic}']}}"), ALARM)
+    assert found
+    assert all(alarm[name] == [topic] for alarm in found.values())
+
+
+def test_an_alarm_has_one_kind_of_statistic(resolve: Resolved) -> None:
+    for base in ("single", "multi", "components"):
+        for alarm in of_type(resolve(base), ALARM).values():
+            assert ("Statistic" in alarm) != ("ExtendedStatistic" in alarm)

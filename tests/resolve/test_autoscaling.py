@@ -1,0 +1,160 @@
+"""What scales, on which metric, found by which dimensions."""
+
+import pytest
+from support.resolving import Resolved, of_type, only
+
+TARGET = "AWS::ApplicationAutoScaling::ScalableTarget"
+POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
+
+
+def tracked(resolve: Resolved, base: str, change: str) -> dict[str, object]:
+    configuration: dict[str, object] = only(resolve(base, change), POLICY)[
+        "TargetTrackingScalingPolicyConfiguration"
+    ]
+    return configuration
+
+
+def test_gpu_utilization_is_a_customized_metric_of_the_variant(resolve: Resolved) -> None:
+    change = "autoscaling: {min_capacity: 1, max_capacity: 5, policies: [{metric: GPUUtilization, target_value: 60}]}"
+    assert tracked(resolve, "multi", change) == {
+        "CustomizedMetricSpecification": {
+            "Namespace": "/aws/sagemaker/Endpoints",
+            "MetricName": "GPUUtilization",
+            "Dimensions": [
+                {"Name": "EndpointName", "Value": "many"},
+                {"Name": "VariantName", "Value": "AllTraffic"},
+            ],
+            "Statistic": "Average",
+            "Unit": "Percent",
+        },
+        "TargetValue": 60,
+    }
+
+
+def test_a_predefined_metric_needs_no_dimensions(resolve: Resolved) -> None:
+    change = """
+        autoscaling:
+          min_capacity: 1
+          max_capacity: 5
+          policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 70.5, scale_in_cooldown: 0}]
+    """
+    assert tracked(resolve, "single", change) == {
+        "PredefinedMetricSpecification": {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"},
+        "TargetValue": 70.5,
+        "ScaleInCooldown": 0,
+    }
+
+
+def test_a_variant_is_scaled_by_its_instances(resolve: Resolved) -> None:
+    change = "autoscaling: {min_capacity: 1, max_capacity: 5, policies: [{metric: CPUUtilization, target_value: 60}]}"
+    template = resolve("single", change)
+    assert only(template, TARGET) == {
+        "ServiceNamespace": "sagemaker",
+        "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+        "ResourceId": "endpoint/one/variant/AllTraffic",
+        "MinCapacity": 1,
+        "MaxCapacity": 5,
+    }
+    assert template["Resources"]["ScalableTargetAllTraffic"]["DependsOn"] == ["Endpoint"]
+
+
+def test_a_component_is_scaled_by_its_copies_once_it_exists(resolve: Resolved) -> None:
+    change = """
+        inference_components:
+          chat:
+            autoscaling:
+              min_capacity: 1
+              max_capacity: 4
+              policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]
+    """
+    template = resolve("components", change)
+    target = only(template, TARGET)
+    assert target["ResourceId"] == "inference-component/chat"
+    assert target["ScalableDimension"] == "sagemaker:inference-component:DesiredCopyCount"
+    (component,) = of_type(template, "AWS::SageMaker::InferenceComponent")
+    (target_id,) = of_type(template, TARGET)
+    assert template["Resources"][target_id]["DependsOn"] == [component]
+    assert len(of_type(template, POLICY)) == 1
+
+
+def test_serverless_scales_its_provisioned_concurrency(resolve: Resolved) -> None:
+    change = """
+        model: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"}
+        variant:
+          instance_type: null
+          initial_instance_count: null
+          serverless_config: {memory_size_in_mb: 2048, max_concurrency: 20, provisioned_concurrency: 2}
+        autoscaling:
+          min_capacity: 2
+          max_capacity: 10
+          policies: [{metric: SageMakerVariantProvisionedConcurrencyUtilization, target_value: 0.7}]
+    """
+    target = only(resolve("single", change), TARGET)
+    assert target["ScalableDimension"] == "sagemaker:variant:DesiredProvisionedConcurrency"
+
+
+def test_what_may_have_no_copies_is_woken_by_the_first_refused_request(resolve: Resolved) -> None:
+    change = """
+        alarms: false
+        inference_components:
+          chat:
+            autoscaling:
+              min_capacity: 0
+              max_capacity: 4
+              policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]
+    """
+    template = resolve("components", change)
+    steps = {name: p for name, p in of_type(template, POLICY).items() if p["PolicyType"] == "StepScaling"}
+    ((policy_id, policy),) = steps.items()
+    assert policy["StepScalingPolicyConfiguration"]["StepAdjustments"] == [
+        {"MetricIntervalLowerBound": 0, "ScalingAdjustment": 1}
+    ]
+    alarm = only(template, "AWS::CloudWatch::Alarm")
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/SageMaker", "NoCapacityInvocationFailures")
+    assert alarm["Dimensions"] == [{"Name": "InferenceComponentName", "Value": "chat"}]
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanOrEqualToThreshold", 1)
+    assert alarm["AlarmActions"] == [{"Ref": policy_id}]
+
+
+def test_several_policies_share_one_target(resolve: Resolved) -> None:
+    change = """
+        autoscaling:
+          min_capacity: 1
+          max_capacity: 5
+          policies:
+            - {metric: SageMakerVariantInvocationsPerInstance, target_value: 100}
+            - {metric: GPUUtilization, target_value: 240, disable_scale_in: true}
+    """
+    template = resolve("single", change)
+    policies = of_type(template, POLICY)
+    assert len(of_type(template, TARGET)) == 1
+    assert {p["ScalingTargetId"]["Ref"] for p in policies.values()} == {"ScalableTargetAllTraffic"}
+    assert {p["PolicyName"] for p in policies.values()} == {
+        "SageMakerVariantInvocationsPerInstance",
+        "GPUUtilization",
+    }
+
+
+@pytest.mark.parametrize(
+    ("base", "change"),
+    [
+        (
+            "single",
+            "autoscaling: {min_capacity: 1, max_capacity: 5, policies: [{metric: CPUUtilization, target_value: 60}]}",
+        ),
+        ("components", "{}"),
+    ],
+)
+def test_counts_that_scaling_reached_survive_an_update(resolve: Resolved, base: str, change: str) -> None:
+    assert only(resolve(base, change), "AWS::SageMaker::Endpoint")["RetainAllVariantProperties"] is True
+
+
+def test_a_fleet_of_fixed_size_is_not_retained(resolve: Resolved) -> None:
+    assert "RetainAllVariantProperties" not in only(resolve("single"), "AWS::SageMaker::Endpoint")
+
+
+def test_the_spec_decides_about_retaining(resolve: Resolved) -> None:
+    endpoint = only(
+        resolve("components", "endpoint: {retain_all_variant_properties: false}"), "AWS::SageMaker::Endpoint"
+    )
+    assert endpoint["RetainAllVariantProperties"] is False

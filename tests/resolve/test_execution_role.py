@@ -1,0 +1,159 @@
+"""The role can do what the spec implies, and nothing else."""
+
+import json
+from typing import Any
+
+import pytest
+from support.resolving import Resolved, of_type, only
+
+POLICY = "AWS::IAM::ManagedPolicy"
+
+
+def statements(template: dict[str, Any]) -> dict[str, Any]:
+    return {s["Sid"]: s for s in only(template, POLICY)["PolicyDocument"]["Statement"]}
+
+
+def plain(value: Any) -> str:
+    return json.dumps(value)
+
+
+def test_one_archive_is_read_and_nothing_beside_it(resolve: Resolved) -> None:
+    read = statements(resolve("single"))["ReadModelFiles"]
+    assert read["Action"] == ["s3:GetObject"]
+    assert read["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::b/one/model.tar.gz"}]
+
+
+def test_of_a_multi_model_prefix_everything_is_read(resolve: Resolved) -> None:
+    found = statements(resolve("multi"))
+    assert found["ReadModelFiles"]["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::b/many/*"}]
+    assert found["ListModelFiles"]["Condition"] == {"StringLike": {"s3:prefix": ["many/*"]}}
+
+
+def test_buckets_are_listed_each_under_its_own_prefixes(resolve: Resolved) -> None:
+    change = """
+        model: null
+        models:
+          a: {image: img, model_data_url: s3://b1/x.tar.gz}
+          b: {image: img, model_data_url: "https://b2.s3.us-east-1.amazonaws.com/y.tar.gz"}
+        variant: null
+        variants:
+          - {variant_name: A, model_name: a, instance_type: ml.m5.large, initial_instance_count: 1}
+          - {variant_name: B, model_name: b, instance_type: ml.m5.large, initial_instance_count: 1}
+    """
+    found = statements(resolve("single", change))
+    lists = [s for sid, s in found.items() if sid.startswith("ListModelFiles")]
+    assert [s["Condition"]["StringLike"]["s3:prefix"] for s in lists] == [["x.tar.gz"], ["y.tar.gz"]]
+    assert "b2/y.tar.gz" in plain(found["ReadModelFiles"])
+
+
+def test_the_image_is_pulled_from_its_own_repository_only(resolve: Resolved) -> None:
+    pull = statements(resolve("single"))["PullImage"]["Resource"]
+    assert pull == [{"Fn::Sub": "arn:${AWS::Partition}:ecr:us-east-1:111122223333:repository/net"}]
+
+
+def test_an_image_outside_ecr_needs_no_ecr_rights(resolve: Resolved) -> None:
+    change = """
+        model:
+          image: registry.example.com/net:1
+          image_config: {repository_access_mode: Vpc}
+          vpc_config: {subnets: [subnet-1], security_group_ids: [sg-1]}
+    """
+    assert not {"PullImage", "LogInToRegistry"} & set(statements(resolve("single", change)))
+
+
+def test_logs_are_written_for_the_endpoint_and_its_components_only(resolve: Resolved) -> None:
+    logs = plain(statements(resolve("components"))["WriteLogs"]["Resource"])
+    assert "/aws/sagemaker/Endpoints/shared" in logs
+    assert "/aws/sagemaker/InferenceComponents/chat" in logs
+
+
+@pytest.mark.parametrize(
+    ("change", "sid", "what"),
+    [
+        (
+            "endpoint_config: {data_capture_config: {destination_s3_uri: 's3://cap/x', initial_sampling_percentage: 1, capture_options: [{capture_mode: Input}]}}",
+            "WriteResults",
+            "s3:::cap/x/*",
+        ),
+        (
+            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://out/y/'}}}",
+            "WriteResults",
+            "s3:::out/y/*",
+        ),
+        (
+            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://out/y/', notification_config: {success_topic: 'arn:aws:sns:us-east-1:111122223333:ok'}}}}",
+            "NotifyTopics",
+            "arn:aws:sns:us-east-1:111122223333:ok",
+        ),
+        (
+            "model: {vpc_config: {subnets: [subnet-0a], security_group_ids: [sg-0b]}}",
+            "JoinVpc",
+            "security-group/sg-0b",
+        ),
+        (
+            "variant: {core_dump_config: {destination_s3_uri: 's3://dumps/z'}}",
+            "WriteResults",
+            "s3:::dumps/z/*",
+        ),
+        (
+            "execution_role: {kms_key_arns: ['arn:aws:kms:us-east-1:111122223333:key/abc']}",
+            "UseKeys",
+            "arn:aws:kms:us-east-1:111122223333:key/abc",
+        ),
+    ],
+)
+def test_what_a_block_implies_is_allowed(resolve: Resolved, change: str, sid: str, what: str) -> None:
+    assert sid not in statements(resolve("single"))
+    assert what in plain(statements(resolve("single", change))[sid])
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("alias/ml", '"kms:ResourceAliases": ["alias/ml"]'),
+        ("1234abcd-12ab-34cd-56ef-1234567890ab", ":key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+        ("arn:aws:kms:eu-west-1:111122223333:key/k1", "arn:aws:kms:eu-west-1:111122223333:key/k1"),
+    ],
+)
+def test_a_key_is_named_however_the_spec_names_it(resolve: Resolved, key: str, expected: str) -> None:
+    change = "{variant: {instance_type: ml.m5.large}, endpoint_config: {kms_key_id: '" + key + "'}}"
+    found = statements(resolve("single", change))
+    assert expected in plain({**found.get("UseKeys", {}), **found.get("UseKeysByAlias", {})})
+
+
+def test_stars_stand_only_where_iam_knows_no_resource(resolve: Resolved) -> None:
+    change = "model: {vpc_config: {subnets: [subnet-0a], security_group_ids: [sg-0b]}}"
+    starred = {sid for sid, s in statements(resolve("single", change)).items() if "*" in s["Resource"]}
+    assert starred == {"LogInToRegistry", "LookAtVpc", "PublishMetrics"}
+
+
+def test_a_role_of_your_own_is_used_as_it_is(resolve: Resolved) -> None:
+    template = resolve("single", "execution_role: 'arn:aws:iam::111122223333:role/ml'")
+    assert not of_type(template, POLICY)
+    assert not of_type(template, "AWS::IAM::Role")
+    assert only(template, "AWS::SageMaker::Model")["ExecutionRoleArn"] == "arn:aws:iam::111122223333:role/ml"
+
+
+def test_additions_to_the_role_are_kept(resolve: Resolved) -> None:
+    change = """
+        execution_role:
+          permissions_boundary: arn:aws:iam::111122223333:policy/edge
+          managed_policy_arns: [arn:aws:iam::aws:policy/AmazonDynamoDBReadOnlyAccess]
+          path: /ml/
+          statements:
+            - {sid: Lookup, action: [dynamodb:GetItem], resource: ["arn:aws:dynamodb:us-east-1:111122223333:table/t"]}
+    """
+    template = resolve("single", change)
+    role = only(template, "AWS::IAM::Role")
+    assert role["PermissionsBoundary"] == "arn:aws:iam::111122223333:policy/edge"
+    assert role["ManagedPolicyArns"][1:] == ["arn:aws:iam::aws:policy/AmazonDynamoDBReadOnlyAccess"]
+    assert role["Path"] == "/ml/"
+    assert statements(template)["Lookup"]["Action"] == ["dynamodb:GetItem"]
+
+
+def test_policy_comes_before_role_and_role_before_model(resolve: Resolved) -> None:
+    template = resolve("single")
+    assert only(template, "AWS::IAM::Role")["ManagedPolicyArns"] == [{"Ref": "ExecutionPolicy"}]
+    assert only(template, "AWS::SageMaker::Model")["ExecutionRoleArn"] == {
+        "Fn::GetAtt": ["ExecutionRole", "Arn"]
+    }

@@ -1,0 +1,167 @@
+"""The template as a whole: names, order, places, outputs."""
+
+import json
+from typing import Any
+
+import pytest
+from support.resolving import Resolved, of_type, only
+
+from inferstack.catalog import cloudformation
+from inferstack.resolve.resource import at_deployment
+
+ALL = pytest.mark.parametrize("base", ["single", "multi", "components"])
+
+
+@ALL
+def test_models_and_configurations_have_no_name_of_their_own(resolve: Resolved, base: str) -> None:
+    template = resolve(base)
+    assert all("ModelName" not in model for model in of_type(template, "AWS::SageMaker::Model").values())
+    assert "EndpointConfigName" not in only(template, "AWS::SageMaker::EndpointConfig")
+
+
+@ALL
+def test_the_same_spec_gives_the_same_bytes(resolve: Resolved, base: str) -> None:
+    assert json.dumps(resolve(base)) == json.dumps(resolve(base))
+
+
+@ALL
+def test_every_resource_says_where_it_comes_from(resolve: Resolved, base: str) -> None:
+    assert all("inferstack:source" in r["Metadata"] for r in resolve(base)["Resources"].values())
+
+
+def test_a_component_made_elsewhere_or_renamed_is_another_resource(resolve: Resolved) -> None:
+    def component(change: str) -> str:
+        (found,) = of_type(resolve("components", change), "AWS::SageMaker::InferenceComponent")
+        return found
+
+    moved = "inference_components: {chat: {runtime_config: {copy_count: 2}}}"
+    ids = {component("{}"), component("endpoint_name: other"), component("variant: {variant_name: Other}")}
+    assert len(ids) == 3
+    assert component(moved) == component("{}")
+
+
+def test_names_that_look_alike_in_camel_case_stay_apart(resolve: Resolved) -> None:
+    change = """
+        inference_components:
+          a-b: &one
+            specification:
+              container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://b/c.tar.gz}
+              compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
+          a-B: *one
+    """
+    assert len(of_type(resolve("components", change), "AWS::SageMaker::InferenceComponent")) == 3
+
+
+def test_an_adapter_comes_after_its_base(resolve: Resolved) -> None:
+    change = """
+        inference_components:
+          lora:
+            specification:
+              base_inference_component_name: chat
+              container: {artifact_url: s3://b/lora.tar.gz}
+    """
+    template = resolve("components", change)
+    base, adapter = of_type(template, "AWS::SageMaker::InferenceComponent")
+    assert template["Resources"][adapter]["DependsOn"] == [base]
+    properties = template["Resources"][adapter]["Properties"]
+    assert "RuntimeConfig" not in properties
+    assert "ComputeResourceRequirements" not in properties["Specification"]
+
+
+def test_only_components_start_under_the_configurations_role(resolve: Resolved) -> None:
+    assert "ExecutionRoleArn" in only(resolve("components"), "AWS::SageMaker::EndpointConfig")
+    assert "ExecutionRoleArn" not in only(resolve("single"), "AWS::SageMaker::EndpointConfig")
+
+
+def test_a_multi_model_container_says_so(resolve: Resolved) -> None:
+    assert only(resolve("multi"), "AWS::SageMaker::Model")["PrimaryContainer"]["Mode"] == "MultiModel"
+    assert "Mode" not in only(resolve("single"), "AWS::SageMaker::Model")["PrimaryContainer"]
+
+
+def test_each_variant_hosts_the_model_that_it_names(resolve: Resolved) -> None:
+    change = """
+        model: null
+        models:
+          old: {image: img, model_data_url: s3://b/old.tar.gz}
+          new: {image: img, model_data_url: s3://b/new.tar.gz}
+        variant: null
+        variants:
+          - {variant_name: A, model_name: old, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 1}
+          - {variant_name: B, model_name: new, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 0}
+    """
+    variants = only(resolve("single", change), "AWS::SageMaker::EndpointConfig")["ProductionVariants"]
+    assert [v["ModelName"]["Fn::GetAtt"][0] for v in variants] == ["ModelOld", "ModelNew"]
+    assert [v["InitialVariantWeight"] for v in variants] == [1, 0]
+
+
+def test_tags_are_on_everything_that_can_carry_them(resolve: Resolved) -> None:
+    template = resolve("components", "tags: {team: ml, cost: '42'}")
+    for resource in template["Resources"].values():
+        expected = [{"Key": "team", "Value": "ml"}, {"Key": "cost", "Value": "42"}]
+        taggable = cloudformation.is_taggable(resource["Type"])
+        assert resource["Properties"].get("Tags") == (expected if taggable else None)
+
+
+def test_in_a_known_region_the_image_is_plain_text(resolve: Resolved) -> None:
+    template = resolve("multi", region="eu-west-1")
+    image = only(template, "AWS::SageMaker::Model")["PrimaryContainer"]["Image"]
+    assert image == "763104351884.dkr.ecr.eu-west-1.amazonaws.com/sagemaker-tritonserver:25.09-py3"
+    assert "Mappings" not in template
+
+
+def test_in_an_unknown_region_the_account_is_looked_up(resolve: Resolved) -> None:
+    template = resolve("multi", region=None)
+    text, variables = only(template, "AWS::SageMaker::Model")["PrimaryContainer"]["Image"]["Fn::Sub"]
+    assert text == "${Account}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix}/sagemaker-tritonserver:25.09-py3"
+    mapping = variables["Account"]["Fn::FindInMap"][0]
+    assert template["Mappings"][mapping]["us-east-1"] == {"Account": "763104351884"}
+
+
+def test_a_cpu_instance_gets_the_cpu_image(resolve: Resolved) -> None:
+    template = resolve("multi", "variant: {instance_type: ml.c6i.xlarge}")
+    assert only(template, "AWS::SageMaker::Model")["PrimaryContainer"]["Image"].endswith(":25.09-py3-cpu")
+
+
+def test_tritons_environment_follows_from_the_spec_and_the_users_wins(resolve: Resolved) -> None:
+    change = "model: {environment: {SAGEMAKER_TRITON_PING_MODE: ready, OTHER: '1'}}"
+    environment = only(resolve("multi", change), "AWS::SageMaker::Model")["PrimaryContainer"]["Environment"]
+    assert environment == {
+        "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
+        "SAGEMAKER_TRITON_PING_MODE": "ready",
+        "OTHER": "1",
+    }
+
+
+def test_outputs_name_what_clients_need(resolve: Resolved) -> None:
+    outputs = resolve("components")["Outputs"]
+    assert {"EndpointName", "EndpointArn", "DashboardUrl"} <= set(outputs)
+    assert any(name.startswith("InferenceComponentChat") for name in outputs)
+    assert "DashboardUrl" not in resolve("components", "dashboard: false")["Outputs"]
+
+
+def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved) -> None:
+    def drawn(base: str, change: str = "{}") -> set[str]:
+        body: Any = only(resolve(base, change), "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
+        return {line[1] for w in json.loads(body)["widgets"] for line in w["properties"]["metrics"]}
+
+    assert "LoadedModelCount" in drawn("multi")
+    assert "LoadedModelCount" not in drawn("single")
+    assert "InvocationsPerCopy" in drawn("components")
+    assert "GPUUtilization" in drawn("single")
+    assert "GPUUtilization" not in drawn("single", "variant: {instance_type: ml.m5.large}")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("plain ${x}", "plain ${x}"),
+        ("a-${AWS::Region}", {"Fn::Sub": "a-${AWS::Region}"}),
+        ("${HOME}/${AWS::Region}", {"Fn::Sub": "${!HOME}/${AWS::Region}"}),
+        ({"k": ["${AWS::Region}"]}, {"k": [{"Fn::Sub": "${AWS::Region}"}]}),
+        ({"Fn::Sub": "${AWS::Region}"}, {"Fn::Sub": "${AWS::Region}"}),
+        (0, 0),
+        (False, False),
+    ],
+)
+def test_only_pseudo_parameters_are_filled_in_at_deployment(value: Any, expected: Any) -> None:
+    assert at_deployment(value) == expected

@@ -1,0 +1,76 @@
+"""Specs in a few lines of YAML, and what they resolve to."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import parse_spec
+
+Template = dict[str, Any]
+Resolved = Callable[..., Template]
+
+BASES = {
+    "single": """
+        kind: single-model
+        endpoint_name: one
+        model: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://b/one/model.tar.gz}
+        variant: {instance_type: ml.g5.12xlarge, initial_instance_count: 2}
+    """,
+    "multi": """
+        kind: multi-model
+        endpoint_name: many
+        model: {image: {framework: triton, version: "25.09"}, model_data_url: s3://b/many/}
+        variant: {instance_type: ml.g5.xlarge, initial_instance_count: 2}
+    """,
+    "components": """
+        kind: inference-components
+        endpoint_name: shared
+        variant:
+          instance_type: ml.g5.12xlarge
+          initial_instance_count: 1
+          managed_instance_scaling: {status: ENABLED, min_instance_count: 1, max_instance_count: 2}
+        inference_components:
+          chat:
+            specification:
+              container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://b/chat.tar.gz}
+              compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
+    """,
+}
+
+
+def merged(base: Any, change: Any) -> Any:
+    if not (isinstance(base, dict) and isinstance(change, dict)):
+        return change
+    both = {key: merged(base.get(key), value) for key, value in change.items()}
+    return {key: value for key, value in {**base, **both}.items() if value is not None}
+
+
+@pytest.fixture
+def resolve() -> Resolved:
+    """``resolve("single", "alarms: false")``: the template of a base spec with a change merged in."""
+
+    def template(base: str, change: str = "{}", region: str | None = "us-east-1") -> Template:
+        data = merged(yaml.safe_load(BASES[base]), yaml.safe_load(change))
+        return resolve_template(
+            parse_spec(data).spec, region=region, source_of=lambda path: "/".join(map(str, path))
+        )
+
+    return template
+
+
+def of_type(template: Template, type_name: str) -> dict[str, Any]:
+    """Properties of the resources of one type, by logical id."""
+    return {
+        name: resource["Properties"]
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == type_name
+    }
+
+
+def only(template: Template, type_name: str) -> Any:
+    """Properties of the only resource of a type."""
+    (found,) = of_type(template, type_name).values()
+    return found
