@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec import events, file_codes
+from inferstack.spec import file_codes
 from inferstack.spec.document import Document, read_document
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.reading import events
 
 Read = Callable[[str | bytes], Document]
 Problems = Callable[[str | bytes], tuple[Problem, ...]]

@@ -11,11 +11,12 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from inferstack.spec import events, file_codes
+from inferstack.spec import file_codes
 from inferstack.spec.document import Document, read_document
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.tree import DEEPEST
-from inferstack.spec.yaml12 import UnfitScalarError, plain_scalar
+from inferstack.spec.reading import events
+from inferstack.spec.reading.tree import DEEPEST
+from inferstack.spec.reading.yaml12 import UnfitScalarError, plain_scalar
 
 MIB = 1024 * 1024
 PARSERS = pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "python"])

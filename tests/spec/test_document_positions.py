@@ -10,7 +10,7 @@ import pytest
 from inferstack.spec import file_codes
 from inferstack.spec.document import Document, Position, read_document
 from inferstack.spec.problem import SpecError, SpecPath
-from inferstack.spec.tree import DEEPEST
+from inferstack.spec.reading.tree import DEEPEST
 
 TEXT = """\
 # comment

@@ -22,7 +22,11 @@ from inferstack.spec.structure import structure_problems
 from inferstack.spec.words import listed, nearest
 
 UNKNOWN_PLACEHOLDER = "IS110"
-CHECK_CODES = {UNKNOWN_PLACEHOLDER: "A text holds a `${AWS::…}` that CloudFormation does not know."}
+OTHER_REGION = "IS111"
+CHECK_CODES = {
+    UNKNOWN_PLACEHOLDER: "A text holds a `${AWS::…}` that CloudFormation does not know.",
+    OTHER_REGION: "The spec names another region than the stack that it is used in.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,25 @@ def checked(spec: ModelSpec) -> LoadedSpec:
     return parse_spec(msgspec.to_builtins(spec))
 
 
+def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
+    """The spec as it is in a stack of this region, with the region's rules applied.
+
+    Raises:
+        SpecError: when the spec names another region, or has errors in this one.
+    """
+    named = None if loaded.spec.env is None else loaded.spec.env.region
+    if named == region:
+        return loaded
+    if named is not None:
+        path = ("env", "region")
+        at = loaded.document.position(path)
+        message = f"the spec is for `{named}`, the stack is in `{region}`"
+        fix = "remove `env.region` from the spec, or put it into a stack of that region"
+        file = loaded.document.file
+        raise SpecError([Problem(file, at.line, at.column, OTHER_REGION, message, fix, path=path)])
+    return _ruled(_with_region(loaded.spec, region), loaded.document, loaded.stage)
+
+
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
     """Everything wrong with a spec file: at one stage, or as it stands and at each of its stages."""
     try:
@@ -93,11 +116,14 @@ def _load(document: Document, stage: str | None, region: str | None) -> LoadedSp
     if structural:
         raise SpecError(structural)
     spec: ModelSpec = msgspec.convert(staged.data, Spec)
-    spec = _with_region(spec, region)
-    problems = list(_rule_problems(spec, staged))
+    return _ruled(_with_region(spec, region), staged, stage)
+
+
+def _ruled(spec: ModelSpec, document: Document, stage: str | None) -> LoadedSpec:
+    problems = list(_rule_problems(spec, document))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
-    return LoadedSpec(spec, staged, stage, SpecError(problems).problems)
+    return LoadedSpec(spec, document, stage, SpecError(problems).problems)
 
 
 def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inferstack.spec.compose import compose
-from inferstack.spec.file_text import read_text
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.tree import Node, Position, tree_of
+from inferstack.spec.reading.compose import compose
+from inferstack.spec.reading.file_text import read_text
+from inferstack.spec.reading.tree import Node, Position, tree_of
 
 __all__ = ["Document", "Position", "read_document"]
 

@@ -35,7 +35,12 @@ class Problem:
     def __str__(self) -> str:
         label = "" if self.severity is Severity.ERROR else f"{self.severity}: "
         remedy = f"; {self.fix}" if self.fix else ""
-        return f"{self.file}:{self.line}:{self.column}: {self.code}: {label}{self.message}{remedy}"
+        return printable(f"{self.file}:{self.line}:{self.column}: {self.code}: {label}{self.message}{remedy}")
+
+
+def printable(text: str) -> str:
+    """The text on one line, safe for a terminal: control characters as their escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 class SpecError(Exception):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from inferstack.spec import file_codes as codes
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.tree import Entry, Node, list_node, mapping_node
+from inferstack.spec.reading.tree import Entry, Node, list_node, mapping_node
 from inferstack.spec.words import describe, listed, nearest
 
 STAGES = "stages"

@@ -51,7 +51,9 @@ def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS231", "A model archive is a single `.tar.gz`.", _CONTAINER, ModelSpec)
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     """Not so for the prefix of a multi-model endpoint and for the files of an adapter."""
-    adapters = {path for path, _, it in components(spec) for path, it in specifications(path, it) if _is_adapter(it)}
+    adapters = {
+        path for path, _, it in components(spec) for path, it in specifications(path, it) if _is_adapter(it)
+    }
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or isinstance(spec, MultiModelSpec) or path[:-2] in adapters
         if not plain and not url.endswith(_MODEL_ARCHIVE):
@@ -69,10 +71,16 @@ def model_has_an_image(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A package from the registry brings its own image."""
     for path, _, model in models(spec):
         if model.image is None and model.model_package_name is None:
-            yield Finding(path, "the model has no image", 'add `image: {framework: triton, version: "26.05"}` or an ECR URI')
+            yield Finding(
+                path,
+                "the model has no image",
+                'add `image: {framework: triton, version: "26.05"}` or an ECR URI',
+            )
 
 
-@warning("IS233", "A model from a model package brings its image and files with it.", _CONTAINER, ModelBackedSpec)
+@warning(
+    "IS233", "A model from a model package brings its image and files with it.", _CONTAINER, ModelBackedSpec
+)
 def package_brings_everything(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Which of the two wins is not documented."""
     for path, _, model in models(spec):
@@ -96,16 +104,26 @@ def specification_of_a_package(spec: ModelBackedSpec) -> Iterator[Finding]:
     for path, _, model in models(spec):
         if model.inference_specification_name is not None and model.model_package_name is None:
             message = "`inference_specification_name` stands without `model_package_name`"
-            yield Finding((*path, "inference_specification_name"), message, "add `model_package_name`, or remove it")
+            yield Finding(
+                (*path, "inference_specification_name"), message, "add `model_package_name`, or remove it"
+            )
 
 
 @error("IS240", "An `S3Prefix` ends in `/`.", _SOURCE, ModelBackedSpec)
 def prefixes_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A prefix without it also matches its neighbours."""
     for path, source in _sources(spec):
-        if source.s3_data_type == "S3Prefix" and not is_opaque(source.s3_uri) and not source.s3_uri.endswith("/"):
+        if (
+            source.s3_data_type == "S3Prefix"
+            and not is_opaque(source.s3_uri)
+            and not source.s3_uri.endswith("/")
+        ):
             message = f'the prefix "{source.s3_uri}" does not end in `/`'
-            yield Finding((*path, "s3_uri"), message, f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object')
+            yield Finding(
+                (*path, "s3_uri"),
+                message,
+                f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object',
+            )
 
 
 @error("IS241", "An `S3Object` is one object, so its URL does not end in `/`.", _SOURCE, ModelBackedSpec)
@@ -122,7 +140,9 @@ def compressed_is_one_object(spec: ModelBackedSpec) -> Iterator[Finding]:
     """What a compressed prefix would mean is not documented."""
     for path, source in _sources(spec):
         if source.compression_type == "Gzip" and source.s3_data_type == "S3Prefix":
-            fix = "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
+            fix = (
+                "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
+            )
             yield Finding((*path, "compression_type"), "`Gzip` stands beside `S3Prefix`", fix)
 
 
@@ -132,7 +152,9 @@ def licence_is_accepted(spec: ModelBackedSpec) -> Iterator[Finding]:
     for path, source in _sources(spec):
         if source.model_access_config is not None and not source.model_access_config.accept_eula:
             where = (*path, "model_access_config", "accept_eula")
-            yield Finding(where, "the model's licence is not accepted", "read it, then write `accept_eula: true`")
+            yield Finding(
+                where, "the model's licence is not accepted", "read it, then write `accept_eula: true`"
+            )
 
 
 @error("IS244", "An image from a private registry needs access through a VPC.", _IMAGE, ModelBackedSpec)
@@ -141,7 +163,9 @@ def private_registry_needs_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
     for path, _, model in models(spec):
         if _pulls_through_vpc(model) and model.vpc_config is None:
             where = (*path, "image_config", "repository_access_mode")
-            yield Finding(where, "the image is pulled through a VPC, and the model has none", "add `vpc_config`")
+            yield Finding(
+                where, "the image is pulled through a VPC, and the model has none", "add `vpc_config`"
+            )
 
 
 def _pulls_through_vpc(model: Model) -> bool:
@@ -155,4 +179,8 @@ def login_only_for_private_registries(spec: ModelBackedSpec) -> Iterator[Finding
         config = model.image_config
         if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
             where = (*path, "image_config", "repository_auth_config")
-            yield Finding(where, "a login for the registry is set, but the image is pulled from Amazon ECR", "remove it, or write `repository_access_mode: Vpc`")
+            yield Finding(
+                where,
+                "a login for the registry is set, but the image is pulled from Amazon ECR",
+                "remove it, or write `repository_access_mode: Vpc`",
+            )

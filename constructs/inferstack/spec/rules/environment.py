@@ -49,20 +49,33 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
         fits = re.search(names["pattern"].replace("$", r"\Z"), variable.key) is not None
         if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
             message = f'"{variable.key[:60]}" is no name for an environment variable'
-            yield Finding(variable.path, message, "use letters, digits and underscores, and no digit in front")
+            yield Finding(
+                variable.path, message, "use letters, digits and underscores, and no digit in front"
+            )
 
 
-@error("IS211", "The value of an environment variable is not longer than SageMaker allows.", _CONTAINER, ModelSpec)
+@error(
+    "IS211",
+    "The value of an environment variable is not longer than SageMaker allows.",
+    _CONTAINER,
+    ModelSpec,
+)
 def variable_values(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     for variable in _variables(spec):
         most = variable.bounds["additionalProperties"]["maxLength"]
         if not is_opaque(variable.value) and len(str(sample(variable.value))) > most:
             message = f"`{variable.key}` has {len(variable.value)} characters"
-            yield Finding(variable.path, message, f"at most {most} are allowed: put long values into a file of the model")
+            yield Finding(
+                variable.path,
+                message,
+                f"at most {most} are allowed: put long values into a file of the model",
+            )
 
 
-@error("IS212", "Names and values of a container's environment fit into 32 KB together.", _CONTAINER, ModelSpec)
+@error(
+    "IS212", "Names and values of a container's environment fit into 32 KB together.", _CONTAINER, ModelSpec
+)
 def environment_size(spec: ModelSpec) -> Iterator[Finding]:
     """Counted in bytes, as the API does."""
     for placed in containers(spec):
@@ -70,10 +83,19 @@ def environment_size(spec: ModelSpec) -> Iterator[Finding]:
         size = sum(len((key + value).encode()) for key, value in environment.items())
         if size > _MOST_BYTES:
             message = f"the environment has {size} bytes"
-            yield Finding((*placed.path, "environment"), message, f"at most {_MOST_BYTES} are allowed, names and values together")
+            yield Finding(
+                (*placed.path, "environment"),
+                message,
+                f"at most {_MOST_BYTES} are allowed, names and values together",
+            )
 
 
-@error("IS213", "A container has at most as many environment variables as SageMaker allows.", _CONTAINER, ModelSpec)
+@error(
+    "IS213",
+    "A container has at most as many environment variables as SageMaker allows.",
+    _CONTAINER,
+    ModelSpec,
+)
 def environment_count(spec: ModelSpec) -> Iterator[Finding]:
     """A component's container may have far fewer than a model's."""
     for placed in containers(spec):
@@ -86,7 +108,10 @@ def environment_count(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS220", "A resource has at most as many tags as AWS allows.", _TAGS, ModelSpec)
 def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
-    count, most = len(spec.tags or {}), cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"]
+    count, most = (
+        len(spec.tags or {}),
+        cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"],
+    )
     if count > most:
         yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
 
@@ -96,7 +121,11 @@ def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
     """In any case, as AWS compares."""
     for key in spec.tags or {}:
         if key.lower().startswith("aws:"):
-            yield Finding(("tags", key), f"the key `{key}` is reserved for AWS", "choose a key that does not begin with `aws:`")
+            yield Finding(
+                ("tags", key),
+                f"the key `{key}` is reserved for AWS",
+                "choose a key that does not begin with `aws:`",
+            )
 
 
 @error("IS222", "Keys and values of tags have only characters that AWS allows.", _TAGS, ModelSpec)

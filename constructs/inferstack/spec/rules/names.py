@@ -46,7 +46,9 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
             message = f"`model_name: {found}` has nothing to choose from: the spec has a single `model`"
             yield Finding((*path, "model_name"), message, "remove it, or write the model under `models`")
         elif known and found is None:
-            yield Finding(path, "the variant does not say which model it hosts", f"add `model_name`: {listed(known)}")
+            yield Finding(
+                path, "the variant does not say which model it hosts", f"add `model_name`: {listed(known)}"
+            )
         elif known and found not in known:
             yield unknown_name((*path, "model_name"), "model", str(found), known)
 
@@ -58,7 +60,11 @@ def every_model_is_hosted(spec: ModelBackedSpec) -> Iterator[Finding]:
     hosted = {variant.model_name for _, variant in variants(spec)} | {p.model_name_override for p in pools}
     for path, name, _ in models(spec):
         if name is not None and name not in hosted:
-            yield Finding(path, f"no variant hosts the model `{name}`", "name it in a variant's `model_name`, or remove it")
+            yield Finding(
+                path,
+                f"no variant hosts the model `{name}`",
+                "name it in a variant's `model_name`, or remove it",
+            )
 
 
 @error("IS204", "Names of variants and components differ in more than case and hyphens.", _CONFIG, ModelSpec)
@@ -73,7 +79,9 @@ def _same(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[Finding]
     for path, name in names:
         folded = name.replace("-", "").lower()
         if folded in first:
-            yield Finding(path, f"the {what} `{name}` is called like another: `{first[folded]}`", "rename one of them")
+            yield Finding(
+                path, f"the {what} `{name}` is called like another: `{first[folded]}`", "rename one of them"
+            )
         first.setdefault(folded, name)
 
 
@@ -86,7 +94,9 @@ def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("variants",), f"the spec has {count} variants", f"at most {most} are allowed")
 
 
-@error("IS206", "An inference component names a variant that the spec has.", _COMPONENT, InferenceComponentsSpec)
+@error(
+    "IS206", "An inference component names a variant that the spec has.", _COMPONENT, InferenceComponentsSpec
+)
 def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """`variant_name` is needed as soon as there are several variants."""
     known = [variant.variant_name for _, variant in variants(spec)]
@@ -99,7 +109,9 @@ def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding
             yield unknown_name((*path, "variant_name"), "variant", found, known)
 
 
-@error("IS207", "`model_name_override` of an instance pool names a model that the spec has.", _VARIANT, ModelSpec)
+@error(
+    "IS207", "`model_name_override` of an instance pool names a model that the spec has.", _VARIANT, ModelSpec
+)
 def pool_names_a_model(spec: ModelSpec) -> Iterator[Finding]:
     """A pool can only change to a model that is part of the stack."""
     known = [name for _, name, _ in models(spec) if name is not None]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from inferstack.spec.tree import Entry, Node, Position
+from inferstack.spec.reading.tree import Entry, Node, Position
 
 
 class Key(NamedTuple):

@@ -9,8 +9,8 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner
 
 from inferstack.spec.problem import SpecError
-from inferstack.spec.syntax_help import syntax_problem
-from inferstack.spec.tree import START, Position
+from inferstack.spec.reading.syntax_help import syntax_problem
+from inferstack.spec.reading.tree import START, Position
 
 try:
     from yaml._yaml import CParser

@@ -11,13 +11,12 @@ from typing import NamedTuple, NoReturn
 import yaml
 
 from inferstack.spec import file_codes as codes
-from inferstack.spec.events import events, position
-from inferstack.spec.frames import Key, OpenList, OpenMapping
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.tags import COLLECTION_TAGS, tag_fix, tag_name
-from inferstack.spec.tree import DEEPEST, START, Entry, Node, Position, list_node, mapping_node
-from inferstack.spec.words import describe, nearest
-from inferstack.spec.yaml12 import (
+from inferstack.spec.reading.events import events, position
+from inferstack.spec.reading.frames import Key, OpenList, OpenMapping
+from inferstack.spec.reading.tags import COLLECTION_TAGS, tag_fix, tag_name
+from inferstack.spec.reading.tree import DEEPEST, START, Entry, Node, Position, list_node, mapping_node
+from inferstack.spec.reading.yaml12 import (
     CORE_TAG,
     Scalar,
     UnfitScalarError,
@@ -25,6 +24,7 @@ from inferstack.spec.yaml12 import (
     plain_scalar,
     tagged_scalar,
 )
+from inferstack.spec.words import describe, nearest
 
 MOST_VALUES = 100_000
 """How many keys and values a file may hold, counting those behind an alias each time."""
@@ -49,7 +49,7 @@ def compose(file: str, text: str) -> Node:
     """The tree of the one mapping that a spec file holds.
 
     Raises:
-        SpecError: with everything that can be found at once; what breaks off reading comes last.
+        SpecError: with everything found, up to the place where reading has to break off.
     """
     composer = _Composer(file)
     try:

@@ -14,7 +14,7 @@ from inferstack.spec.file_codes import (
     UNREADABLE,
 )
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.tree import START, Position
+from inferstack.spec.reading.tree import START, Position
 from inferstack.spec.words import nearest
 
 LARGEST_FILE = 1024 * 1024

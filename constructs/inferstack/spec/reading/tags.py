@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from inferstack.spec.yaml12 import CORE_TAG
+from inferstack.spec.reading.yaml12 import CORE_TAG
 
 COLLECTION_TAGS = {CORE_TAG + "map": "a mapping", CORE_TAG + "seq": "a list"}
 """Tags that say of a mapping or list what it is anyway."""
