@@ -20,12 +20,12 @@ def plain(value: Any) -> str:
 def test_one_archive_is_read_and_nothing_beside_it(resolve: Resolved) -> None:
     read = statements(resolve("single"))["ReadModelFiles"]
     assert read["Action"] == ["s3:GetObject"]
-    assert read["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::b/one/model.tar.gz"}]
+    assert read["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::models/one/model.tar.gz"}]
 
 
 def test_of_a_multi_model_prefix_everything_is_read(resolve: Resolved) -> None:
     found = statements(resolve("multi"))
-    assert found["ReadModelFiles"]["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::b/many/*"}]
+    assert found["ReadModelFiles"]["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::models/many/*"}]
     assert found["ListModelFiles"]["Condition"] == {"StringLike": {"s3:prefix": ["many/*"]}}
 
 
@@ -33,8 +33,8 @@ def test_buckets_are_listed_each_under_its_own_prefixes(resolve: Resolved) -> No
     change = """
         model: null
         models:
-          a: {image: img, model_data_url: s3://b1/x.tar.gz}
-          b: {image: img, model_data_url: "https://b2.s3.us-east-1.amazonaws.com/y.tar.gz"}
+          a: {image: img, model_data_url: s3://bucket1/x.tar.gz}
+          b: {image: img, model_data_url: "https://bucket2.s3.us-east-1.amazonaws.com/y.tar.gz"}
         variant: null
         variants:
           - {variant_name: A, model_name: a, instance_type: ml.m5.large, initial_instance_count: 1}
@@ -43,7 +43,7 @@ def test_buckets_are_listed_each_under_its_own_prefixes(resolve: Resolved) -> No
     found = statements(resolve("single", change))
     lists = [s for sid, s in found.items() if sid.startswith("ListModelFiles")]
     assert [s["Condition"]["StringLike"]["s3:prefix"] for s in lists] == [["x.tar.gz"], ["y.tar.gz"]]
-    assert "b2/y.tar.gz" in plain(found["ReadModelFiles"])
+    assert "bucket2/y.tar.gz" in plain(found["ReadModelFiles"])
 
 
 def test_the_image_is_pulled_from_its_own_repository_only(resolve: Resolved) -> None:
@@ -71,17 +71,17 @@ def test_logs_are_written_for_the_endpoint_and_its_components_only(resolve: Reso
     ("change", "sid", "what"),
     [
         (
-            "endpoint_config: {data_capture_config: {destination_s3_uri: 's3://cap/x', initial_sampling_percentage: 1, capture_options: [{capture_mode: Input}]}}",
+            "endpoint_config: {data_capture_config: {destination_s3_uri: 's3://captured/x', initial_sampling_percentage: 1, capture_options: [{capture_mode: Input}]}}",
             "WriteResults",
-            "s3:::cap/x/*",
+            "s3:::captured/x/*",
         ),
         (
-            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://out/y/'}}}",
+            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://outbox/y/'}}}",
             "WriteResults",
-            "s3:::out/y/*",
+            "s3:::outbox/y/*",
         ),
         (
-            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://out/y/', notification_config: {success_topic: 'arn:aws:sns:us-east-1:111122223333:ok'}}}}",
+            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://outbox/y/', notification_config: {success_topic: 'arn:aws:sns:us-east-1:111122223333:ok'}}}}",
             "NotifyTopics",
             "arn:aws:sns:us-east-1:111122223333:ok",
         ),

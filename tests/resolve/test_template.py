@@ -40,25 +40,13 @@ def test_a_component_made_elsewhere_or_renamed_is_another_resource(resolve: Reso
     assert component(moved) == component("{}")
 
 
-def test_names_that_look_alike_in_camel_case_stay_apart(resolve: Resolved) -> None:
-    change = """
-        inference_components:
-          a-b: &one
-            specification:
-              container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://b/c.tar.gz}
-              compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
-          a-B: *one
-    """
-    assert len(of_type(resolve("components", change), "AWS::SageMaker::InferenceComponent")) == 3
-
-
 def test_an_adapter_comes_after_its_base(resolve: Resolved) -> None:
     change = """
         inference_components:
           lora:
             specification:
               base_inference_component_name: chat
-              container: {artifact_url: s3://b/lora.tar.gz}
+              container: {artifact_url: s3://models/lora.tar.gz}
     """
     template = resolve("components", change)
     base, adapter = of_type(template, "AWS::SageMaker::InferenceComponent")
@@ -82,8 +70,8 @@ def test_each_variant_hosts_the_model_that_it_names(resolve: Resolved) -> None:
     change = """
         model: null
         models:
-          old: {image: img, model_data_url: s3://b/old.tar.gz}
-          new: {image: img, model_data_url: s3://b/new.tar.gz}
+          old: {image: img, model_data_url: s3://models/old.tar.gz}
+          new: {image: img, model_data_url: s3://models/new.tar.gz}
         variant: null
         variants:
           - {variant_name: A, model_name: old, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 1}

@@ -16,13 +16,13 @@ BASES = {
     "single": """
         kind: single-model
         endpoint_name: one
-        model: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://b/one/model.tar.gz}
+        model: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/one/model.tar.gz}
         variant: {instance_type: ml.g5.12xlarge, initial_instance_count: 2}
     """,
     "multi": """
         kind: multi-model
         endpoint_name: many
-        model: {image: {framework: triton, version: "25.09"}, model_data_url: s3://b/many/}
+        model: {image: {framework: triton, version: "25.09"}, model_data_url: s3://models/many/}
         variant: {instance_type: ml.g5.xlarge, initial_instance_count: 2}
     """,
     "components": """
@@ -35,7 +35,7 @@ BASES = {
         inference_components:
           chat:
             specification:
-              container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://b/chat.tar.gz}
+              container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://models/chat.tar.gz}
               compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
     """,
 }

@@ -1,26 +1,97 @@
 """The one way from plain CloudFormation data to CDK.
 
-:class:`aws_cdk.cloudformation_include.CfnInclude` makes real L1 constructs of a template in a single
-crossing to Node, so that tags, aspects, CDK tokens and escape hatches work as in any CDK construct.
+``CfnInclude`` makes real L1 constructs of a template in a single crossing to Node, so that tags,
+aspects, tokens of other constructs and escape hatches work as in any CDK construct.
 https://docs.aws.amazon.com/cdk/v2/guide/use-cfn-template.html
 """
 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from aws_cdk import Annotations, CfnResource, Stack
 from aws_cdk.cloudformation_include import CfnInclude
-from constructs import Construct
+from constructs import Construct, Node
 
 from inferstack.resolve import resolve_template
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region
-from inferstack.spec.blocks.kinds import Environment, ModelSpec
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
-from inferstack.spec.problem import Problem
 
 Template = dict[str, Any]
-_CHILD = "Resources"
+AnySpec = ModelSpec | LoadedSpec
+"""A spec made in Python, or one that was read from a file and knows its lines."""
+
+
+class Rendered(Construct):
+    """A construct whose children come out of a CloudFormation template.
+
+    They stand below the child `Resources`, each under its logical id in the template.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        loaded: LoadedSpec,
+        template: Template,
+        *,
+        main_id: str | None,
+        preserve_logical_ids: bool = False,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._loaded = loaded
+        self._main_id = main_id
+        self._resources = _include(self, template, preserve_logical_ids)
+        for warning in loaded.warnings:
+            # By code, so that CDK can be told that a warning is known.
+            Annotations.of(self).add_warning_v2(warning.code, str(warning))
+
+    @cached_property
+    def node(self) -> Node:
+        """The place in the construct tree; its `default_child` is the L1 that the construct is about."""
+        # Not a plain property: jsii would take that for an override and call back from Node at every
+        # look. And on first use only, as each of these steps is a round trip to Node.
+        node = super().node
+        if self._main_id is not None:
+            node.default_child = self._l1(self._main_id)
+        return node
+
+    def _l1(self, logical_id: str) -> CfnResource:
+        return self._resources.get_resource(logical_id)
+
+
+def template_for(
+    scope: Construct, spec: AnySpec, region: str | None = None
+) -> tuple[LoadedSpec, Template]:
+    """The spec, checked for the region of the scope's stack, and its template.
+
+    ``region`` spares the question where the caller knows the answer: a region's name, or
+    `${AWS::Region}` for a stack that knows its region only at deployment.
+
+    Raises:
+        SpecError: when the spec has errors.
+    """
+    loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
+    found = Stack.of(scope).region if region is None else region
+    if not (is_opaque(found) or has_pseudo_parameter(found)):
+        loaded = in_region(loaded, found)
+    env = loaded.spec.env
+    known = None if env is None else env.region
+    return loaded, resolve_template(loaded.spec, region=known, source_of=loaded.source_of)
+
+
+def _include(scope: Construct, template: Template, preserve_logical_ids: bool) -> CfnInclude:
+    # CfnInclude takes a file and nothing else, and reads it at once.
+    handle, name = tempfile.mkstemp(suffix=".json")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(template, file)
+        return CfnInclude(
+            scope, "Resources", template_file=name, preserve_logical_ids=preserve_logical_ids
+        )
+    finally:
+        Path(name).unlink()

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
-from inferstack.spec.document import Document, read_document
+from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules import RULES
@@ -37,6 +37,12 @@ class LoadedSpec:
     document: Document
     stage: str | None
     warnings: tuple[Problem, ...]
+
+    def source_of(self, path: SpecPath) -> str:
+        """Where a part of the spec stands: `file:line`, or its path where there is no file."""
+        if self.document.file == IN_PYTHON:
+            return f"{IN_PYTHON}: {'.'.join(map(str, path))}"
+        return f"{self.document.file}:{self.document.position(path).line}"
 
 
 def load_spec(path: Path | str, *, stage: str | None = None, region: str | None = None) -> LoadedSpec:
@@ -91,23 +97,32 @@ def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
         document = read_document(path)
     except SpecError as error:
         return list(error.problems)
+    _, problems = check_document(document, stage=stage)
+    return problems
+
+
+def check_document(
+    document: Document, *, stage: str | None = None
+) -> tuple[list[LoadedSpec], list[Problem]]:
+    """What a document holds, at one stage or at each that can be deployed, and everything wrong with it.
+
+    A problem that several stages share is one.
+    """
+    specs: list[LoadedSpec] = []
     found: dict[Problem, None] = {}
     for one in (stage,) if stage is not None else _deployable_stages(document):
-        found.update(dict.fromkeys(_problems_at(document, one)))
-    return list(SpecError(found).problems)
+        try:
+            specs.append(_load(document, one, None))
+            found.update(dict.fromkeys(specs[-1].warnings))
+        except SpecError as error:
+            found.update(dict.fromkeys(error.problems))
+    return specs, list(SpecError(found).problems)
 
 
 def _deployable_stages(document: Document) -> tuple[str | None, ...]:
     """The bare spec deploys too, unless it says itself that it needs a stage."""
     names = stage_names(document)
     return names if names and uses_stage(document) else (None, *names)
-
-
-def _problems_at(document: Document, stage: str | None) -> list[Problem]:
-    try:
-        return list(_load(document, stage, None).warnings)
-    except SpecError as error:
-        return list(error.problems)
 
 
 def _load(document: Document, stage: str | None, region: str | None) -> LoadedSpec:

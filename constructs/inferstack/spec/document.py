@@ -14,7 +14,10 @@ from inferstack.spec.reading.compose import compose
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.tree import Node, Position, tree_of
 
-__all__ = ["Document", "Position", "read_document"]
+__all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
+
+IN_PYTHON = "<python>"
+"""Stands for the file of a spec that was made in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Document:
     tree: Node = field(repr=False)
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], file: str = "<python>") -> "Document":
+    def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
         """A document of data made in Python; everything stands at line 1, column 1.
 
         Raises:

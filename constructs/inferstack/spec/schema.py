@@ -29,11 +29,15 @@ _TRITON = "triton-model-config.json"
 SCHEMA_FILE = "inferstack.schema.json"
 
 
+def shipped_schema_text() -> str:
+    """The schema that comes with the package, as it is written in its file."""
+    return resources.files("inferstack.spec").joinpath(SCHEMA_FILE).read_text("utf-8")
+
+
 @cache
 def shipped_schema() -> JsonSchema:
     """The schema that comes with the package."""
-    text = resources.files("inferstack.spec").joinpath(SCHEMA_FILE).read_text("utf-8")
-    schema: JsonSchema = json.loads(text)
+    schema: JsonSchema = json.loads(shipped_schema_text())
     return schema
 
 

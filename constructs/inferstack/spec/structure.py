@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
@@ -147,7 +148,10 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
         if key not in known:
             where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            yield _problem(document, (*path, key), UNKNOWN_KEY, message, _choose(key, known), key=True)
+            fix = _choose(key, known)
+            if is_api_only_key(error.schema.get("title", ""), key):
+                message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
+            yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
 
 
 def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:

@@ -4,6 +4,46 @@ Importing this package registers them all; :data:`RULES` is the catalogue by cod
 reference of codes follows.
 """
 
+from inferstack.spec.rules import (
+    alarms,
+    artifacts,
+    autoscaling,
+    capacity,
+    drivers,
+    environment,
+    execution_role,
+    guardrails,
+    ignore,
+    images,
+    inference_components,
+    instances,
+    multi_model,
+    names,
+    regions,
+    serverless,
+    triton_repository,
+)
 from inferstack.spec.rules.base import RULES, Finding, Rule
 
-__all__ = ["RULES", "Finding", "Rule"]
+__all__ = [
+    "RULES",
+    "Finding",
+    "Rule",
+    "alarms",
+    "artifacts",
+    "autoscaling",
+    "capacity",
+    "drivers",
+    "environment",
+    "execution_role",
+    "guardrails",
+    "ignore",
+    "images",
+    "inference_components",
+    "instances",
+    "multi_model",
+    "names",
+    "regions",
+    "serverless",
+    "triton_repository",
+]

@@ -1,4 +1,4 @@
-"""IS230–IS249: images and files that models and components are made of."""
+"""IS230 to IS249: images and files that models and components are made of."""
 
 import re
 from collections.abc import Iterator
@@ -52,7 +52,10 @@ def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     """Not so for the prefix of a multi-model endpoint and for the files of an adapter."""
     adapters = {
-        path for path, _, it in components(spec) for path, it in specifications(path, it) if _is_adapter(it)
+        below
+        for path, _, component in components(spec)
+        for below, it in specifications(path, component)
+        if _is_adapter(it)
     }
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or isinstance(spec, MultiModelSpec) or path[:-2] in adapters

@@ -1,4 +1,4 @@
-"""IS210–IS229: environment variables of the containers, and tags."""
+"""IS210 to IS229: environment variables of the containers, and tags."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ class _Variable:
 
 
 def _bounds(placed: PlacedContainer) -> Mapping[str, Any]:
-    """What CloudFormation says of a container's environment: a component's has other bounds than a model's."""
+    """CloudFormation's bounds of a container's environment; a component's differ from a model's."""
     shape = ("AWS::SageMaker::Model", "ContainerDefinition")
     if isinstance(placed.container, ComponentContainer):
         shape = ("AWS::SageMaker::InferenceComponent", "InferenceComponentContainerSpecification")

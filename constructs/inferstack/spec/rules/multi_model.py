@@ -1,4 +1,4 @@
-"""IS300–IS319: multi-model endpoints."""
+"""IS300 to IS319: multi-model endpoints."""
 
 from collections.abc import Iterator
 from typing import Any

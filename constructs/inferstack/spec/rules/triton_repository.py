@@ -1,4 +1,4 @@
-"""IS250–IS259: the `triton` block as a whole. What is inside a model is Triton's business."""
+"""IS250 to IS259: the `triton` block as a whole. What is inside a model is Triton's business."""
 
 from collections.abc import Iterator
 

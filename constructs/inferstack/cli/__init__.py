@@ -1,0 +1,52 @@
+"""The command line: ``inferstack validate``, ``render``, ``schema``, ``explain``.
+
+Results go to standard output, everything else to standard error. Exit status: 0 done, 1 problems found
+or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 nobody reads on.
+"""
+
+from collections.abc import Sequence
+
+from inferstack.cli.arguments import parser
+from inferstack.cli.refusal import Refusal
+from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
+from inferstack.spec.report import printable
+
+__all__ = ["main"]
+
+_REFUSED = 1
+_BUG = 70
+_INTERRUPTED = 130
+_NOBODY_READS = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit status; wrong usage ends in ``SystemExit(2)``."""
+    never_fail_on_a_character()
+    try:
+        options = parser().parse_args(arguments)
+        status: int = options.run(options)
+        flush()
+    except Refusal as refusal:
+        return _end(_REFUSED, str(refusal))
+    except BrokenPipeError:
+        # `inferstack … | head` is no mistake, so nothing is said about it.
+        return _end(_NOBODY_READS, None)
+    except OSError as error:
+        where = "the output cannot be written" if error.filename is None else error.filename
+        return _end(_REFUSED, f"{where}: {error.strerror}")
+    except KeyboardInterrupt:
+        return _end(_INTERRUPTED, "interrupted")
+    except Exception as error:
+        # Last resort: a user can do nothing with a traceback, but can report this line.
+        return _end(_BUG, f"internal error, please report it: {type(error).__name__}: {error}")
+    return status
+
+
+def _end(status: int, message: str | None) -> int:
+    try:
+        if message is not None:
+            tell(f"inferstack: {printable(message)}")
+        flush()
+    except OSError:
+        write_into_nothing()
+    return status

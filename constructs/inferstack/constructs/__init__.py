@@ -1,0 +1,33 @@
+"""CDK constructs of a SageMaker inference endpoint.
+
+    spec -> plain CloudFormation data (:mod:`inferstack.resolve`) -> L1 constructs, in one crossing to Node
+
+:class:`InferenceEndpoint` is the whole; the other constructs are parts of it for an endpoint that is made
+elsewhere. Importing this chooses Node, see :mod:`inferstack.node_runtime`.
+"""
+
+from inferstack.node_runtime import select_node
+
+# Before anything below imports aws_cdk, which starts Node at once.
+select_node()
+
+from inferstack.constructs.inference_endpoint import InferenceEndpoint
+from inferstack.constructs.interface import IInferenceEndpoint, MetricOptions
+from inferstack.constructs.parts import (
+    EndpointAlarms,
+    EndpointAutoscaling,
+    EndpointDashboard,
+    ExecutionRole,
+    InferenceComponents,
+)
+
+__all__ = [
+    "EndpointAlarms",
+    "EndpointAutoscaling",
+    "EndpointDashboard",
+    "ExecutionRole",
+    "IInferenceEndpoint",
+    "InferenceComponents",
+    "InferenceEndpoint",
+    "MetricOptions",
+]

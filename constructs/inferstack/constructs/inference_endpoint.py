@@ -1,0 +1,172 @@
+"""The endpoint of a model spec, with everything that belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from inferstack.catalog.metrics import Kind
+from inferstack.constructs.imported_endpoint import ImportedEndpoint
+from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.measurement import Wanted, alarm_id
+from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.endpoint import ENDPOINT
+from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
+from inferstack.resolve.execution_role import ROLE
+from inferstack.resolve.inference_component import component_id
+from inferstack.resolve.metric import Measured, kind_of, measured
+from inferstack.resolve.model import model_id
+from inferstack.spec.blocks.execution_role import ExecutionRole
+from inferstack.spec.rules.walk import components, models
+
+# What belongs to a template as a whole and would mix with that of the stack's other contents.
+_OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})
+
+
+class InferenceEndpoint(Rendered, IInferenceEndpoint):
+    """A SageMaker inference endpoint: role, models, configuration, components, scaling, alarms, dashboard.
+
+    `node.default_child` is the AWS::SageMaker::Endpoint. What is asked of the construct (grants, metrics,
+    the role) is made when it is asked for.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-model.html
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: AnySpec,
+        region: str | None = None,
+        preserve_logical_ids: bool = False,
+    ) -> None:
+        """Makes the endpoint's resources.
+
+        Args:
+            scope: where the endpoint belongs.
+            construct_id: its name there. It is part of every logical id: changing it replaces the endpoint.
+            spec: from :func:`inferstack.spec.check.load_spec`, or made in Python from the classes; then it
+                may hold tokens of other constructs.
+            region: spares asking the stack; `${AWS::Region}` stands for any.
+            preserve_logical_ids: True for an endpoint that has its stack to itself: logical ids are those of
+                the plain template, and the template's outputs are there.
+
+        Raises:
+            SpecError: with every error of the spec, when it has any.
+        """
+        loaded, template = template_for(scope, spec, region)
+        left_out = frozenset({"Description"}) if preserve_logical_ids else _OF_A_WHOLE_STACK
+        super().__init__(
+            scope,
+            construct_id,
+            loaded,
+            {section: content for section, content in template.items() if section not in left_out},
+            main_id=ENDPOINT,
+            preserve_logical_ids=preserve_logical_ids,
+        )
+
+    @staticmethod
+    def from_endpoint_name(
+        scope: Construct,
+        construct_id: str,
+        endpoint_name: str,
+        *,
+        variant_names: Sequence[str] = ("AllTraffic",),
+        inference_components: Sequence[str] = (),
+    ) -> IInferenceEndpoint:
+        """An endpoint that exists already, in the stack's account and region."""
+        return ImportedEndpoint(
+            scope,
+            construct_id,
+            endpoint_name=endpoint_name,
+            variant_names=variant_names,
+            inference_components=inference_components,
+        )
+
+    @property
+    def endpoint_name(self) -> str:
+        """Name to invoke; whoever uses it is deployed after the endpoint."""
+        return self._l1(ENDPOINT).get_att("EndpointName").to_string()
+
+    @property
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint."""
+        return self._l1(ENDPOINT).ref
+
+    @cached_property
+    def execution_role(self) -> cdk.aws_iam.IRole:
+        """The role that the containers run under. What is granted to it is granted before models start."""
+        given = self._loaded.spec.execution_role
+        if isinstance(given, str):
+            role = cdk.aws_iam.Role.from_role_arn(self, ROLE, given)
+        else:
+            # By name, since CDK cannot find the name of a role with a path in the role's ARN.
+            role = cdk.aws_iam.Role.from_role_name(self, ROLE, _path(given) + self._l1(ROLE).ref)
+        for logical_id in self._started_under_the_role():
+            self._l1(logical_id).node.add_dependency(role)
+        return role
+
+    @cached_property
+    def connections(self) -> cdk.aws_ec2.Connections:
+        """The security groups that the spec names under `vpc_config`.
+
+        Raises:
+            ValueError: when the spec has no `vpc_config`.
+        """
+        groups = list(dict.fromkeys(self._security_group_ids()))
+        if not groups:
+            name = self._loaded.spec.endpoint_name
+            raise ValueError(f"the endpoint {name} has no security groups: its spec has no `vpc_config`")
+        imported = cdk.aws_ec2.SecurityGroup.from_security_group_id
+        return cdk.aws_ec2.Connections(
+            security_groups=[imported(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
+        )
+
+    def alarm(
+        self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
+    ) -> cdk.aws_cloudwatch.IAlarm:
+        """The alarm that the spec puts on a metric, the first where there are several.
+
+        Raises:
+            ValueError: when there is none, or when several variants or inference components have one and
+                none is chosen.
+        """
+        wanted = Wanted(metric_name, variant_name, inference_component)
+        logical_id = alarm_id(wanted, resolve_alarms(self._loaded.spec))
+        if logical_id not in self._alarms:
+            arn = self._l1(logical_id).get_att("Arn").to_string()
+            self._alarms[logical_id] = cdk.aws_cloudwatch.Alarm.from_alarm_arn(self, logical_id, arn)
+        return self._alarms[logical_id]
+
+    @cached_property
+    def _alarms(self) -> dict[str, cdk.aws_cloudwatch.IAlarm]:
+        return {}
+
+    def _component_arns(self) -> Iterator[str]:
+        spec = self._loaded.spec
+        return (self._l1(component_id(spec, name, it)).ref for _, name, it in components(spec))
+
+    def _measured(self) -> Sequence[Measured]:
+        return tuple(measured(self._loaded.spec))
+
+    def _kind(self) -> Kind:
+        return kind_of(self._loaded.spec)
+
+    def _started_under_the_role(self) -> list[str]:
+        return [*(model_id(name) for _, name, _ in models(self._loaded.spec)), ENDPOINT_CONFIG]
+
+    def _security_group_ids(self) -> Iterator[str]:
+        spec = self._loaded.spec
+        fleet = None if spec.endpoint_config is None else spec.endpoint_config.vpc_config
+        for network in (fleet, *(model.vpc_config for _, _, model in models(spec))):
+            if network is not None:
+                yield from network.security_group_ids
+
+
+def _path(role: ExecutionRole | None) -> str:
+    return "" if role is None or role.path is None else role.path.removeprefix("/")

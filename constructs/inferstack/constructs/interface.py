@@ -1,0 +1,131 @@
+"""What can be done with any endpoint, of this app or not: invoke it and watch it.
+
+CDK's service modules are named through ``aws_cdk``, which loads each on first use: not asking for a
+grant or a metric costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TypedDict, Unpack
+
+import aws_cdk as cdk
+import jsii
+from constructs import Construct
+
+from inferstack.catalog.metrics import Kind
+from inferstack.constructs.measurement import Wanted, measurement
+from inferstack.defaults import ALARM_PERIOD
+from inferstack.resolve.metric import Measured, named_unit
+
+_INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
+
+
+class MetricOptions(TypedDict, total=False):
+    """Which of several, and how to look at it."""
+
+    statistic: str | None
+    """`Average`, `Sum`, `p99`…; what suits the metric when absent."""
+    period: cdk.Duration | None
+    """Time of one data point; a minute when absent, as that is how often SageMaker publishes."""
+    variant_name: str | None
+    """The variant, where several publish the metric."""
+    inference_component: str | None
+    """The inference component, where several publish the metric."""
+
+
+class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
+    """An inference endpoint, whether this app makes it or not."""
+
+    @property
+    @abstractmethod
+    def endpoint_name(self) -> str:
+        """Name to invoke."""
+
+    @property
+    @abstractmethod
+    def endpoint_arn(self) -> str:
+        """ARN of the endpoint."""
+
+    @abstractmethod
+    def _component_arns(self) -> Iterable[str]:
+        """ARNs of the inference components, which are invoked under their own permission."""
+
+    @abstractmethod
+    def _measured(self) -> Sequence[Measured]:
+        """What publishes metrics."""
+
+    @abstractmethod
+    def _kind(self) -> Kind | None:
+        """What decides which metrics there are; None where it is not known."""
+
+    def grant_invoke(self, grantee: cdk.aws_iam.IGrantable) -> cdk.aws_iam.Grant:
+        """Lets ``grantee`` send requests to the endpoint and to each of its inference components.
+
+        https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+        """
+        return cdk.aws_iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=[f"sagemaker:{action}" for action in _INVOKE],
+            resource_arns=[self.endpoint_arn, *self._component_arns()],
+        )
+
+    def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """A metric that SageMaker publishes for the endpoint, by AWS's name for it.
+
+        Namespace, dimensions and unit follow from the name. Latencies are in microseconds;
+        GPUUtilization and CPUUtilization are sums over an instance's devices, 100 for each.
+        https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+
+        Raises:
+            ValueError: when such an endpoint does not publish the metric, or when several of its
+                variants or inference components do and none is chosen.
+        """
+        wanted = Wanted(metric_name, options.get("variant_name"), options.get("inference_component"))
+        found, dimensions = measurement(wanted, self._measured(), self._kind())
+        statistic, period, unit = options.get("statistic"), options.get("period"), named_unit(found)
+        return cdk.aws_cloudwatch.Metric(
+            namespace=found.namespace,
+            metric_name=found.name,
+            dimensions_map=dimensions,
+            statistic=found.statistic if statistic is None else statistic,
+            period=cdk.Duration.seconds(ALARM_PERIOD.value) if period is None else period,
+            unit=None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],
+        )
+
+    def metric_invocations(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Requests."""
+        return self.metric("Invocations", **options)
+
+    def metric_model_latency(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Time that the container took to answer, in microseconds."""
+        return self.metric("ModelLatency", **options)
+
+    def metric_overhead_latency(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Time that SageMaker added to a request, in microseconds."""
+        return self.metric("OverheadLatency", **options)
+
+    def metric_client_errors(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Requests that were answered with a 4xx status."""
+        return self.metric("Invocation4XXErrors", **options)
+
+    def metric_server_errors(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Requests that were answered with a 5xx status."""
+        return self.metric("Invocation5XXErrors", **options)
+
+    def metric_gpu_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Use of an instance's GPUs in percent, 100 for each GPU."""
+        return self.metric("GPUUtilization", **options)
+
+    def metric_gpu_memory_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Use of the memory of an instance's GPUs in percent, 100 for each GPU."""
+        return self.metric("GPUMemoryUtilization", **options)
+
+    def metric_cpu_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Use of an instance's vCPUs in percent, 100 for each vCPU."""
+        return self.metric("CPUUtilization", **options)
+
+    def metric_memory_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
+        """Use of an instance's memory in percent."""
+        return self.metric("MemoryUtilization", **options)

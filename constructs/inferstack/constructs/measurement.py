@@ -1,0 +1,101 @@
+"""Which metric, of which part of an endpoint, a name means."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import Kind, Metric
+from inferstack.resolve.metric import COMPONENT, ENDPOINT, VARIANT, Measured
+from inferstack.resolve.resource import Resource, Resources
+from inferstack.spec.words import listed, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A metric as its user names it. A part is named only where several publish the metric."""
+
+    metric: str
+    variant_name: str | None = None
+    inference_component: str | None = None
+
+    def fits(self, dimensions: Mapping[str, str]) -> bool:
+        """Whether these are dimensions of the part that is wanted."""
+        wanted = {VARIANT: self.variant_name, COMPONENT: self.inference_component}
+        return all(dimensions.get(name) == value for name, value in wanted.items() if value is not None)
+
+    def __str__(self) -> str:
+        parts = (self.variant_name, self.inference_component)
+        return " of ".join([self.metric, *(repr(part) for part in parts if part is not None)])
+
+
+def measurement(
+    wanted: Wanted, parts: Iterable[Measured], kind: Kind | None
+) -> tuple[Metric, dict[str, str]]:
+    """The metric and the values of its dimensions.
+
+    Raises:
+        ValueError: when no part of such an endpoint publishes the metric, or several do.
+    """
+    found = metrics.find(wanted.metric, kind)
+    if not found:
+        raise ValueError(_unknown(wanted.metric, kind))
+    published = [(metric, part.values) for part in parts for metric in found if part.publishes(metric)]
+    fitting = [(metric, values) for metric, values in published if wanted.fits(values)]
+    narrowest = [pair for pair in fitting if pair[0].dimensions == fitting[0][0].dimensions]
+    if len(narrowest) != 1:
+        raise ValueError(_not_one(wanted, [values for _, values in narrowest or published]))
+    return narrowest[0]
+
+
+def alarm_id(wanted: Wanted, alarms: Resources) -> str:
+    """Logical id of the alarm on a metric, the first one where there are several on the same numbers.
+
+    Raises:
+        ValueError: when there is none, or when several parts of the endpoint have one.
+    """
+    found = [(logical_id, _dimensions(alarm)) for logical_id, alarm in alarms.items() if _is_on(alarm, wanted)]
+    fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
+    if not found:
+        on = sorted({alarm.properties["MetricName"] for alarm in alarms.values()})
+        raise ValueError(f"the spec has no alarm on `{wanted.metric}`; it has some on {listed(on)}")
+    if len({tuple(values.items()) for _, values in fitting}) != 1:
+        raise ValueError(_not_one(wanted, [values for _, values in fitting or found]))
+    return fitting[0][0]
+
+
+def _is_on(alarm: Resource, wanted: Wanted) -> bool:
+    name: str = alarm.properties["MetricName"]
+    return name == wanted.metric
+
+
+def _dimensions(alarm: Resource) -> dict[str, str]:
+    return {dimension["Name"]: dimension["Value"] for dimension in alarm.properties["Dimensions"]}
+
+
+def _not_one(wanted: Wanted, choices: Iterable[Mapping[str, str]]) -> str:
+    """What to say where a part had to be named, or another one."""
+    named = {
+        f"{option}={values[name]!r}"
+        for values in choices
+        for name, option in ((VARIANT, "variant_name"), (COMPONENT, "inference_component"))
+        if name in values
+    }
+    choices_text = listed(sorted(named), quote="")
+    return f"{wanted} stands for none or several of the endpoint's; choose one of {choices_text}"
+
+
+def imported_parts(
+    endpoint_name: str, variant_names: Iterable[str], inference_components: Iterable[str]
+) -> Iterable[Measured]:
+    """The parts of an endpoint of which only names are known."""
+    yield from (Measured(name, {COMPONENT: name}, None) for name in inference_components)
+    for name in variant_names:
+        yield Measured(name, {ENDPOINT: endpoint_name, VARIANT: name}, None)
+    yield Measured(endpoint_name, {ENDPOINT: endpoint_name}, None)
+
+
+def _unknown(name: str, kind: Kind | None) -> str:
+    known = metrics.names(kind)
+    close = nearest(name, known)
+    question = "" if close is None else f"did you mean `{close}`? "
+    return f"such an endpoint publishes no metric `{name}`; {question}it publishes {listed(known)}"

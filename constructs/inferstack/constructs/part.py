@@ -1,0 +1,41 @@
+"""A part of an endpoint's template, for an endpoint that is made elsewhere."""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from inferstack.resolve.endpoint import endpoint_name
+
+Template = dict[str, Any]
+
+
+def part_of(template: Template, logical_ids: Collection[str], name: str) -> Template:
+    """The template with these resources only. What they took from the endpoint becomes its plain ``name``."""
+    resources = {
+        logical_id: _detached(resource, logical_ids, name)
+        for logical_id, resource in template["Resources"].items()
+        if logical_id in logical_ids
+    }
+    used = json.dumps(resources)
+    # The mappings that find the account of an image.
+    mappings = {key: table for key, table in template.get("Mappings", {}).items() if f'"{key}"' in used}
+    return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
+
+
+def _detached(resource: Template, logical_ids: Collection[str], name: str) -> Template:
+    kept = [before for before in resource.get("DependsOn", ()) if before in logical_ids]
+    detached: Template = _with_name(resource, name)
+    detached.pop("DependsOn", None)
+    return detached | ({"DependsOn": kept} if kept else {})
+
+
+def _with_name(value: Any, name: str) -> Any:
+    if value == endpoint_name():
+        return name
+    match value:
+        case dict():
+            return {key: _with_name(item, name) for key, item in value.items()}
+        case list():
+            return [_with_name(item, name) for item in value]
+        case _:
+            return value

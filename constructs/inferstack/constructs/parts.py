@@ -1,0 +1,106 @@
+"""Parts of an endpoint by themselves, for an endpoint that this stack does not make.
+
+Each takes the spec of the whole endpoint and makes its own resources only: the same ones that
+:class:`~inferstack.constructs.InferenceEndpoint` would make.
+"""
+
+from collections.abc import Callable, Set as AbstractSet
+from typing import ClassVar
+
+from constructs import Construct
+
+from inferstack.constructs.part import part_of
+from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.autoscaling import resolve_autoscaling
+from inferstack.resolve.dashboard import DASHBOARD
+from inferstack.resolve.execution_role import POLICY, ROLE
+from inferstack.resolve.inference_component import component_id, identity
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.rules.walk import components
+
+
+def _role(_: ModelSpec) -> AbstractSet[str]:
+    return {POLICY, ROLE}
+
+
+def _alarms(spec: ModelSpec) -> AbstractSet[str]:
+    return resolve_alarms(spec).keys()
+
+
+def _dashboard(_: ModelSpec) -> AbstractSet[str]:
+    return {DASHBOARD}
+
+
+def _scaling(spec: ModelSpec) -> AbstractSet[str]:
+    return resolve_autoscaling(spec).keys()
+
+
+def _components(spec: ModelSpec) -> AbstractSet[str]:
+    found = list(components(spec))
+    identities = [identity(spec, name, it) for _, name, it in found]
+    scaling = {it for it in resolve_autoscaling(spec) if any(one in it for one in identities)}
+    return {component_id(spec, name, it) for _, name, it in found} | scaling
+
+
+class _Part(Rendered):
+    """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child."""
+
+    wanted: ClassVar[Callable[[ModelSpec], AbstractSet[str]]]
+    main_id: ClassVar[str | None] = None
+
+    def __init__(self, scope: Construct, construct_id: str, *, spec: AnySpec) -> None:
+        """Makes the part's resources.
+
+        Args:
+            scope: where the part belongs.
+            construct_id: its name there.
+            spec: of the whole endpoint, from a file or made in Python.
+
+        Raises:
+            SpecError: when the spec has errors.
+            ValueError: when the spec asks for nothing of what the construct makes.
+        """
+        loaded, template = template_for(scope, spec)
+        name = loaded.spec.endpoint_name
+        ids = type(self).wanted(loaded.spec) & template["Resources"].keys()
+        if not ids:
+            raise ValueError(f"the spec of {name} asks for nothing that {type(self).__name__} makes")
+        super().__init__(scope, construct_id, loaded, part_of(template, ids, name), main_id=self.main_id)
+
+
+class ExecutionRole(_Part):
+    """The role that a spec's containers need, for a stack that keeps roles apart from endpoints."""
+
+    wanted = staticmethod(_role)
+    main_id = ROLE
+
+    @property
+    def role_arn(self) -> str:
+        """ARN of the role, for `execution_role` of the spec that makes the endpoint."""
+        return self._l1(ROLE).get_att("Arn").to_string()
+
+
+class EndpointAlarms(_Part):
+    """The alarms of an endpoint that exists already."""
+
+    wanted = staticmethod(_alarms)
+
+
+class EndpointDashboard(_Part):
+    """The dashboard of an endpoint that exists already."""
+
+    wanted = staticmethod(_dashboard)
+    main_id = DASHBOARD
+
+
+class EndpointAutoscaling(_Part):
+    """The scaling of variants and inference components that exist already."""
+
+    wanted = staticmethod(_scaling)
+
+
+class InferenceComponents(_Part):
+    """Inference components and their scaling, on an endpoint that exists already."""
+
+    wanted = staticmethod(_components)

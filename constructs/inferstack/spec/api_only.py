@@ -1,0 +1,47 @@
+"""What SageMaker's API has and CloudFormation has not: unknown here, yet no mistake of the user's.
+
+From the difference between the service model and the CloudFormation registry.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.base import Block
+
+NOT_YET = "SageMaker's API has it, CloudFormation does not yet"
+"""What to say of such a key or value."""
+
+
+def is_api_only_key(block: str, key: str) -> bool:
+    """Whether the API knows this key of a block, given by the name of its class."""
+    return any(key in cloudformation.api_only_properties(*shape) for shape in _shapes().get(block, ()))
+
+
+def is_api_only_value(key: str, value: object) -> bool:
+    """Whether the API knows this value of a key, in any block that has the key."""
+    for shapes in _shapes().values():
+        for type_name, definition in shapes:
+            found = cloudformation.shape(type_name, definition).get(key)
+            if found and value in cloudformation.api_only_values(type_name, definition, found.name):
+                return True
+    return False
+
+
+@cache
+def _shapes() -> dict[str, tuple[tuple[str, str], ...]]:
+    """SageMaker's CloudFormation shapes of each block, as type and definition."""
+    return {block.__name__: tuple(_of(block)) for block in _blocks(Block)}
+
+
+def _of(block: type[Block]) -> Iterator[tuple[str, str]]:
+    for shape in block.shapes:
+        type_name, _, definition = shape.partition(".")
+        if type_name.startswith("AWS::SageMaker::"):
+            yield type_name, definition
+
+
+def _blocks(block: type[Block]) -> Iterator[type[Block]]:
+    yield block
+    for child in block.__subclasses__():
+        yield from _blocks(child)

@@ -1,0 +1,76 @@
+"""Every code that a problem can have, in one list: what `inferstack explain` and docs/codes.md show."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from inferstack.spec import file_codes
+from inferstack.spec.check import CHECK_CODES, UNKNOWN_PLACEHOLDER
+from inferstack.spec.check_files import CROSS_FILE_CODES, SAME_ENDPOINT
+from inferstack.spec.problem import Severity
+from inferstack.spec.rules import RULES
+from inferstack.spec.structure import STRUCTURE_CODES
+
+_TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, STRUCTURE_CODES, CHECK_CODES)
+_OWN_FORMAT = "inferstack's spec format"
+_YAML = (
+    file_codes.NOT_UTF8,
+    file_codes.UNPRINTABLE,
+    file_codes.SYNTAX,
+    file_codes.SEVERAL_DOCUMENTS,
+    file_codes.DUPLICATE_KEY,
+    file_codes.TAG,
+    file_codes.UNFIT_SCALAR,
+    file_codes.UNKNOWN_ALIAS,
+)
+_AWS = "https://docs.aws.amazon.com"
+_SOURCES = {
+    **dict.fromkeys(_YAML, "https://yaml.org/spec/1.2.2/"),
+    **dict.fromkeys(STRUCTURE_CODES, f"{_AWS}/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"),
+    file_codes.MERGE: "https://yaml.org/type/merge.html",
+    SAME_ENDPOINT: f"{_AWS}/sagemaker/latest/APIReference/API_CreateEndpoint.html",
+    UNKNOWN_PLACEHOLDER: f"{_AWS}/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html",
+}
+TOPICS = {
+    "IS0": "The file, its YAML, its stages",
+    "IS1": "Keys and values",
+    "IS2": "Names, sizes and instances",
+    "IS3": "Multi-model endpoints",
+    "IS4": "Inference components",
+    "IS5": "Autoscaling",
+    "IS6": "Endpoint configuration, serverless, deployment guardrails",
+    "IS7": "Images and regions",
+    "IS8": "Alarms, dashboard, execution role",
+}
+"""What codes that begin alike are about."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEntry:
+    """A code as the catalogue shows it. ``source`` is the page or report that it rests on."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    source: str
+
+    @property
+    def source_url(self) -> str | None:
+        """The page, where the source is one."""
+        return self.source if self.source.startswith("https://") else None
+
+
+def every_entry() -> Iterator[CodeEntry]:
+    """The entries of all tables, one table after the other."""
+    for table in _TABLES:
+        for code, sentence in table.items():
+            yield CodeEntry(code, Severity.ERROR, sentence, _SOURCES.get(code, _OWN_FORMAT))
+    for rule in RULES.values():
+        yield CodeEntry(rule.code, rule.severity, rule.sentence, rule.source)
+
+
+@cache
+def catalogue() -> dict[str, CodeEntry]:
+    """Every code, sorted."""
+    entries = {entry.code: entry for entry in every_entry()}
+    return {code: entries[code] for code in sorted(entries)}

@@ -1,0 +1,116 @@
+"""Several spec files at once: which files a path stands for, and what can be wrong between them."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from inferstack.spec.check import LoadedSpec, check_document
+from inferstack.spec.document import read_document
+from inferstack.spec.problem import Problem, SpecError
+
+NO_SPECS = "IS040"
+SAME_ENDPOINT = "IS041"
+CROSS_FILE_CODES = {
+    NO_SPECS: "The folder holds no spec file, or cannot be read.",
+    SAME_ENDPOINT: (
+        "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
+        "without regard to case, as SageMaker does."
+    ),
+}
+"""Code and meaning of everything that this module reports."""
+
+SUFFIXES = (".yaml", ".yml")
+
+
+def spec_files(path: Path | str) -> tuple[Path, ...]:
+    """The spec files that a path stands for: itself, or of a folder its ``*.yaml`` and ``*.yml``, sorted.
+
+    Folders in a folder and hidden files are left out.
+
+    Raises:
+        SpecError: when a folder holds none, or cannot be read.
+    """
+    folder = Path(path)
+    if not _is_folder(folder):
+        return (folder,)
+    try:
+        found = sorted(file for file in folder.iterdir() if _is_spec(file))
+    except OSError as error:
+        raise SpecError([_no_specs(folder, f"the folder cannot be read: {error.strerror}")]) from None
+    if not found:
+        raise SpecError([_no_specs(folder, "the folder holds no spec file")])
+    return tuple(found)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # Whoever reads it as a file finds out what is wrong, and says so.
+        return False
+
+
+def _is_spec(file: Path) -> bool:
+    return file.suffix in SUFFIXES and not file.name.startswith(".") and not file.is_dir()
+
+
+def _no_specs(folder: Path, message: str) -> Problem:
+    fix = "put a *.yaml or *.yml file directly into it, or name another path"
+    return Problem(folder.as_posix(), 1, 1, NO_SPECS, message, fix)
+
+
+def check_files(files: Iterable[Path | str], *, stage: str | None = None) -> list[Problem]:
+    """Everything wrong with some spec files, each by itself and all of them together.
+
+    Without a stage a file is looked at as it stands and at each of its stages; files meet at the same
+    stage only, where one without ``stages`` always is.
+    """
+    specs: list[LoadedSpec] = []
+    problems: dict[Problem, None] = {}
+    for file in files:
+        try:
+            found, wrong = check_document(read_document(file), stage=stage)
+        except SpecError as error:
+            found, wrong = [], list(error.problems)
+        specs += found
+        problems.update(dict.fromkeys(wrong))
+    for together in _deployed_together(specs):
+        problems.update(dict.fromkeys(cross_file_problems(together)))
+    return list(SpecError(problems).problems)
+
+
+def _deployed_together(specs: list[LoadedSpec]) -> Iterator[list[LoadedSpec]]:
+    staged = {spec.document.file for spec in specs if spec.stage is not None}
+    for stage in dict.fromkeys(spec.stage for spec in specs):
+        yield [
+            spec
+            for spec in specs
+            if spec.stage == stage or (spec.stage is None and spec.document.file not in staged)
+        ]
+
+
+def cross_file_problems(loaded: Iterable[LoadedSpec]) -> list[Problem]:
+    """What specs that are deployed together do to one another: two endpoints of one name.
+
+    Each is reported at the later spec. An account or region that neither names counts as the same.
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+    """
+    first: dict[tuple[str, str | None, str | None], LoadedSpec] = {}
+    problems: list[Problem] = []
+    for one in loaded:
+        env = one.spec.env
+        place = (None, None) if env is None else (env.account, env.region)
+        other = first.setdefault((one.spec.endpoint_name.casefold(), *place), one)
+        if other is not one:
+            problems.append(_same_endpoint(one, other))
+    return problems
+
+
+def _same_endpoint(one: LoadedSpec, other: LoadedSpec) -> Problem:
+    path = ("endpoint_name",)
+    taken, here = other.document.position(path), one.document.position(path)
+    message = (
+        f'the endpoint name "{one.spec.endpoint_name}" is taken by {other.document.file}:{taken.line}, '
+        "for the same account and region"
+    )
+    fix = "give one of them another name, or another `env`"
+    return Problem(one.document.file, *here, SAME_ENDPOINT, message, fix, path=path)

@@ -1,0 +1,247 @@
+"""IS800 to IS819: alarms."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import Metric
+from inferstack.defaults import ALARM_EVALUATION_PERIODS, ALARM_PERIOD
+from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.quantity import UnfitQuantity, absolute_threshold, parse_threshold
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.names import unknown_name
+from inferstack.spec.rules.walk import components, hosts, kind_of, variants
+from inferstack.spec.words import listed, nearest
+
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+_STATISTICS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html"
+_ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
+
+_HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
+_SHORT_PERIODS = (10, 20, 30)
+_SIMPLE = ("Average", "Sum", "Minimum", "Maximum", "SampleCount")
+_NUMBER = r"(?:100(?:\.0{1,10})?|\d{1,2}(?:\.\d{1,10})?)"
+_PERCENTILE = re.compile(rf"(?:p|tm|tc|ts|wm){_NUMBER}|IQM")
+_RANGE = re.compile(r"(?:TM|TC|TS|WM|PR)\(-?[\d.]*%?:-?[\d.]*%?\)")
+
+
+def _rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
+    if isinstance(spec.alarms, Alarms):
+        for index, rule in enumerate(spec.alarms.rules):
+            yield ("alarms", "rules", index), rule
+
+
+def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
+    """What the rule's metric may be on this endpoint: a component's and a fleet's may share a name."""
+    level = (
+        "component"
+        if rule.inference_component is not None
+        else "variant"
+        if rule.variant_name is not None
+        else None
+    )
+    return [it for it in metrics.find(rule.metric, kind_of(spec)) if level is None or it.dimensions == level]
+
+
+@error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec)
+def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """For any kind of endpoint; IS801 looks at this one."""
+    for path, rule in _rules(spec):
+        if not metrics.find(rule.metric):
+            known = metrics.names(kind_of(spec))
+            close = nearest(rule.metric, [*known, *metrics.names()])
+            suggestion = "" if close is None else f"did you mean `{close}`? "
+            yield Finding(
+                (*path, "metric"),
+                f"SageMaker has no metric `{rule.metric}`",
+                f"{suggestion}here are {listed(known)}",
+            )
+
+
+@error("IS801", "The metric of an alarm is published for what the alarm watches.", _METRICS, ModelSpec)
+def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """An alarm without data never goes off."""
+    for path, rule in _rules(spec):
+        if metrics.find(rule.metric) and not _metrics(spec, rule):
+            of_kind = metrics.find(rule.metric, kind_of(spec))
+            where = "the part that the alarm is for" if of_kind else "this kind of endpoint"
+            fix = (
+                "remove `variant_name` or `inference_component`"
+                if of_kind
+                else f"here are {listed(metrics.names(kind_of(spec)))}"
+            )
+            yield Finding((*path, "metric"), f"{rule.metric} is not published for {where}", fix)
+
+
+@error("IS802", "An alarm watches a variant or a component that the spec has.", _METRICS, ModelSpec)
+def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
+    """By name."""
+    of_variants = [variant.variant_name for _, variant in variants(spec)]
+    of_components = [name for _, name, _ in components(spec)]
+    for path, rule in _rules(spec):
+        if rule.variant_name is not None and rule.variant_name not in of_variants:
+            yield unknown_name((*path, "variant_name"), "variant", rule.variant_name, of_variants)
+        if rule.inference_component is not None and rule.inference_component not in of_components:
+            yield unknown_name(
+                (*path, "inference_component"), "inference component", rule.inference_component, of_components
+            )
+
+
+@error(
+    "IS803",
+    "A threshold fits its metric: times carry a unit, shares a `%`, counts neither.",
+    _METRICS,
+    ModelSpec,
+)
+def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch counts latencies in microseconds, which nobody means by 500."""
+    for path, rule in _rules(spec):
+        for metric in _metrics(spec, rule)[:1]:
+            try:
+                parse_threshold(rule.threshold, metric)
+            except UnfitQuantity as unfit:
+                yield Finding((*path, "threshold"), unfit.message, unfit.fix)
+
+
+@warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec)
+def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """A sum over devices ends at 100 times their number."""
+    for path, rule in _rules(spec):
+        for metric in (it for it in _metrics(spec, rule)[:1] if it.unit == "Percent"):
+            most = 100 * max(_devices(spec, rule, metric), default=1)
+            if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
+                message = f"{rule.metric} is between 0 and {most} here, and the threshold is {rule.threshold}"
+                yield Finding((*path, "threshold"), message, 'write a share of all, such as "90 %"')
+
+
+@warning(
+    "IS805", "A bare threshold of a utilization that sums over devices counts them all.", _METRICS, ModelSpec
+)
+def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
+    """90 on four GPUs is 22.5 % of them."""
+    for path, rule in _rules(spec):
+        for metric in _metrics(spec, rule)[:1]:
+            devices = max(_devices(spec, rule, metric), default=1)
+            bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold <= 100
+            if bare and devices > 1:
+                all_of_it = absolute_threshold(f"{rule.threshold} %", metric, devices)
+                message = f"{rule.metric} is a sum over {devices} devices, up to {devices * 100}"
+                yield Finding(
+                    (*path, "threshold"),
+                    message,
+                    f'write "{rule.threshold} %" for {all_of_it}, a share of all',
+                )
+
+
+def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
+    watched = (it for _, it in variants(spec) if rule.variant_name in (None, it.variant_name))
+    known = [host for variant in watched for host in hosts(variant)]
+    return (
+        []
+        if metric.per_device is None
+        else [it.gpus if metric.per_device == "gpu" else it.vcpus for it in known]
+    )
+
+
+@error("IS806", "An alarm needs no more breaching data points than it looks at.", _ALARM, ModelSpec)
+def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
+    """M out of N."""
+    for path, rule in _rules(spec):
+        looked_at = _looked_at(rule)
+        if rule.datapoints_to_alarm is not None and not 1 <= rule.datapoints_to_alarm <= looked_at:
+            message = (
+                f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {looked_at}"
+            )
+            yield Finding(
+                (*path, "datapoints_to_alarm"),
+                message,
+                f"write 1 to {looked_at}, or raise `evaluation_periods`",
+            )
+
+
+def _looked_at(rule: AlarmRule) -> int:
+    return ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
+
+
+@error(
+    "IS807",
+    "A period is 10, 20 or 30 seconds or a multiple of 60, and at least one is looked at.",
+    _ALARM,
+    ModelSpec,
+)
+def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
+    """In seconds."""
+    for path, rule in _rules(spec):
+        period = rule.period
+        if period is not None and period not in _SHORT_PERIODS and (period < 60 or period % 60):
+            fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
+            yield Finding((*path, "period"), f"a period of {period} s is not possible", fix)
+        if rule.evaluation_periods is not None and rule.evaluation_periods < 1:
+            message = f"`evaluation_periods` is {rule.evaluation_periods}"
+            yield Finding((*path, "evaluation_periods"), message, "write 1 or more")
+
+
+@error(
+    "IS808",
+    "An alarm looks back a day at most, or a week with periods of an hour or more.",
+    _ALARM,
+    ModelSpec,
+)
+def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
+    """Period times evaluation periods."""
+    for path, rule in _rules(spec):
+        period = ALARM_PERIOD.value if rule.period is None else rule.period
+        most = _DAY if period < _HOUR else _WEEK
+        if period * _looked_at(rule) > most:
+            where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
+            message = f"{_looked_at(rule)} periods of {period} s are {period * _looked_at(rule)} s"
+            yield Finding(where, message, f"at most {most} s together are possible")
+
+
+@warning("IS809", "SageMaker publishes its metrics once a minute.", _ALARM, ModelSpec)
+def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
+    """Between the minutes a shorter period finds nothing, unless metrics come more often by request."""
+    config = None if spec.endpoint_config is None else spec.endpoint_config.metrics_config
+    frequency = (
+        60
+        if config is None or config.metric_publish_frequency_in_seconds is None
+        else config.metric_publish_frequency_in_seconds
+    )
+    for path, rule in _rules(spec):
+        if rule.period in _SHORT_PERIODS and frequency > (rule.period or 0):
+            message = f"a period of {rule.period} s finds data once in {frequency} s"
+            yield Finding(
+                (*path, "period"),
+                message,
+                "write 60 or more, or `metrics_config.metric_publish_frequency_in_seconds`",
+            )
+
+
+@error("IS810", "A statistic is one that CloudWatch knows.", _STATISTICS, ModelSpec)
+def statistic_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """Simple ones, percentiles, and trimmed means, counts and sums."""
+    for path, rule in _rules(spec):
+        found = rule.statistic
+        if found is None or found in _SIMPLE or _PERCENTILE.fullmatch(found) or _RANGE.fullmatch(found):
+            continue
+        close = nearest(found, _SIMPLE)
+        suggestion = "" if close is None else f"did you mean `{close}`? "
+        fix = f"{suggestion}allowed: {listed(_SIMPLE, last='and')}, p0 to p100, tm, tc, ts and wm, IQM"
+        yield Finding((*path, "statistic"), f'"{found[:60]}" is no statistic', fix)
+
+
+@warning("IS811", "An alarm tells a topic in its own region.", _ACTIONS, ModelSpec)
+def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch refuses topics of other regions."""
+    region = None if spec.env is None else spec.env.region
+    if region is None or not isinstance(spec.alarms, Alarms):
+        return
+    for key in ("actions", "ok_actions", "insufficient_data_actions"):
+        for index, topic in enumerate(getattr(spec.alarms, key)):
+            there = topic.split(":")[3:4]
+            if there and there != [region] and "$" not in there[0]:
+                message = f"the topic is in {there[0]}, the stack in {region}"
+                yield Finding(("alarms", key, index), message, f"name a topic in {region}")

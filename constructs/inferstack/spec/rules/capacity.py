@@ -1,0 +1,312 @@
+"""IS410 to IS429: do the copies of inference components fit on the instances?
+
+Creating a component that does not fit ends with "Not enough hardware resources", after minutes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.catalog import instances
+from inferstack.catalog.instances import InstanceType
+from inferstack.spec.blocks.inference_component import ComputeResourceRequirements, InferenceComponent
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.inference_components import is_adapter
+from inferstack.spec.rules.walk import (
+    Specification,
+    component_variants,
+    components,
+    hosts,
+    instance_types,
+    specifications,
+    variants,
+)
+
+_REQUIREMENTS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentComputeResourceRequirements.html"
+_COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
+_SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
+# What the host, the agent and the container runtime keep for themselves. One report: 16 GiB refused
+# a copy of 4 GiB, so the true reserve is unknown and can be more.
+_USABLE_MEMORY = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class _Placement:
+    """What one copy needs on one instance type."""
+
+    path: SpecPath
+    name: str
+    needs: ComputeResourceRequirements
+    host: InstanceType
+
+
+def _placements(spec: InferenceComponentsSpec) -> Iterator[_Placement]:
+    for path, name, component in components(spec):
+        for below, it in specifications(path, component):
+            needs = it.compute_resource_requirements
+            for host in _hosts(spec, component, it) if needs is not None else ():
+                if needs is not None:
+                    yield _Placement((*below, "compute_resource_requirements"), name, needs, host)
+
+
+def _hosts(
+    spec: InferenceComponentsSpec, component: InferenceComponent, it: Specification
+) -> Iterator[InstanceType]:
+    own = getattr(it, "instance_type", None)
+    if own is not None:
+        found = instances.find(own)
+        yield from () if found is None else (found,)
+    else:
+        for variant in component_variants(spec, component):
+            yield from hosts(variant)
+
+
+@error(
+    "IS410",
+    "A component says how much memory a copy needs, unless it is an adapter.",
+    _REQUIREMENTS,
+    InferenceComponentsSpec,
+)
+def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """The only requirement that is required."""
+    for path, name, component in components(spec):
+        for below, it in specifications(path, component):
+            needs = it.compute_resource_requirements
+            if is_adapter(it) or (needs is not None and needs.min_memory_required_in_mb is not None):
+                continue
+            where = below if needs is None else (*below, "compute_resource_requirements")
+            fix = "add `compute_resource_requirements: {min_memory_required_in_mb: …}`, 128 or more"
+            yield Finding(where, f"`{name}` does not say how much memory a copy needs", fix)
+
+
+@error(
+    "IS411", "A copy's maximum of memory is not below its minimum.", _REQUIREMENTS, InferenceComponentsSpec
+)
+def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Both in MB of the host's memory."""
+    for path, _, component in components(spec):
+        for below, it in specifications(path, component):
+            needs = it.compute_resource_requirements
+            low, high = (
+                (None, None)
+                if needs is None
+                else (needs.min_memory_required_in_mb, needs.max_memory_required_in_mb)
+            )
+            if low is not None and high is not None and high < low:
+                where = (*below, "compute_resource_requirements", "max_memory_required_in_mb")
+                yield Finding(
+                    where,
+                    f"the maximum of {high} MB is below the minimum of {low} MB",
+                    f"write {low} or more",
+                )
+
+
+@error(
+    "IS412", "A copy needs no more accelerators than an instance has.", _REQUIREMENTS, InferenceComponentsSpec
+)
+def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """A copy never spans instances."""
+    for it in _placements(spec):
+        wanted, there = it.needs.number_of_accelerator_devices_required, it.host.accelerator_devices
+        if wanted is not None and wanted > there:
+            has = f"{there} of them" if there else "none"
+            message = f"a copy of `{it.name}` needs {wanted} accelerators, and {it.host.name} has {has}"
+            fix = (
+                f"write at most {there}, or choose a larger instance type"
+                if there
+                else "remove it, or choose a type with accelerators"
+            )
+            yield Finding((*it.path, "number_of_accelerator_devices_required"), message, fix)
+
+
+@error("IS413", "A copy needs no more vCPUs than an instance has.", _REQUIREMENTS, InferenceComponentsSpec)
+def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """A copy never spans instances."""
+    for it in _placements(spec):
+        wanted = it.needs.number_of_cpu_cores_required
+        if wanted is not None and wanted > it.host.vcpus:
+            message = f"a copy of `{it.name}` needs {wanted} vCPUs, and {it.host.name} has {it.host.vcpus}"
+            yield Finding(
+                (*it.path, "number_of_cpu_cores_required"),
+                message,
+                f"write at most {it.host.vcpus}, or choose a larger type",
+            )
+
+
+@error("IS414", "A copy needs no more memory than an instance has.", _REQUIREMENTS, InferenceComponentsSpec)
+def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """The host's memory, not the GPU's."""
+    for it in _placements(spec):
+        wanted = it.needs.min_memory_required_in_mb
+        if wanted is not None and wanted > it.host.memory_mib:
+            message = f"a copy of `{it.name}` needs {wanted} MB, and {it.host.name} has {it.host.memory_mib}"
+            yield Finding(
+                (*it.path, "min_memory_required_in_mb"),
+                message,
+                f"write less than {it.host.memory_mib}, or choose a larger type",
+            )
+
+
+@warning("IS415", "A copy leaves memory for the host itself.", "user reports", InferenceComponentsSpec)
+def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """How much the host keeps is not documented; a tenth is a guess on the small side."""
+    for it in _placements(spec):
+        wanted, usable = it.needs.min_memory_required_in_mb, int(it.host.memory_mib * _USABLE_MEMORY)
+        if wanted is not None and usable < wanted <= it.host.memory_mib:
+            message = f"a copy of `{it.name}` needs {wanted} of the {it.host.memory_mib} MB of {it.host.name}"
+            yield Finding(
+                (*it.path, "min_memory_required_in_mb"),
+                message,
+                f"stay below {usable} to leave the host a tenth",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fleet:
+    """A variant of one instance type, and what each component on it reserves a copy."""
+
+    path: SpecPath
+    variant: Variant
+    host: InstanceType
+    tenants: tuple[tuple[SpecPath, str, InferenceComponent, ComputeResourceRequirements], ...]
+
+    def accelerators(self, copies: str) -> float:
+        """Accelerators that all components need together, at the start or at most."""
+        return sum(_accelerators(needs) * _copies(it)[copies] for _, _, it, needs in self.tenants)
+
+    @property
+    def most_instances(self) -> int | None:
+        """The largest that the fleet can become, or None where nothing limits it here."""
+        managed, scaling = self.variant.managed_instance_scaling, self.variant.autoscaling
+        if managed is not None and managed.status != "DISABLED":
+            return managed.max_instance_count
+        return self.variant.initial_instance_count if scaling is None else scaling.max_capacity
+
+
+def _fleets(spec: InferenceComponentsSpec) -> Iterator[_Fleet]:
+    """Fleets of one type; where several types may come, what fits depends on the day."""
+    for path, variant in variants(spec):
+        known = list(hosts(variant))
+        if len(instance_types(variant)) != 1 or not known:
+            continue
+        tenants = [
+            (below, name, component, component.specification.compute_resource_requirements)
+            for below, name, component in components(spec)
+            if component.specification is not None and variant in component_variants(spec, component)
+        ]
+        reserving = tuple((p, n, c, needs) for p, n, c, needs in tenants if needs is not None)
+        yield _Fleet(path, variant, known[0], reserving)
+
+
+def _accelerators(needs: ComputeResourceRequirements) -> float:
+    wanted = needs.number_of_accelerator_devices_required
+    return 0 if wanted is None else wanted
+
+
+def _copies(component: InferenceComponent) -> dict[str, int]:
+    start = 1 if component.runtime_config is None else component.runtime_config.copy_count
+    return {
+        "start": start,
+        "most": start if component.autoscaling is None else component.autoscaling.max_capacity,
+    }
+
+
+@error("IS420", "The first copies fit on the first instances.", _COMPONENTS, InferenceComponentsSpec)
+def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """By accelerators, counted over the whole fleet."""
+    for fleet in _fleets(spec):
+        count = fleet.variant.initial_instance_count
+        there = None if count is None else count * fleet.host.accelerator_devices
+        needed = fleet.accelerators("start")
+        if there and needed > there:
+            has = f"{count} x {fleet.host.name} has {there}"
+            message = f"not enough hardware: the first copies need {needed:g} accelerators, {has}"
+            fix = "raise `initial_instance_count`, or start with fewer copies"
+            yield Finding((*fleet.path, "initial_instance_count"), message, fix)
+
+
+@warning(
+    "IS421",
+    "The first copies can be placed on the first instances one after the other.",
+    _COMPONENTS,
+    InferenceComponentsSpec,
+)
+def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """First fit, largest first: accelerators, vCPUs and memory of each instance."""
+    for fleet in _fleets(spec):
+        count = fleet.variant.initial_instance_count
+        there = fleet.host.accelerator_devices * (0 if count is None else count)
+        if count is None or fleet.accelerators("start") > there:
+            continue
+        left_over = _without_place(fleet, count)
+        if left_over is not None:
+            message = f"no instance has room left for a copy of `{left_over}` beside the others"
+            yield Finding(
+                (*fleet.path, "initial_instance_count"),
+                message,
+                "raise `initial_instance_count`, or let the copies need less",
+            )
+
+
+def _without_place(fleet: _Fleet, count: int) -> str | None:
+    """The first component with a copy that finds no place; None if all do, or could not on any instance."""
+    full = (fleet.host.accelerator_devices, fleet.host.vcpus, fleet.host.memory_mib)
+    free = [list(full) for _ in range(min(count, 1000))]
+    wanted = [(_demand(needs), name, _copies(it)["start"]) for _, name, it, needs in fleet.tenants]
+    for demand, name, copies in sorted(wanted, reverse=True):
+        if any(need > all_of_it for need, all_of_it in zip(demand, full, strict=True)):
+            continue
+        for _ in range(min(copies, 1000)):
+            place = next((it for it in free if all(n <= f for n, f in zip(demand, it, strict=True))), None)
+            if place is None:
+                return name
+            place[:] = [f - n for n, f in zip(demand, place, strict=True)]  # type: ignore[misc]
+    return None
+
+
+def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
+    cores, memory = needs.number_of_cpu_cores_required, needs.min_memory_required_in_mb
+    return _accelerators(needs), 0 if cores is None else cores, 0 if memory is None else memory
+
+
+@error(
+    "IS422",
+    "A component's largest number of copies fits on the largest fleet.",
+    _SCALING,
+    InferenceComponentsSpec,
+)
+def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Each by itself, by accelerators: copies beyond the fleet can never start."""
+    for fleet in _fleets(spec):
+        for path, name, component, needs in fleet.tenants:
+            each, most = _accelerators(needs), fleet.most_instances
+            if (
+                component.autoscaling is None
+                or most is None
+                or not 0 < each <= fleet.host.accelerator_devices
+            ):
+                continue
+            room = int(fleet.host.accelerator_devices // each) * most
+            if component.autoscaling.max_capacity > room:
+                message = f"at most {room} copies of `{name}` fit on {most} x {fleet.host.name}"
+                fix = f"write {room}, or let the fleet grow (`max_instance_count`)"
+                yield Finding((*path, "autoscaling", "max_capacity"), message, fix)
+
+
+@warning(
+    "IS423", "All components fit on the largest fleet at their largest.", _SCALING, InferenceComponentsSpec
+)
+def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """They rarely peak together, so this is a choice."""
+    for fleet in _fleets(spec):
+        most = fleet.most_instances
+        there = None if most is None else most * fleet.host.accelerator_devices
+        needed = fleet.accelerators("most")
+        if there and len(fleet.tenants) > 1 and needed > there >= fleet.accelerators("start"):
+            has = f"{most} x {fleet.host.name} has {there}"
+            message = f"all copies together need {needed:g} accelerators, {has}"
+            yield Finding(
+                fleet.path, message, "let the fleet grow, or ignore IS423 if they never peak together"
+            )

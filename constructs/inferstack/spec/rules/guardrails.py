@@ -1,0 +1,244 @@
+"""IS610 to IS629: how an update of the endpoint or of a component is rolled out."""
+
+import math
+from collections.abc import Iterator
+
+from inferstack.catalog import instances
+from inferstack.spec.blocks.endpoint import (
+    BlueGreenUpdatePolicy,
+    CapacitySize,
+    DeploymentConfig,
+    RollingUpdatePolicy,
+)
+from inferstack.spec.blocks.inference_component import ComponentCapacitySize, ComponentRollingUpdatePolicy
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.walk import components, instance_types, variants
+
+_GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
+_EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
+_ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_TrafficRoutingConfig.html"
+_BLUE_GREEN = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html"
+_ROLLING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RollingUpdatePolicy.html"
+_COMPONENT = (
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRollingUpdatePolicy.html"
+)
+
+_PATH = ("endpoint", "deployment_config")
+_BLUE = (*_PATH, "blue_green_update_policy")
+_ROUTE = (*_BLUE, "traffic_routing_configuration")
+_ROLL = (*_PATH, "rolling_update_policy")
+# Bounds in percent of the fleet, as the API documents them.
+_CANARY, _LINEAR, _BATCH = (1, 50), (10, 50), (5, 50)
+_SIZE_OF = {"CANARY": "canary_size", "LINEAR": "linear_step_size"}
+Size = CapacitySize | ComponentCapacitySize
+
+
+def _config(spec: ModelSpec) -> DeploymentConfig | None:
+    return None if spec.endpoint is None else spec.endpoint.deployment_config
+
+
+def _blue_green(spec: ModelSpec) -> Iterator[BlueGreenUpdatePolicy]:
+    config = _config(spec)
+    if config is not None and config.blue_green_update_policy is not None:
+        yield config.blue_green_update_policy
+
+
+def _rolling(spec: ModelSpec) -> Iterator[RollingUpdatePolicy]:
+    config = _config(spec)
+    if config is not None and config.rolling_update_policy is not None:
+        yield config.rolling_update_policy
+
+
+def _component_policies(
+    spec: InferenceComponentsSpec,
+) -> Iterator[tuple[SpecPath, ComponentRollingUpdatePolicy, int | None]]:
+    for path, _, component in components(spec):
+        copies = None if component.runtime_config is None else component.runtime_config.copy_count
+        if component.deployment_config is not None:
+            where = (*path, "deployment_config", "rolling_update_policy")
+            yield where, component.deployment_config.rolling_update_policy, copies
+
+
+@error("IS610", "An update follows one policy: blue/green or rolling.", _GUARDRAILS, ModelSpec)
+def one_policy(spec: ModelSpec) -> Iterator[Finding]:
+    """Neither means blue/green, all at once."""
+    config = _config(spec)
+    if config is None:
+        return
+    if config.blue_green_update_policy is not None and config.rolling_update_policy is not None:
+        message = "`blue_green_update_policy` and `rolling_update_policy` exclude one another"
+        yield Finding(_ROLL, message, "keep one of them")
+
+
+@error("IS611", "The size of a traffic shift goes with its type.", _ROUTING, ModelSpec)
+def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
+    """`CANARY` needs `canary_size`, `LINEAR` `linear_step_size`, `ALL_AT_ONCE` neither."""
+    for policy in _blue_green(spec):
+        routing = policy.traffic_routing_configuration
+        for kind, key in _SIZE_OF.items():
+            found = getattr(routing, key)
+            if found is None and routing.type == kind:
+                fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
+                yield Finding(_ROUTE, f"{kind} does not say how much traffic moves first", fix)
+            elif found is not None and routing.type != kind:
+                yield Finding(
+                    (*_ROUTE, key),
+                    f"`{key}` does not go with {routing.type}",
+                    f"remove it, or write `type: {kind}`",
+                )
+
+
+@error("IS612", "A traffic shift in steps says how long to wait between them.", _ROUTING, ModelSpec)
+def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
+    """The API asks for it; 0 is an answer."""
+    for policy in _blue_green(spec):
+        routing = policy.traffic_routing_configuration
+        if routing.type in _SIZE_OF and routing.wait_interval_in_seconds is None:
+            fix = "add `wait_interval_in_seconds`: 0 to 3600, long enough for alarms to go off"
+            yield Finding(_ROUTE, f"{routing.type} does not say how long to wait between its steps", fix)
+
+
+@error("IS613", "A canary is at most half of the fleet, a linear step 10 to 50 %.", _ROUTING, ModelSpec)
+def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
+    """Percentages; counts of instances are looked at by IS616."""
+    for policy in _blue_green(spec):
+        routing = policy.traffic_routing_configuration
+        yield from _percent((*_ROUTE, "canary_size"), routing.canary_size, _CANARY)
+        yield from _percent((*_ROUTE, "linear_step_size"), routing.linear_step_size, _LINEAR)
+
+
+@error("IS614", "A batch of a rolling update is 5 to 50 % of the fleet.", _ROLLING, ModelSpec)
+def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
+    """A rollback may go in one batch of all."""
+    for policy in _rolling(spec):
+        yield from _percent((*_ROLL, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
+        path = (*_ROLL, "rollback_maximum_batch_size")
+        yield from _percent(path, policy.rollback_maximum_batch_size, (_BATCH[0], 100))
+
+
+@error(
+    "IS615",
+    "A batch of a component's update is 5 to 50 % of its copies.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+)
+def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """A rollback may go in one batch of all."""
+    for path, policy, _ in _component_policies(spec):
+        yield from _percent((*path, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
+        yield from _percent(
+            (*path, "rollback_maximum_batch_size"), policy.rollback_maximum_batch_size, (_BATCH[0], 100)
+        )
+
+
+def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iterator[Finding]:
+    if size is not None and size.type == "CAPACITY_PERCENT" and not bounds[0] <= size.value <= bounds[1]:
+        message = f"`{path[-1]}` is {size.value} %"
+        yield Finding((*path, "value"), message, f"allowed: {bounds[0]} to {bounds[1]}")
+
+
+@warning("IS616", "A step counted in instances is at most half of the fleet.", _ROUTING, ModelSpec)
+def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
+    """Of the fleet as it starts; scaling may have made it larger by the time of an update."""
+    counts = [it.initial_instance_count for _, it in variants(spec) if it.initial_instance_count is not None]
+    for path, size in _counted(spec):
+        if size.type == "INSTANCE_COUNT" and counts and size.value * 2 > min(counts):
+            message = f"{size.value} of {min(counts)} instances is more than half of the fleet"
+            yield Finding(
+                (*path, "value"), message, "start more instances, write fewer, or use `ALL_AT_ONCE`"
+            )
+
+
+def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
+    for policy in _blue_green(spec):
+        routing = policy.traffic_routing_configuration
+        for key in _SIZE_OF.values():
+            if getattr(routing, key) is not None:
+                yield (*_ROUTE, key), getattr(routing, key)
+    for rolling in _rolling(spec):
+        yield (*_ROLL, "maximum_batch_size"), rolling.maximum_batch_size
+
+
+@error("IS617", "An update may take longer than its waits together.", _BLUE_GREEN, ModelSpec)
+def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise every update times out and rolls back."""
+    count = min((it.initial_instance_count or 1 for _, it in variants(spec)), default=1)
+    for policy in _blue_green(spec):
+        waits = _blue_green_waits(policy, count)
+        yield from _timeout(_BLUE, policy.maximum_execution_timeout_in_seconds, waits)
+    for rolling in _rolling(spec):
+        waits = _steps(rolling.maximum_batch_size, count) * rolling.wait_interval_in_seconds
+        yield from _timeout(_ROLL, rolling.maximum_execution_timeout_in_seconds, waits)
+
+
+@error(
+    "IS618",
+    "A component's update may take longer than its waits together.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+)
+def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Otherwise every update times out and rolls back."""
+    for path, policy, copies in _component_policies(spec):
+        waits = _steps(policy.maximum_batch_size, copies or 1) * policy.wait_interval_in_seconds
+        yield from _timeout(path, policy.maximum_execution_timeout_in_seconds, waits)
+
+
+def _blue_green_waits(policy: BlueGreenUpdatePolicy, count: int) -> int:
+    """Seconds: an interval after each shift but the last, then the wait for termination."""
+    routing = policy.traffic_routing_configuration
+    shifts = {"ALL_AT_ONCE": 1, "CANARY": 2}.get(routing.type) or _steps(routing.linear_step_size, count)
+    return (shifts - 1) * (routing.wait_interval_in_seconds or 0) + (policy.termination_wait_in_seconds or 0)
+
+
+def _steps(size: Size | None, count: int) -> int:
+    """How many steps it takes to get through everything."""
+    if size is None or size.value < 1:
+        return 1
+    return math.ceil((100 if size.type == "CAPACITY_PERCENT" else count) / size.value)
+
+
+def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Finding]:
+    if timeout is not None and timeout <= waits:
+        message = f"the update ends after {timeout} s, and its waits alone take {waits} s"
+        yield Finding(
+            (*path, "maximum_execution_timeout_in_seconds"), message, f"write more than {waits}, or wait less"
+        )
+
+
+@error("IS620", "A rolling update is for one variant on instances.", _EXCLUSIONS, ModelSpec)
+def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
+    """Neither for several variants nor for serverless."""
+    found = [variant for _, variant in variants(spec)]
+    reason = "has several variants" if len(found) > 1 else "is serverless"
+    if len(found) > 1 or any(variant.serverless_config is not None for variant in found):
+        for _ in _rolling(spec):
+            yield Finding(
+                _ROLL,
+                f"the endpoint {reason} and cannot be updated by rolling",
+                "use `blue_green_update_policy`",
+            )
+
+
+@warning("IS621", "Guardrails do not work on inf1 instances.", _EXCLUSIONS, ModelSpec)
+def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker falls back to all at once, without a word."""
+    known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
+    if _config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
+        yield Finding(
+            _PATH, "guardrails do not work on inf1: traffic moves all at once", "remove them, or use inf2"
+        )
+
+
+@warning("IS622", "Roll-back alarms are not the same alarm twice.", _GUARDRAILS, ModelSpec)
+def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """One of 1 to 10 places is wasted."""
+    config = _config(spec)
+    rollback = None if config is None else config.auto_rollback_configuration
+    names = [] if rollback is None else [alarm.alarm_name for alarm in rollback.alarms]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            path = (*_PATH, "auto_rollback_configuration", "alarms", index, "alarm_name")
+            yield Finding(path, f"the alarm {name} is listed twice", "remove one of them")

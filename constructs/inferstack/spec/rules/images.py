@@ -1,0 +1,151 @@
+"""IS700 to IS709: container images."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog import images, instances
+from inferstack.catalog.images import Image, UnknownImage
+from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.multi_model import TRITON_FRAMEWORKS
+from inferstack.spec.rules.walk import PlacedContainer, containers
+from inferstack.spec.words import listed, nearest
+
+_PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+_ECR = re.compile(r"[0-9]{12}\.dkr\.ecr\.([a-z0-9\-]+)\.amazonaws\.com(?:\.cn)?/.+")
+
+
+def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
+    """The framework image of a container with each instance type it must run on; None: serverless."""
+    if isinstance(placed.image, FrameworkImage):
+        for name in placed.instance_types or (None,):
+            yield placed.image, name
+
+
+def _find(image: FrameworkImage, instance_type: str | None) -> Image:
+    flavour = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
+    return images.find(image.framework, image.version, instance_type, **flavour)
+
+
+@error(
+    "IS700",
+    "AWS publishes the framework's image in this version and for this kind of instance.",
+    _PATHS,
+    ModelSpec,
+)
+def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """Each image once, even if several instance types find the same fault."""
+    for placed in containers(spec):
+        for image, instance_type in _published(placed):
+            try:
+                _find(image, instance_type)
+            except UnknownImage as unknown:
+                yield Finding(_at_fault(placed, image), str(unknown.message), _choose(image, unknown))
+                break
+
+
+def _at_fault(placed: PlacedContainer, image: FrameworkImage) -> SpecPath:
+    """The word of the image that is wrong: its name if there is no such framework, else its version."""
+    known = {*images.frameworks(), *TRITON_FRAMEWORKS}
+    return (*placed.path, "image", "framework" if image.framework not in known else "version")
+
+
+def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
+    close = next(
+        (c for c in (nearest(w, unknown.allowed) for w in (image.framework, image.version)) if c), None
+    )
+    suggestion = "" if close is None else f"did you mean `{close}`? "
+    return f"{suggestion}allowed: {listed(unknown.allowed)}"
+
+
+@error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)
+def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """Where the spec names a region."""
+    region = None if spec.env is None else spec.env.region
+    for placed in containers(spec) if region is not None else ():
+        for image, instance_type in _published(placed):
+            try:
+                registries = _find(image, instance_type).registries
+            except UnknownImage:
+                break
+            if region not in registries:
+                message = f"{image.framework} {image.version} is not published in {region}"
+                yield Finding((*placed.path, "image"), message, f"published in {listed(sorted(registries))}")
+                break
+
+
+@error("IS702", "An image in Amazon ECR is in the stack's region.", _CONTAINER, ModelSpec)
+def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker pulls from its own region only."""
+    region = None if spec.env is None else spec.env.region
+    for path, uri in _uris(spec):
+        found = _ECR.fullmatch(uri)
+        if found is not None and region is not None and found[1] != region:
+            message = f"the image is in {found[1]}, the stack in {region}"
+            fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
+            yield Finding(path, message, fix)
+
+
+def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    for placed in containers(spec):
+        if isinstance(placed.image, str) and not is_opaque(placed.image):
+            yield (*placed.path, "image"), placed.image
+
+
+@error("IS703", "A Triton model repository runs in a Triton image.", _TRITON, ModelSpec)
+def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
+    """As does an ensemble, which is Triton's notion."""
+    for placed in _must_be_triton(spec):
+        image = placed.image
+        if isinstance(image, FrameworkImage) and image.framework not in TRITON_FRAMEWORKS:
+            message = f"{image.framework} cannot load a Triton model repository"
+            yield Finding((*placed.path, "image", "framework"), message, "write `framework: triton`")
+
+
+@warning(
+    "IS704",
+    "A Triton model repository runs in a Triton image, which an image's name should show.",
+    _TRITON,
+    ModelSpec,
+)
+def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
+    """An image of one's own may be built on Triton; from its name nobody can tell."""
+    for placed in _must_be_triton(spec):
+        image = placed.image
+        if isinstance(image, str) and not is_opaque(image) and "triton" not in image:
+            message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
+            yield Finding((*placed.path, "image"), message, "make sure that Triton is in it")
+
+
+def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """With components the repository may be one container's among others: then none must."""
+    has_repository = isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) and spec.triton is not None
+    found = list(containers(spec))
+    if isinstance(spec, EnsembleSpec) or (
+        has_repository and (isinstance(spec, ModelBackedSpec) or len(found) == 1)
+    ):
+        yield from found
+
+
+@warning("IS705", "The build of an image fits the processors of the instance.", _PATHS, ModelSpec)
+def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
+    """Read from the tag of a URI: `-cpu`, `-gpu`, `-cu128`."""
+    for placed in containers(spec):
+        if not isinstance(placed.image, str) or is_opaque(placed.image):
+            continue
+        tag = placed.image.rpartition(":")[2]
+        for host in filter(None, map(instances.find, placed.instance_types)):
+            for_cpu, for_gpu = re.search(r"-cpu\b", tag), re.search(r"-(?:gpu|cu\d+)\b", tag)
+            if (for_cpu and host.gpus) or (for_gpu and not for_cpu and not host.gpus):
+                build = "CPUs" if for_cpu else "GPUs"
+                message = f'"{tag[:60]}" is a build for {build}, and {host.name} has {host.gpus} GPUs'
+                yield Finding(
+                    (*placed.path, "image"),
+                    message,
+                    "use the other build of the image, or another instance type",
+                )

@@ -1,0 +1,299 @@
+"""IS400 to IS409, IS430 to IS459: inference components, adapters, and the variants that host them."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from inferstack.catalog import regions
+from inferstack.spec.blocks.inference_component import ComponentSpecification, InferenceComponent
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.blocks.variant import ManagedInstanceScaling
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.names import unknown_name
+from inferstack.spec.rules.walk import (
+    component_variants,
+    components,
+    instance_types,
+    specifications,
+    variants,
+)
+from inferstack.spec.words import listed
+
+_COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
+_SPECIFICATION = (
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
+)
+_RUNTIME = (
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRuntimeConfig.html"
+)
+_SCALING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
+_POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
+_TYPE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
+
+_OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
+
+
+@error(
+    "IS400",
+    "A variant for inference components has no model, weight or serverless setting.",
+    _COMPONENTS,
+    InferenceComponentsSpec,
+)
+def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """The components bring the models, and requests name a component."""
+    for path, variant in variants(spec):
+        for key in _OF_MODELS:
+            if getattr(variant, key) is not None:
+                yield Finding((*path, key), f"`{key}` does not go with inference components", "remove it")
+
+
+@error("IS401", "`managed_instance_scaling` is for endpoints of inference components.", _SCALING, ModelSpec)
+def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
+    """Elsewhere Application Auto Scaling counts the instances."""
+    for path, variant in variants(spec):
+        if variant.managed_instance_scaling is not None and not isinstance(spec, InferenceComponentsSpec):
+            message = f"`managed_instance_scaling` does not fit `kind: {spec.__struct_config__.tag}`"
+            yield Finding((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
+
+
+@error("IS402", "Managed scaling's minimum is not above its maximum.", _SCALING, InferenceComponentsSpec)
+def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Both in instances."""
+    for path, scaling, _ in _managed(spec):
+        low, high = scaling.min_instance_count, scaling.max_instance_count
+        if low is not None and high is not None and low > high:
+            message = f"`min_instance_count` is {low} and `max_instance_count` {high}"
+            yield Finding(
+                (*path, "min_instance_count"), message, f"write at most {high}, or raise the maximum"
+            )
+
+
+@error(
+    "IS403",
+    "A fleet starts with as many instances as managed scaling allows.",
+    _SCALING,
+    InferenceComponentsSpec,
+)
+def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """A minimum of 0 still starts with an instance or more."""
+    for path, scaling, start in _managed(spec):
+        low, high = scaling.min_instance_count, scaling.max_instance_count
+        if start is None or (low is not None and high is not None and low > high):
+            continue
+        if (low is not None and start < low) or (high is not None and start > high):
+            message = f"`initial_instance_count` is {start}, outside of managed scaling's {low} to {high}"
+            fix = "change it, or the limits of `managed_instance_scaling`"
+            yield Finding((*path[:-1], "initial_instance_count"), message, fix)
+
+
+def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling, int | None]]:
+    """Path and settings of managed scaling that is on, and the count to start with."""
+    for path, variant in variants(spec):
+        scaling = variant.managed_instance_scaling
+        if scaling is not None and scaling.status != "DISABLED":
+            yield (*path, "managed_instance_scaling"), scaling, variant.initial_instance_count
+
+
+@error(
+    "IS404", "A component has either `specification` or `specifications`.", _CREATE, InferenceComponentsSpec
+)
+def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """One for all instance types, or one for each."""
+    for path, name, component in components(spec):
+        both = component.specification is not None and component.specifications is not None
+        if both:
+            yield Finding(
+                (*path, "specifications"),
+                "`specification` and `specifications` exclude one another",
+                "keep one of them",
+            )
+        elif component.specification is None and component.specifications is None:
+            fix = "add `specification:` with container and compute requirements"
+            yield Finding(path, f"`{name}` does not say what it runs", fix)
+
+
+@error(
+    "IS405",
+    "A component runs either a `container` or an existing model.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+)
+def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """An adapter has a container for the URL of its files."""
+    for path, name, component in components(spec):
+        for below, it in specifications(path, component):
+            if it.container is not None and it.model_name is not None:
+                yield Finding(
+                    (*below, "model_name"),
+                    "`container` and `model_name` exclude one another",
+                    "keep one of them",
+                )
+            elif it.container is None and it.model_name is None and not is_adapter(it):
+                yield Finding(
+                    below, f"`{name}` has no container", "add `container` with an image, or `model_name`"
+                )
+
+
+@error(
+    "IS406",
+    "The container of a component has an image, unless it is an adapter.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+)
+def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """An adapter runs in its base's container."""
+    for path, _, component in components(spec):
+        for below, it in specifications(path, component):
+            if it.container is not None and it.container.image is None and not is_adapter(it):
+                yield Finding(
+                    (*below, "container"),
+                    "the container has no image",
+                    'add `image: {framework: djl-lmi, version: "0.36.0"}` or an ECR URI',
+                )
+
+
+@error("IS407", "A component starts with one copy or more.", _RUNTIME, InferenceComponentsSpec)
+def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Scaling may go down to none later; creating with none is refused."""
+    for path, _, component in components(spec):
+        if component.runtime_config is not None and component.runtime_config.copy_count < 1:
+            fix = "write 1 or more; for none at idle times, `autoscaling` with `min_capacity: 0`"
+            yield Finding(
+                (*path, "runtime_config", "copy_count"), "the component starts without any copy", fix
+            )
+
+
+def is_adapter(specification: object) -> bool:
+    """Whether a specification makes its component an adapter of another."""
+    return (
+        isinstance(specification, ComponentSpecification)
+        and specification.base_inference_component_name is not None
+    )
+
+
+def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, ComponentSpecification, str]]:
+    """Path, name and specification of each adapter, and the name of its base."""
+    for path, name, component in components(spec):
+        it = component.specification
+        if it is not None and it.base_inference_component_name is not None:
+            yield (*path, "specification"), name, it, it.base_inference_component_name
+
+
+@error("IS430", "The base of an adapter is a component of the spec.", _SPECIFICATION, InferenceComponentsSpec)
+def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """The adapter is made after its base."""
+    known = list(spec.inference_components)
+    for path, name, _, base in _adapters(spec):
+        if base not in known:
+            others = [other for other in known if other != name]
+            yield unknown_name((*path, "base_inference_component_name"), "inference component", base, others)
+
+
+@error("IS431", "The base of an adapter is no adapter itself.", _SPECIFICATION, InferenceComponentsSpec)
+def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Nor is it the adapter."""
+    adapters = {name for _, name, _, _ in _adapters(spec)}
+    for path, name, _, base in _adapters(spec):
+        if base in adapters:
+            what = "itself" if base == name else f"`{base}`, an adapter"
+            yield Finding(
+                (*path, "base_inference_component_name"),
+                f"`{name}` is an adapter of {what}",
+                "name the component that runs the model",
+            )
+
+
+@error(
+    "IS432",
+    "An adapter uses its base's resources and reserves none.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+)
+def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """SageMaker wants the block left out."""
+    for path, name, it, base in _adapters(spec):
+        if it.compute_resource_requirements is not None:
+            message = f"`{name}` is an adapter and runs on the resources of `{base}`"
+            yield Finding(
+                (*path, "compute_resource_requirements"), message, "remove `compute_resource_requirements`"
+            )
+
+
+@error(
+    "IS433",
+    "An adapter consists of an `artifact_url` and brings no image or model.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+)
+def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """It is loaded by its base's container."""
+    for path, name, it, _ in _adapters(spec):
+        if it.container is None or it.container.artifact_url is None:
+            yield Finding(
+                path, f"the adapter `{name}` has no files", "add `container: {artifact_url: s3://bucket/key}`"
+            )
+        if it.container is not None and it.container.image is not None:
+            yield Finding(
+                (*path, "container", "image"),
+                f"the adapter `{name}` has an image of its own",
+                "remove `image`",
+            )
+        if it.model_name is not None:
+            yield Finding(
+                (*path, "model_name"), f"the adapter `{name}` has a model of its own", "remove `model_name`"
+            )
+
+
+@error("IS434", "An adapter runs on the variant of its base.", _SPECIFICATION, InferenceComponentsSpec)
+def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """It has no instances of its own."""
+    for path, name, _, base in _adapters(spec):
+        here, there = spec.inference_components[name], spec.inference_components.get(base)
+        if there is not None and here.variant_name != there.variant_name:
+            message = f"`{name}` and its base `{base}` do not name the same variant"
+            yield Finding((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
+
+
+@error(
+    "IS440", "Specifications of a component differ in their instance type.", _CREATE, InferenceComponentsSpec
+)
+def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """One for each type."""
+    for path, _, component in components(spec):
+        types = [it.instance_type for it in component.specifications or ()]
+        for name, count in Counter(types).items():
+            if count > 1:
+                second = types.index(name, types.index(name) + 1)
+                where = (*path, "specifications", second, "instance_type")
+                yield Finding(where, f"two specifications are for {name}", "keep one for each instance type")
+
+
+@error("IS441", "Each specification is for an instance type of the variant.", _POOLS, InferenceComponentsSpec)
+def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Another type never appears in the fleet."""
+    for path, _, component in components(spec):
+        fleet = _fleet(spec, component)
+        for index, it in enumerate(component.specifications or ()):
+            if fleet and it.instance_type not in fleet:
+                where = (*path, "specifications", index, "instance_type")
+                yield Finding(
+                    where,
+                    f"the variant has no {it.instance_type}",
+                    f"it has {listed(fleet, last='and', quote='')}",
+                )
+
+
+def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list[str]:
+    return [name for variant in component_variants(spec, component) for name in instance_types(variant)]
+
+
+@warning(
+    "IS450", "CloudFormation can create inference components in the region.", _TYPE, InferenceComponentsSpec
+)
+def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """From the registry's list of types by region, which has oddities."""
+    region = None if spec.env is None else spec.env.region
+    if region is not None and regions.supports_inference_components(region) is False:
+        message = f"the registry of {region} lists no AWS::SageMaker::InferenceComponent"
+        yield Finding(("env", "region"), message, "use another region, or try it and ignore IS450")

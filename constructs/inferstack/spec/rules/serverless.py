@@ -1,0 +1,141 @@
+"""IS600 to IS609: serverless and asynchronous endpoints."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.variant import ServerlessConfig, Variant
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.walk import is_async, models, variants
+
+_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
+_CONFIG = (
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantServerlessConfig.html"
+)
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+_STEP_MB = 1024
+
+_OF_INSTANCES = (
+    "instance_type",
+    "instance_pools",
+    "initial_instance_count",
+    "managed_instance_scaling",
+    "volume_size_in_gb",
+    "inference_ami_version",
+    "routing_config",
+    "variant_instance_provision_timeout_in_seconds",
+    "enable_ssm_access",
+    "core_dump_config",
+    "capacity_reservation_config",
+)
+
+
+def _serverless(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, ServerlessConfig]]:
+    for path, variant in variants(spec):
+        if variant.serverless_config is not None:
+            yield path, variant, variant.serverless_config
+
+
+@error("IS600", "Serverless memory comes in steps of 1024 MB.", _CONFIG, ModelSpec)
+def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
+    """From 1024 to 6144; the schema holds the ends."""
+    for path, _, config in _serverless(spec):
+        found = config.memory_size_in_mb
+        if found % _STEP_MB:
+            fix = f"write {found // _STEP_MB * _STEP_MB} or {(found // _STEP_MB + 1) * _STEP_MB}"
+            yield Finding(
+                (*path, "serverless_config", "memory_size_in_mb"),
+                f"{found} MB is no multiple of {_STEP_MB}",
+                fix,
+            )
+
+
+@error("IS601", "Provisioned concurrency is part of the maximum.", _CONFIG, ModelSpec)
+def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
+    """It may equal it."""
+    for path, _, config in _serverless(spec):
+        kept, most = config.provisioned_concurrency, config.max_concurrency
+        if kept is not None and kept > most:
+            message = f"`provisioned_concurrency` is {kept}, above the `max_concurrency` of {most}"
+            where = (*path, "serverless_config", "provisioned_concurrency")
+            yield Finding(where, message, f"write at most {most}, or raise `max_concurrency`")
+
+
+@error("IS602", "A serverless variant says nothing about instances.", _SERVERLESS, ModelSpec)
+def nothing_about_instances(spec: ModelSpec) -> Iterator[Finding]:
+    """There are none to choose, size or reach; GPUs are not to be had."""
+    for path, variant, _ in _serverless(spec):
+        for key in _OF_INSTANCES:
+            if getattr(variant, key) is not None:
+                message = f"`{key}` does not go with `serverless_config`"
+                yield Finding((*path, key), message, f"remove `{key}`, or `serverless_config`")
+
+
+@error("IS603", "A serverless endpoint is not in a VPC.", _SERVERLESS, ModelBackedSpec)
+def not_in_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Among the features that serverless endpoints lack."""
+    yield from _not_with_serverless(spec, "vpc_config")
+
+
+@error("IS604", "A serverless endpoint has no network isolation.", _SERVERLESS, ModelBackedSpec)
+def not_isolated(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Among the features that serverless endpoints lack."""
+    yield from _not_with_serverless(spec, "enable_network_isolation")
+
+
+def _not_with_serverless(spec: ModelBackedSpec, key: str) -> Iterator[Finding]:
+    hosted = {variant.model_name for _, variant, _ in _serverless(spec)}
+    for path, name, model in models(spec):
+        if getattr(model, key) not in (None, False) and name in hosted:
+            yield Finding(
+                (*path, key), f"`{key}` does not go with a serverless variant", "remove it, or use instances"
+            )
+
+
+@error("IS605", "A serverless endpoint captures no data.", _SERVERLESS, ModelSpec)
+def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
+    """Among the features that serverless endpoints lack."""
+    config = spec.endpoint_config
+    if config is not None and config.data_capture_config is not None and list(_serverless(spec)):
+        path = ("endpoint_config", "data_capture_config")
+        yield Finding(
+            path, "`data_capture_config` does not go with a serverless variant", "remove it, or use instances"
+        )
+
+
+@error("IS606", "A serverless endpoint has one variant.", _SERVERLESS, ModelSpec)
+def one_variant(spec: ModelSpec) -> Iterator[Finding]:
+    """Nor can instances stand beside serverless."""
+    if len(list(variants(spec))) > 1:
+        for path, _, _ in _serverless(spec):
+            yield Finding(
+                (*path, "serverless_config"),
+                "the serverless variant is one of several",
+                "make it the only one, or use instances",
+            )
+
+
+@error("IS607", "An asynchronous endpoint runs on instances.", _CREATE, ModelSpec)
+def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
+    """Asynchronous and serverless exclude one another."""
+    if is_async(spec):
+        for path, _, _ in _serverless(spec):
+            message = "`serverless_config` does not go with `async_inference_config`"
+            yield Finding((*path, "serverless_config"), message, "keep one of them")
+
+
+@error(
+    "IS608",
+    "Placement in a network is set on the model, or for components on the endpoint configuration.",
+    _CREATE,
+    ModelSpec,
+)
+def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
+    """The endpoint configuration's own VPC is the one of inference components."""
+    config = spec.endpoint_config
+    if config is None or isinstance(spec, InferenceComponentsSpec):
+        return
+    for key in ("vpc_config", "enable_network_isolation"):
+        if getattr(config, key) is not None:
+            message = f"`endpoint_config.{key}` is for inference components"
+            yield Finding(("endpoint_config", key), message, f"move it to `model.{key}`")
