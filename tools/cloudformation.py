@@ -87,8 +87,8 @@ def _structure(api: Api, name: str) -> Json:
     """An API's structure in the form of a resource type, so that look-ups need not tell them apart."""
     properties = {member: schema_of_shape(api, shape) for member, shape in members_of(api, name)}
     definition = {"required": sorted(api.shape(name).get("required", ())), "properties": properties}
-    nothing = {"taggable": False, "tag_property": None, "create_only": [], "read_only": [], "write_only": []}
-    return {**nothing, "definitions": {"": definition}}
+    lists: Json = {"create_only": [], "read_only": [], "write_only": []}
+    return {"taggable": False, "tag_property": None, **lists, "definitions": {"": definition}}
 
 
 def _definition(definition: Json, schema: Json) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Writes the reference manual of the spec format from its JSON Schema: a section a block."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from inferstack.spec.words import WHAT_A_PATTERN_MEANS
@@ -10,6 +10,7 @@ from tools.markdown import cell, table
 Schema = Mapping[str, Any]
 LONGEST_LIST = 12
 PREFIX = "#/$defs/"
+KIND = "kind"
 HEADS = ("Key", "Type", "Allowed", "Default", "Meaning")
 TYPES = {
     "string": "text",
@@ -21,9 +22,9 @@ TYPES = {
 }
 BOUNDS = (
     ("", "minimum", "maximum"),
-    ("characters: ", "minLength", "maxLength"),
-    ("entries: ", "minItems", "maxItems"),
-    ("entries: ", "minProperties", "maxProperties"),
+    (" in length", "minLength", "maxLength"),
+    (" in number", "minItems", "maxItems"),
+    (" in number", "minProperties", "maxProperties"),
 )
 
 _TOP = """\
@@ -51,7 +52,7 @@ def reference(schema: Schema) -> str:
     """The whole page: kinds first, then every block in the order in which a reader meets it."""
     definitions = schema["$defs"]
     kinds = [branch["then"]["$ref"].removeprefix(PREFIX) for branch in schema["allOf"]]
-    tags = schema["properties"]["kind"]["enum"]
+    tags = schema["properties"][KIND]["enum"]
     rows = [
         (f"[`{tag}`](#{name.lower()})", cell(definitions[name]["description"]))
         for tag, name in zip(tags, kinds, strict=True)
@@ -66,25 +67,27 @@ def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
     """The keys of the kinds; kinds with the same keys share a section."""
     alike: dict[str, list[str]] = {}
     for name in tags:
-        alike.setdefault(_keys(name, definitions, tags), []).append(name)
+        alike.setdefault(_keys(name, definitions[name], {KIND}), []).append(name)
     for keys, names in alike.items():
         anchors = "".join(f'<a id="{name.lower()}"></a>' for name in names)
         yield f"## {anchors}{', '.join(f'`{tags[name]}`' for name in names)}\n\n{keys}"
 
 
-def _keys(name: str, definitions: Schema, without: Container[str] = ()) -> str:
-    """The table of a block's keys, without those whose one value is in ``without``."""
-    definition = definitions[name]
+def _keys(name: str, definition: Schema, without: Container[str] = ()) -> str:
+    """The table of a block's keys; empty if it has none."""
+    required = definition.get("required", ())
+    known = {key: it for key, it in definition["properties"].items() if key not in without}
+    rows = [_row(name, key, it, key in required) for key, it in known.items()]
+    return table(HEADS, rows) if rows else ""
 
 
 def _reading_order(kinds: list[str], definitions: Schema) -> list[str]:
     """Definitions as they are first referred to, breadth first."""
-    order = dict.fromkeys(kinds)
-    for name in (todo := list(kinds)):
-        new = [target for target in _references(definitions[name]) if target not in order]
-        order.update(dict.fromkeys(new))
-        todo += dict.fromkeys(new)
-    return list(order)
+    order = list(kinds)
+    for name in order:
+        # The loop comes to what is appended here.
+        order += dict.fromkeys(target for target in _references(definitions[name]) if target not in order)
+    return order
 
 
 def _references(schema: Any) -> Iterator[str]:
@@ -104,9 +107,8 @@ def _section(name: str, definitions: Schema) -> str:
     text = f"## {name}\n\n{definition.get('description', '')}\n"
     if "properties" not in definition:
         return f"{text}\nOne of {_values(definition['enum'])}.\n" if "enum" in definition else text
-    required = definition.get("required", ())
-    rows = [_row(name, key, it, key in required) for key, it in definition["properties"].items()]
-    return text + "\n" + table(HEADS, rows) if rows else f"{text}\nNo keys: write an empty mapping, `{{}}`.\n"
+    keys = _keys(name, definition)
+    return f"{text}\n{keys}" if keys else f"{text}\nNo keys: write an empty mapping, `{{}}`.\n"
 
 
 def _row(block: str, key: str, schema: Schema, required: bool) -> tuple[str, ...]:
@@ -154,9 +156,9 @@ def _constraints(schema: Schema, anchor: str) -> Iterator[str]:
     if "pattern" in schema:
         pattern = schema["pattern"]
         yield WHAT_A_PATTERN_MEANS.get(pattern, f"`` {pattern} ``")
-    for label, low, high in BOUNDS:
+    for what, low, high in BOUNDS:
         if low in schema or high in schema:
-            yield label + _span(schema.get(low), schema.get(high))
+            yield _span(schema.get(low), schema.get(high)) + what
     if schema.get("uniqueItems"):
         yield "none twice"
 
@@ -171,7 +173,7 @@ def _span(low: object, high: object) -> str:
             return f"{low} to {high}"
 
 
-def _values(options: list[object]) -> str:
+def _values(options: Iterable[object]) -> str:
     return ", ".join(f"`{option}`" for option in options)
 
 
@@ -185,10 +187,10 @@ def _long_lists(definitions: Schema) -> Iterator[str]:
                     anchors.setdefault(tuple(options), []).append(f"{block}.{key}")
     if anchors:
         yield "## Long lists of values\n"
-    for options, places in anchors.items():
+    for values, places in anchors.items():
         links = "".join(f'<a id="{place.replace(".", "-").lower()}"></a>' for place in places)
         names = ", ".join(f"`{place}`" for place in places)
-        yield f"{links}{names}:\n\n{_values(list(options))}\n"
+        yield f"{links}{names}:\n\n{_values(values)}\n"
 
 
 def _enums(schema: Any) -> Iterator[list[object]]:

@@ -2,6 +2,8 @@
 
     python -m tools.update_codes            writes it if it has changed
     python -m tools.update_codes --check    writes nothing, exits 1 if it is out of date
+
+The catalogue itself is :mod:`inferstack.spec.catalogue`.
 """
 
 import sys

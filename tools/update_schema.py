@@ -2,6 +2,8 @@
 
     python -m tools.update_schema            writes what has changed
     python -m tools.update_schema --check    writes nothing, exits 1 and names what is out of date
+
+Both follow from the classes in :mod:`inferstack.spec.blocks` and from the catalog's data.
 """
 
 import json

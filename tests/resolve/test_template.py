@@ -85,7 +85,7 @@ def test_each_variant_hosts_the_model_that_it_names(resolve: Resolved) -> None:
 def test_tags_are_on_everything_that_can_carry_them(resolve: Resolved) -> None:
     template = resolve("components", "tags: {team: ml, cost: '42'}")
     for resource in template["Resources"].values():
-        expected = [{"Key": "team", "Value": "ml"}, {"Key": "cost", "Value": "42"}]
+        expected = [{"Key": "cost", "Value": "42"}, {"Key": "team", "Value": "ml"}]
         taggable = cloudformation.is_taggable(resource["Type"])
         assert resource["Properties"].get("Tags") == (expected if taggable else None)
 

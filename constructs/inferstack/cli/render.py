@@ -67,7 +67,7 @@ def _file_names(specs: Iterable[Path], form: str) -> list[str]:
     names = [f"{spec.stem}.template.{form}" for spec in specs]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise Refusal(f"two of the specs would be written to {twice[0]}; render them into folders of their own")
+        raise Refusal(f"two specs would be written to {twice[0]}; render them into folders of their own")
     return names
 
 

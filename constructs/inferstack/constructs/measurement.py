@@ -53,7 +53,9 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
     Raises:
         ValueError: when there is none, or when several parts of the endpoint have one.
     """
-    found = [(logical_id, _dimensions(alarm)) for logical_id, alarm in alarms.items() if _is_on(alarm, wanted)]
+    found = [
+        (logical_id, _dimensions(alarm)) for logical_id, alarm in alarms.items() if _is_on(alarm, wanted)
+    ]
     fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
     if not found:
         on = sorted({alarm.properties["MetricName"] for alarm in alarms.values()})

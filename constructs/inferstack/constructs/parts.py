@@ -4,7 +4,7 @@ Each takes the spec of the whole endpoint and makes its own resources only: the 
 :class:`~inferstack.constructs.InferenceEndpoint` would make.
 """
 
-from collections.abc import Callable, Set as AbstractSet
+from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
 from constructs import Construct
@@ -46,7 +46,7 @@ def _components(spec: ModelSpec) -> AbstractSet[str]:
 class _Part(Rendered):
     """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child."""
 
-    wanted: ClassVar[Callable[[ModelSpec], AbstractSet[str]]]
+    wanted: "ClassVar[staticmethod[[ModelSpec], AbstractSet[str]]]"
     main_id: ClassVar[str | None] = None
 
     def __init__(self, scope: Construct, construct_id: str, *, spec: AnySpec) -> None:

@@ -10,7 +10,7 @@ import os
 import tempfile
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aws_cdk import Annotations, CfnResource, Stack
 from aws_cdk.cloudformation_include import CfnInclude
@@ -50,23 +50,24 @@ class Rendered(Construct):
             # By code, so that CDK can be told that a warning is known.
             Annotations.of(self).add_warning_v2(warning.code, str(warning))
 
-    @cached_property
-    def node(self) -> Node:
-        """The place in the construct tree; its `default_child` is the L1 that the construct is about."""
-        # Not a plain property: jsii would take that for an override and call back from Node at every
-        # look. And on first use only, as each of these steps is a round trip to Node.
-        node = super().node
-        if self._main_id is not None:
-            node.default_child = self._l1(self._main_id)
-        return node
+    if not TYPE_CHECKING:
+
+        @cached_property
+        def node(self) -> Node:
+            """The place in the construct tree; its `default_child` is the L1 that the construct is about."""
+            # Not a plain property: jsii would take that for an override and call back from Node at every
+            # look. On first use only, as each of these steps is a round trip to Node. And hidden from
+            # type checkers, for which it stays the property of every construct.
+            node = super().node
+            if self._main_id is not None:
+                node.default_child = self._l1(self._main_id)
+            return node
 
     def _l1(self, logical_id: str) -> CfnResource:
         return self._resources.get_resource(logical_id)
 
 
-def template_for(
-    scope: Construct, spec: AnySpec, region: str | None = None
-) -> tuple[LoadedSpec, Template]:
+def template_for(scope: Construct, spec: AnySpec, region: str | None = None) -> tuple[LoadedSpec, Template]:
     """The spec, checked for the region of the scope's stack, and its template.
 
     ``region`` spares the question where the caller knows the answer: a region's name, or
@@ -90,8 +91,6 @@ def _include(scope: Construct, template: Template, preserve_logical_ids: bool) -
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(template, file)
-        return CfnInclude(
-            scope, "Resources", template_file=name, preserve_logical_ids=preserve_logical_ids
-        )
+        return CfnInclude(scope, "Resources", template_file=name, preserve_logical_ids=preserve_logical_ids)
     finally:
         Path(name).unlink()

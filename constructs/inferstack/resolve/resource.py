@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter
+from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
 
 Value = Any
@@ -54,7 +54,7 @@ def at_deployment(value: Value) -> Value:
     """The value with every text that holds ``${AWS::…}`` wrapped in ``Fn::Sub``, at any depth."""
     match value:
         case str() if has_pseudo_parameter(value):
-            return {"Fn::Sub": PLACEHOLDER.sub(_only_pseudo_parameters, value)}
+            return _substituted(value)
         case {"Fn::Sub": _}:
             return value
         case dict():
@@ -65,6 +65,19 @@ def at_deployment(value: Value) -> Value:
             return value
 
 
-def _only_pseudo_parameters(found: re.Match[str]) -> str:
-    # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
-    return found[0] if found[1] in PSEUDO_PARAMETERS else f"${{!{found[1]}}}"
+def _substituted(text: str) -> Value:
+    tokens: dict[str, str] = {}
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[1] in PSEUDO_PARAMETERS:
+            return found[0]
+        if is_opaque(found[0]):
+            # What CDK puts there may be a function, which only a variable of Fn::Sub can hold.
+            name = f"Token{len(tokens) + 1}"
+            tokens[name] = found[0]
+            return f"${{{name}}}"
+        # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
+        return f"${{!{found[1]}}}"
+
+    template = PLACEHOLDER.sub(replaced, text)
+    return {"Fn::Sub": [template, tokens] if tokens else template}

@@ -67,8 +67,9 @@ def description(spec: ModelSpec) -> str:
 
 def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: SourceOf) -> Template:
     properties = dict(resource.properties)
+    # By name, as CDK writes them: a preview is then equal to what is deployed.
     if tags and cloudformation.is_taggable(resource.type):
-        properties["Tags"] = [{"Key": key, "Value": value} for key, value in tags.items()]
+        properties["Tags"] = [{"Key": key, "Value": tags[key]} for key in sorted(tags, key=str.casefold)]
     rendered: Template = {"Type": resource.type, "Properties": at_deployment(properties)}
     if resource.depends_on:
         rendered["DependsOn"] = list(resource.depends_on)

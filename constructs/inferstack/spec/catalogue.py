@@ -9,6 +9,7 @@ from inferstack.spec.check import CHECK_CODES, UNKNOWN_PLACEHOLDER
 from inferstack.spec.check_files import CROSS_FILE_CODES, SAME_ENDPOINT
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
+from inferstack.spec.rules.triton_models import TRITON_RULES
 from inferstack.spec.structure import STRUCTURE_CODES
 
 _TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, STRUCTURE_CODES, CHECK_CODES)
@@ -41,6 +42,7 @@ TOPICS = {
     "IS6": "Endpoint configuration, serverless, deployment guardrails",
     "IS7": "Images and regions",
     "IS8": "Alarms, dashboard, execution role",
+    "IS9": "Triton's models",
 }
 """What codes that begin alike are about."""
 
@@ -67,6 +69,8 @@ def every_entry() -> Iterator[CodeEntry]:
             yield CodeEntry(code, Severity.ERROR, sentence, _SOURCES.get(code, _OWN_FORMAT))
     for rule in RULES.values():
         yield CodeEntry(rule.code, rule.severity, rule.sentence, rule.source)
+    for of_models in TRITON_RULES.values():
+        yield CodeEntry(of_models.code, of_models.severity, of_models.sentence, of_models.source)
 
 
 @cache

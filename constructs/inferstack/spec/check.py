@@ -17,6 +17,7 @@ from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules import RULES
+from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import structure_problems
 from inferstack.spec.words import listed, nearest
@@ -101,9 +102,7 @@ def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
     return problems
 
 
-def check_document(
-    document: Document, *, stage: str | None = None
-) -> tuple[list[LoadedSpec], list[Problem]]:
+def check_document(document: Document, *, stage: str | None = None) -> tuple[list[LoadedSpec], list[Problem]]:
     """What a document holds, at one stage or at each that can be deployed, and everything wrong with it.
 
     A problem that several stages share is one.
@@ -184,6 +183,7 @@ def _texts(path: SpecPath, value: object) -> Iterator[tuple[SpecPath, str]]:
 
 def _rule_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     ignored = {entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore}
+    yield from triton_problems(spec, document, ignored)
     for rule in RULES.values():
         if not isinstance(spec, rule.applies_to):
             continue

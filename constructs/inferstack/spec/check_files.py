@@ -98,8 +98,8 @@ def cross_file_problems(loaded: Iterable[LoadedSpec]) -> list[Problem]:
     problems: list[Problem] = []
     for one in loaded:
         env = one.spec.env
-        place = (None, None) if env is None else (env.account, env.region)
-        other = first.setdefault((one.spec.endpoint_name.casefold(), *place), one)
+        account, region = (None, None) if env is None else (env.account, env.region)
+        other = first.setdefault((one.spec.endpoint_name.casefold(), account, region), one)
         if other is not one:
             problems.append(_same_endpoint(one, other))
     return problems

@@ -101,7 +101,7 @@ def _property(value: str) -> str:
 
 
 def here(file: str) -> str:
-    """A file's name as seen from the working directory, with forward slashes; absolute if it lies elsewhere."""
+    """A file's name from the working directory on, absolute if it lies elsewhere; with forward slashes."""
     path = Path(file).absolute()
     inside = path.is_relative_to(Path.cwd())
     return (path.relative_to(Path.cwd()) if inside else path).as_posix()

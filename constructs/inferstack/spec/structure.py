@@ -4,6 +4,7 @@
 allowed, the nearest valid name, and the fix.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -85,6 +86,11 @@ def _is_integer(_: object, instance: object) -> bool:
     return isinstance(instance, int) and not isinstance(instance, bool)
 
 
+def _is_number(_: object, instance: object) -> bool:
+    """Without infinity and NaN, which YAML has and CloudFormation has not."""
+    return isinstance(instance, int | float) and not isinstance(instance, bool) and abs(instance) < math.inf
+
+
 def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
     """A text that is known only at deployment passes; pseudo parameters stand for a sample."""
     check = Draft202012Validator.VALIDATORS[keyword]
@@ -110,11 +116,14 @@ def _to_the_end(pattern: str) -> str:
     return re.sub(r"(?<!\\)\$$", r"\\Z", pattern)
 
 
-_KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "type", "minItems")
+# Not `type`: what is known only at deployment has its type already.
+_KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
 _Validator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _whole_pattern},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": _is_integer, "number": _is_number}
+    ),
 )
 
 
@@ -128,6 +137,8 @@ def _validator(definition: str) -> Any:
 
 def _problems(document: Document, error: Error) -> Iterable[Problem]:
     path = tuple(error.absolute_path)
+    if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
+        return _bad_name(document, path, error)
     match str(error.validator):
         case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
             return _SEVERAL[keyword](document, path, error)
@@ -182,7 +193,10 @@ def _bad_name(document: Document, path: SpecPath, error: Error) -> Iterator[Prob
 
 
 def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
-    keys = error.validator_value.get("required", [])
+    if not isinstance(error.instance, dict):
+        return  # JSON Schema's `required` holds for all that is no mapping; the wrong type is reported.
+    pairs = error.validator_value.get("anyOf", [error.validator_value])
+    keys = list(dict.fromkeys(key for pair in pairs for key in pair["required"] if key in error.instance))
     message = f"{listed(keys, last='and')} exclude one another in {_name(path)}"
     yield _problem(document, path, EXCLUSIVE_KEYS, message, "keep one of them")
 
@@ -228,7 +242,10 @@ def _type(name: str, error: Error) -> tuple[str, str]:
 
 
 def _enum(name: str, error: Error) -> tuple[str, str]:
-    return f"{name} cannot be {describe(error.instance)}", _choose(error.instance, error.validator_value)
+    message = f"{name} cannot be {describe(error.instance)}"
+    if is_api_only_value(name.strip("`"), error.instance):
+        message = f"{message}: {NOT_YET}"
+    return message, _choose(error.instance, error.validator_value)
 
 
 def _pattern(name: str, error: Error) -> tuple[str, str]:

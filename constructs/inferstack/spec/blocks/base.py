@@ -10,8 +10,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, dataclass_transform
 
 import msgspec
+from msgspec import Meta
 
 Number = int | float
+
+
+def form(pattern: str | None = None, *, min_length: int | None = None, max_length: int | None = None) -> Meta:
+    """The form of a text, for the schema's check only: a CDK token stands for such a text and has none."""
+    words = {"pattern": pattern, "minLength": min_length, "maxLength": max_length}
+    return Meta(extra_json_schema={word: value for word, value in words.items() if value is not None})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

@@ -2,13 +2,11 @@
 
 from typing import Annotated, ClassVar
 
-from msgspec import Meta
+from inferstack.spec.blocks.base import Block, form
 
-from inferstack.spec.blocks.base import Block
-
-RoleArn = Annotated[str, Meta(pattern=r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$")]
-PolicyArn = Annotated[str, Meta(pattern=r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/\-]+$")]
-KeyArn = Annotated[str, Meta(pattern=r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
+RoleArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$")]
+PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/\-]+$")]
+KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
 
 
 class PolicyStatement(Block):
@@ -37,5 +35,5 @@ class ExecutionRole(Block):
     """KMS keys that encrypt the model files, so that they can be read."""
     permissions_boundary: PolicyArn | None = None
     """Policy that limits what the role may ever do, where your organisation asks for one."""
-    path: Annotated[str, Meta(pattern=r"^/([!-~]+/)?$")] | None = None
+    path: Annotated[str, form(r"^/([!-~]+/)?$")] | None = None
     """IAM path of the role."""

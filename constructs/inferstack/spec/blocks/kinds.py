@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from inferstack.spec.blocks.alarms import Alarms, Dashboard
 from inferstack.spec.blocks.autoscaling import Autoscaling
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, form
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.execution_role import ExecutionRole, RoleArn
@@ -18,11 +18,11 @@ from inferstack.spec.blocks.variant import Variant
 
 # AWS's pattern for names of endpoints, variants and components. The registry allows an endpoint 64
 # characters, the API only 63.
-HostingName = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=63)]
-AccountId = Annotated[str, Meta(pattern=r"^[0-9]{12}$")]
-TagKey = Annotated[str, Meta(min_length=1, max_length=128)]
-TagValue = Annotated[str, Meta(max_length=256)]
-WarningCode = Annotated[str, Meta(pattern=r"^IS[0-9]{3}$")]
+HostingName = Annotated[str, form(r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=63)]
+AccountId = Annotated[str, form(r"^[0-9]{12}$")]
+TagKey = Annotated[str, form(min_length=1, max_length=128)]
+TagValue = Annotated[str, form(max_length=256)]
+WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
 
 
 class Environment(Block):
@@ -48,7 +48,7 @@ class ModelSpec(Block):
 
     endpoint_name: HostingName
     """Name of the endpoint that clients invoke. Changing it makes a new endpoint."""
-    description: Annotated[str, Meta(max_length=1024)] | None = None
+    description: Annotated[str, form(max_length=1024)] | None = None
     """Description of the stack."""
     env: Environment | None = None
     """Account and region."""

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, form
 
 TritonModel = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/TritonModelConfig"})]
-ArchiveName = Annotated[str, Meta(pattern=r"^[^/].*\.tar\.gz$")]
+ArchiveName = Annotated[str, form(r"^[^/].*\.tar\.gz$")]
 
 
 class TritonArchive(Block):

@@ -1,6 +1,5 @@
 """IS800 to IS819: alarms."""
 
-import re
 from collections.abc import Iterator
 
 from inferstack.catalog import metrics
@@ -17,15 +16,10 @@ from inferstack.spec.words import listed, nearest
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
-_STATISTICS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html"
 _ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
 
 _HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
 _SHORT_PERIODS = (10, 20, 30)
-_SIMPLE = ("Average", "Sum", "Minimum", "Maximum", "SampleCount")
-_NUMBER = r"(?:100(?:\.0{1,10})?|\d{1,2}(?:\.\d{1,10})?)"
-_PERCENTILE = re.compile(rf"(?:p|tm|tc|ts|wm){_NUMBER}|IQM")
-_RANGE = re.compile(r"(?:TM|TC|TS|WM|PR)\(-?[\d.]*%?:-?[\d.]*%?\)")
 
 
 def _rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
@@ -151,7 +145,7 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
     """M out of N."""
     for path, rule in _rules(spec):
         looked_at = _looked_at(rule)
-        if rule.datapoints_to_alarm is not None and not 1 <= rule.datapoints_to_alarm <= looked_at:
+        if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > looked_at:
             message = (
                 f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {looked_at}"
             )
@@ -168,7 +162,7 @@ def _looked_at(rule: AlarmRule) -> int:
 
 @error(
     "IS807",
-    "A period is 10, 20 or 30 seconds or a multiple of 60, and at least one is looked at.",
+    "A period is 10, 20 or 30 seconds or a multiple of 60.",
     _ALARM,
     ModelSpec,
 )
@@ -179,9 +173,6 @@ def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
         if period is not None and period not in _SHORT_PERIODS and (period < 60 or period % 60):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
             yield Finding((*path, "period"), f"a period of {period} s is not possible", fix)
-        if rule.evaluation_periods is not None and rule.evaluation_periods < 1:
-            message = f"`evaluation_periods` is {rule.evaluation_periods}"
-            yield Finding((*path, "evaluation_periods"), message, "write 1 or more")
 
 
 @error(
@@ -220,20 +211,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS810", "A statistic is one that CloudWatch knows.", _STATISTICS, ModelSpec)
-def statistic_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """Simple ones, percentiles, and trimmed means, counts and sums."""
-    for path, rule in _rules(spec):
-        found = rule.statistic
-        if found is None or found in _SIMPLE or _PERCENTILE.fullmatch(found) or _RANGE.fullmatch(found):
-            continue
-        close = nearest(found, _SIMPLE)
-        suggestion = "" if close is None else f"did you mean `{close}`? "
-        fix = f"{suggestion}allowed: {listed(_SIMPLE, last='and')}, p0 to p100, tm, tc, ts and wm, IQM"
-        yield Finding((*path, "statistic"), f'"{found[:60]}" is no statistic', fix)
-
-
-@warning("IS811", "An alarm tells a topic in its own region.", _ACTIONS, ModelSpec)
+@warning("IS810", "An alarm tells a topic in its own region.", _ACTIONS, ModelSpec)
 def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch refuses topics of other regions."""
     region = None if spec.env is None else spec.env.region

@@ -42,10 +42,15 @@ def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
 def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
     """Also of components' artifacts; https URLs of S3 are left alone."""
     for path, url in _urls(spec):
-        bucket, _, key = url.removeprefix("s3://").partition("/")
-        if url.startswith("s3://") and (_BUCKET.fullmatch(bucket) is None or not key.strip("/")):
-            what = "no key" if _BUCKET.fullmatch(bucket) else f'no bucket: "{bucket}"'
+        bucket = url.removeprefix("s3://").partition("/")[0]
+        names_bucket = _BUCKET.fullmatch(bucket) is not None
+        if url.startswith("s3://") and not (names_bucket and _has_key(url)):
+            what = "no key" if names_bucket else f'no bucket: "{bucket}"'
             yield Finding(path, f'"{url}" names {what}', "write s3://bucket/key")
+
+
+def _has_key(url: str) -> bool:
+    return bool(url.partition("://")[2].partition("/")[2].strip("/"))
 
 
 @error("IS231", "A model archive is a single `.tar.gz`.", _CONTAINER, ModelSpec)
@@ -59,7 +64,7 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     }
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or isinstance(spec, MultiModelSpec) or path[:-2] in adapters
-        if not plain and not url.endswith(_MODEL_ARCHIVE):
+        if not plain and _has_key(url) and not url.endswith(_MODEL_ARCHIVE):
             fix = "pack the files into a tar.gz"
             fix += ", or use `model_data_source` for plain files" if path[-1] == "model_data_url" else ""
             yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)

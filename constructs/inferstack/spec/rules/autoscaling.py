@@ -111,7 +111,9 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*it.path, key), f"`{key}` of {_WHAT[it.dimension]} is {found}", fix)
 
 
-@error("IS502", "Top-level `autoscaling` is for a spec with one variant.", "the spec's own format", ModelSpec)
+@error(
+    "IS502", "Top-level `autoscaling` is for a spec with one variant.", "inferstack's spec format", ModelSpec
+)
 def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise it would not be clear which one it means."""
     if has_variants(spec) and spec.autoscaling is not None and len(list(variants(spec))) > 1:
@@ -119,7 +121,7 @@ def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("autoscaling",), message, "move it into the variant that it is for")
 
 
-@error("IS503", "A variant scales by one `autoscaling` block.", "the spec's own format", ModelSpec)
+@error("IS503", "A variant scales by one `autoscaling` block.", "inferstack's spec format", ModelSpec)
 def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Either at the top or in the variant."""
     seen = [variant for _, variant, _ in variant_scalings(spec)]
@@ -133,8 +135,10 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
     """Scaling corrects it right after the deployment."""
     for it in _scaled(spec):
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
-        if it.start is not None and low <= high and not low <= it.start[1] <= high and it.start[1] > 0:
-            message = f"{it.start[0][-1]} is {it.start[1]}, and scaling goes from {low} to {high}"
+        if it.start is None or low > high or high < 1 or it.start[1] < 1:
+            continue
+        if not low <= it.start[1] <= high:
+            message = f"`{it.start[0][-1]}` is {it.start[1]}, and scaling goes from {low} to {high}"
             yield Finding(
                 it.start[0], message, f"write a number from {max(low, 1)} to {high}, or change the limits"
             )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
+from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.blocks.variant import Variant
@@ -21,6 +22,7 @@ from inferstack.spec.rules.walk import (
     hosts,
     instance_types,
     specifications,
+    variant_scalings,
     variants,
 )
 
@@ -170,23 +172,29 @@ class _Fleet:
     path: SpecPath
     variant: Variant
     host: InstanceType
+    scaling: Autoscaling | None
     tenants: tuple[tuple[SpecPath, str, InferenceComponent, ComputeResourceRequirements], ...]
 
     def accelerators(self, copies: str) -> float:
-        """Accelerators that all components need together, at the start or at most."""
-        return sum(_accelerators(needs) * _copies(it)[copies] for _, _, it, needs in self.tenants)
+        """Accelerators that all components need together, at the start or at most.
+
+        Without those of which not one copy fits: that is reported by itself.
+        """
+        fitting = [it for it in self.tenants if _accelerators(it[3]) <= self.host.accelerator_devices]
+        return sum(_accelerators(needs) * _copies(it)[copies] for _, _, it, needs in fitting)
 
     @property
     def most_instances(self) -> int | None:
         """The largest that the fleet can become, or None where nothing limits it here."""
-        managed, scaling = self.variant.managed_instance_scaling, self.variant.autoscaling
+        managed = self.variant.managed_instance_scaling
         if managed is not None and managed.status != "DISABLED":
             return managed.max_instance_count
-        return self.variant.initial_instance_count if scaling is None else scaling.max_capacity
+        return self.variant.initial_instance_count if self.scaling is None else self.scaling.max_capacity
 
 
 def _fleets(spec: InferenceComponentsSpec) -> Iterator[_Fleet]:
     """Fleets of one type; where several types may come, what fits depends on the day."""
+    scalings = {id(variant): scaling for _, variant, scaling in variant_scalings(spec)}
     for path, variant in variants(spec):
         known = list(hosts(variant))
         if len(instance_types(variant)) != 1 or not known:
@@ -197,7 +205,7 @@ def _fleets(spec: InferenceComponentsSpec) -> Iterator[_Fleet]:
             if component.specification is not None and variant in component_variants(spec, component)
         ]
         reserving = tuple((p, n, c, needs) for p, n, c, needs in tenants if needs is not None)
-        yield _Fleet(path, variant, known[0], reserving)
+        yield _Fleet(path, variant, known[0], scalings.get(id(variant)), reserving)
 
 
 def _accelerators(needs: ComputeResourceRequirements) -> float:

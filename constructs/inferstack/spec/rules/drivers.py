@@ -12,6 +12,8 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.images import tag_of
+from inferstack.spec.rules.multi_model import TRITON_FRAMEWORKS
 from inferstack.spec.rules.walk import (
     PlacedContainer,
     component_variants,
@@ -37,7 +39,6 @@ _TRITON_CUDA: dict[str, Cuda] = {
     "26.03": (13, 2),
     "26.05": (13, 2),
 }
-_TRITON_NAMES = frozenset({"triton", "sagemaker-tritonserver"})
 # CUDA that belongs to the driver of each AMI, as the API documents it.
 _AMI_CUDA: dict[str, Cuda] = {
     "al2-ami-sagemaker-inference-gpu-2": (12, 2),
@@ -46,10 +47,14 @@ _AMI_CUDA: dict[str, Cuda] = {
     "al2023-ami-sagemaker-inference-gpu-4-1": (13, 0),
 }
 _ADVISED = {12: "al2-ami-sagemaker-inference-gpu-3-1", 13: "al2023-ami-sagemaker-inference-gpu-4-1"}
-# Families whose default host has driver 470; all newer ones have 535 or later, of CUDA 12's generation.
-_DRIVER_470 = frozenset({"g4dn", "g5", "p3", "p3dn", "p4d", "p4de", "p2"})
-# Up to here images carry NVIDIA's compatibility libraries for driver 470.
-_LAST_FOR_470: Cuda = (12, 4)
+# CUDA of the default driver, by instance family. Of families that are not listed nothing is known.
+_DEFAULT_CUDA: dict[str, Cuda] = {
+    **dict.fromkeys(("p2", "p3", "p4d", "p4de", "g4dn", "g5"), (11, 4)),
+    **dict.fromkeys(("p5", "g6"), (12, 2)),
+    **dict.fromkeys(("p5e", "p5en"), (12, 4)),
+}
+# Up to here NVIDIA's compatibility libraries in the image bridge the gap to the oldest driver.
+_LAST_BRIDGED: Cuda = (12, 4)
 
 
 @warning("IS270", "The host's NVIDIA driver is new enough for the CUDA of the image.", _DRIVERS, ModelSpec)
@@ -57,11 +62,11 @@ def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
     """Without `inference_ami_version` the default driver of the instance family counts."""
     for placed in containers(spec):
         cuda = image_cuda(placed)
-        for variant in _variants_of(spec, placed) if cuda is not None else ():
-            host = next(
-                (host for host in hosts(variant) if host.gpus and not _runs(variant, host, cuda)), None
-            )
-            if host is not None and cuda is not None:
+        if cuda is None:
+            continue
+        for variant in _variants_of(spec, placed):
+            unfit = [host for host in hosts(variant) if host.gpus and not _runs(variant, host, cuda)]
+            for host in unfit[:1]:
                 yield _too_old(placed, cuda, variant, host)
 
 
@@ -78,29 +83,30 @@ def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
         for variant in _variants_of(spec, placed):
             ami = _AMI_CUDA.get(variant.inference_ami_version or "")
             if cuda is not None and ami is not None and ami[0] > cuda[0]:
-                message = f"the image has CUDA {_text(cuda)}, and {variant.inference_ami_version} is for CUDA {_text(ami)}"
-                yield Finding(
-                    (*placed.path, "image"), message, f"write `inference_ami_version: {_ADVISED[12]}`"
-                )
+                name = variant.inference_ami_version
+                message = f"the image has CUDA {_text(cuda)}, and {name} is for CUDA {_text(ami)}"
+                fix = f"write `inference_ami_version: {_ADVISED[12]}`"
+                yield Finding((*placed.path, "image"), message, fix)
 
 
 def image_cuda(placed: PlacedContainer) -> Cuda | None:
-    """The CUDA version of an image, from the table or from a tag such as ``…-cu128``; None if unknown."""
-    match placed.image:
-        case FrameworkImage(framework=name, version=version) if name in _TRITON_NAMES:
-            return _TRITON_CUDA.get(version)
-        case str() as uri:
-            return _cuda_of_uri(uri)
-        case _:
-            return None
+    """The CUDA of an image, from Triton's table or from a tag such as ``…-cu128``; None if unknown."""
+    for name in placed.instance_types:
+        tag = tag_of(placed, name)
+        if tag is not None:
+            triton = re.fullmatch(r"(\d\d\.\d\d)-py3", tag) if _is_triton(placed) else None
+            tagged = re.search(r"-cu(\d\d)(\d)\b", tag)
+            return _TRITON_CUDA.get(triton[1]) if triton else tagged and (int(tagged[1]), int(tagged[2]))
+    return None
 
 
-def _cuda_of_uri(uri: str) -> Cuda | None:
-    triton = re.search(r"sagemaker-tritonserver:(\d\d\.\d\d)-py3$", uri)
-    if triton is not None:
-        return _TRITON_CUDA.get(triton[1])
-    tagged = re.search(r"[-.]cu(\d\d)(\d)\b", uri)
-    return None if tagged is None else (int(tagged[1]), int(tagged[2]))
+def _is_triton(placed: PlacedContainer) -> bool:
+    image = placed.image
+    return (
+        image.framework in TRITON_FRAMEWORKS
+        if isinstance(image, FrameworkImage)
+        else "tritonserver" in str(image)
+    )
 
 
 def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> Iterator[Variant]:
@@ -112,20 +118,23 @@ def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> Iterator[Variant]:
             yield from component_variants(spec, component)
 
 
-def _runs(variant: Variant, host: InstanceType, cuda: Cuda | None) -> bool:
-    """CUDA runs on any driver of its own generation from 12 on; driver 470 is of CUDA 11's."""
-    if cuda is None or cuda[0] < 12:
-        return True
+def _driver_cuda(variant: Variant, host: InstanceType) -> Cuda | None:
     ami = variant.inference_ami_version
-    if ami is not None:
-        return ami not in _AMI_CUDA or _AMI_CUDA[ami][0] >= cuda[0]
-    return cuda <= _LAST_FOR_470 if host.family in _DRIVER_470 else cuda[0] == 12
+    return _DEFAULT_CUDA.get(host.family) if ami is None else _AMI_CUDA.get(ami)
+
+
+def _runs(variant: Variant, host: InstanceType, cuda: Cuda) -> bool:
+    """A driver runs every CUDA of its own generation, from 12 on."""
+    driver = _driver_cuda(variant, host)
+    if driver is None or driver[0] >= cuda[0]:
+        return True
+    return cuda <= _LAST_BRIDGED and variant.inference_ami_version is None
 
 
 def _too_old(placed: PlacedContainer, cuda: Cuda, variant: Variant, host: InstanceType) -> Finding:
-    ami = variant.inference_ami_version
-    driver = f"the default driver of {host.name}" if ami is None else f"the driver of {ami}"
-    message = f"the image has CUDA {_text(cuda)}, which {driver} does not run"
+    ami, driver = variant.inference_ami_version, _driver_cuda(variant, host)
+    which = f"the default driver of {host.name}" if ami is None else f"the driver of {ami}"
+    message = f"the image has CUDA {_text(cuda)}, and {which} is for CUDA {_text(driver or cuda)}"
     advised = _ADVISED.get(cuda[0], _ADVISED[13])
     return Finding(
         (*placed.path, "image"), message, f"write `inference_ami_version: {advised}` in the variant"

@@ -46,7 +46,7 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
     """The pattern is CloudFormation's."""
     for variable in _variables(spec):
         names = variable.bounds["propertyNames"]
-        fits = re.search(names["pattern"].replace("$", r"\Z"), variable.key) is not None
+        fits = re.fullmatch(names["pattern"], variable.key) is not None
         if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
             message = f'"{variable.key[:60]}" is no name for an environment variable'
             yield Finding(
@@ -134,7 +134,7 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
     tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
     for key, value in (spec.tags or {}).items():
         for name, text in (("key", key), ("value", value)):
-            pattern = tag[name].schema["pattern"].replace("$", r"\Z")
-            if not is_opaque(text) and re.search(pattern, str(sample(text))) is None:
+            fits = re.fullmatch(tag[name].schema["pattern"], str(sample(text))) is not None
+            if not fits and not is_opaque(text):
                 message = f'the {name} "{text[:60]}" has characters that a tag may not have'
                 yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")

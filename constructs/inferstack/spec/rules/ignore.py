@@ -5,29 +5,24 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.kinds import Ignore, ModelSpec
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules.base import RULES, Finding, error
-from inferstack.spec.words import nearest
+from inferstack.spec.rules.triton_models import TRITON_RULES
 
-_FORMAT = "the spec's own format"
+_FORMAT = "inferstack's spec format"
 
 
 @error("IS290", "`ignore` names the code of a warning.", _FORMAT, ModelSpec)
 def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
     """An unknown code would silence nothing."""
-    warnings = [code for code, rule in RULES.items() if rule.severity is Severity.WARNING]
     for index, code in _ignored(spec):
-        if code not in RULES:
-            close = nearest(code, warnings)
-            suggestion = "" if close is None else f"did you mean `{close}`? "
-            yield Finding(
-                ("ignore", index), f"there is no warning {code}", f"{suggestion}remove it, or correct it"
-            )
+        if _severity(code) is None:
+            yield Finding(("ignore", index), f"there is no warning {code}", "remove it, or correct the code")
 
 
 @error("IS291", "Only warnings can be ignored.", _FORMAT, ModelSpec)
 def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
     """What AWS refuses, no spec can allow."""
     for index, code in _ignored(spec):
-        if code in RULES and RULES[code].severity is Severity.ERROR:
+        if _severity(code) is Severity.ERROR:
             yield Finding(
                 ("ignore", index),
                 f"{code} is an error and cannot be ignored",
@@ -38,3 +33,9 @@ def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
 def _ignored(spec: ModelSpec) -> Iterator[tuple[int, str]]:
     for index, entry in enumerate(spec.ignore):
         yield index, entry.code if isinstance(entry, Ignore) else entry
+
+
+def _severity(code: str) -> Severity | None:
+    """How bad what a rule reports is; None if no rule has the code."""
+    rule = RULES[code] if code in RULES else TRITON_RULES.get(code)
+    return None if rule is None else rule.severity

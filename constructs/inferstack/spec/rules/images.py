@@ -45,20 +45,22 @@ def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
             try:
                 _find(image, instance_type)
             except UnknownImage as unknown:
-                yield Finding(_at_fault(placed, image), str(unknown.message), _choose(image, unknown))
+                where = (*placed.path, "image", _at_fault(image, unknown.message))
+                yield Finding(where, unknown.message, _choose(image, unknown))
                 break
 
 
-def _at_fault(placed: PlacedContainer, image: FrameworkImage) -> SpecPath:
-    """The word of the image that is wrong: its name if there is no such framework, else its version."""
-    known = {*images.frameworks(), *TRITON_FRAMEWORKS}
-    return (*placed.path, "image", "framework" if image.framework not in known else "version")
+def _at_fault(image: FrameworkImage, message: str) -> str:
+    """The word of the image that is wrong."""
+    if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
+        return "framework"
+    flavours = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
+    return next((key for key in flavours if key in message), "version")
 
 
 def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
-    close = next(
-        (c for c in (nearest(w, unknown.allowed) for w in (image.framework, image.version)) if c), None
-    )
+    words = (image.framework, image.version)
+    close = next((it for it in (nearest(word, unknown.allowed) for word in words) if it is not None), None)
     suggestion = "" if close is None else f"did you mean `{close}`? "
     return f"{suggestion}allowed: {listed(unknown.allowed)}"
 
@@ -134,18 +136,33 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
 
 @warning("IS705", "The build of an image fits the processors of the instance.", _PATHS, ModelSpec)
 def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
-    """Read from the tag of a URI: `-cpu`, `-gpu`, `-cu128`."""
+    """Read from the tag: `-cpu`, `-gpu`, `-cu128`."""
     for placed in containers(spec):
-        if not isinstance(placed.image, str) or is_opaque(placed.image):
-            continue
-        tag = placed.image.rpartition(":")[2]
         for host in filter(None, map(instances.find, placed.instance_types)):
-            for_cpu, for_gpu = re.search(r"-cpu\b", tag), re.search(r"-(?:gpu|cu\d+)\b", tag)
-            if (for_cpu and host.gpus) or (for_gpu and not for_cpu and not host.gpus):
-                build = "CPUs" if for_cpu else "GPUs"
-                message = f'"{tag[:60]}" is a build for {build}, and {host.name} has {host.gpus} GPUs'
-                yield Finding(
-                    (*placed.path, "image"),
-                    message,
-                    "use the other build of the image, or another instance type",
-                )
+            tag = tag_of(placed, host.name)
+            build = None if tag is None else _build(tag)
+            if build is not None and (build == "GPUs") != (host.gpus > 0):
+                message = f'"{tag}" is a build for {build}, and {host.name} has {host.gpus} GPUs'
+                fix = "use the other build of the image, or another instance type"
+                yield Finding((*placed.path, "image"), message, fix)
+
+
+def tag_of(placed: PlacedContainer, instance_type: str) -> str | None:
+    """The tag of a container's image on an instance type; None if it is not known."""
+    match placed.image:
+        case FrameworkImage() as image:
+            try:
+                return _find(image, instance_type).tag
+            except UnknownImage:
+                return None
+        case str() as uri if not is_opaque(uri) and ":" in uri:
+            return uri.rpartition(":")[2]
+        case _:
+            return None
+
+
+def _build(tag: str) -> str | None:
+    """What a tag says it is built for."""
+    if re.search(r"-cpu\b", tag):
+        return "CPUs"
+    return "GPUs" if re.search(r"-(?:gpu|cu\d+)\b", tag) else None

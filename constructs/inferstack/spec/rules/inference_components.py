@@ -120,16 +120,18 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Find
     InferenceComponentsSpec,
 )
 def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """An adapter has a container for the URL of its files."""
+    """An adapter has a container for the URL of its files; IS433 looks at those."""
     for path, name, component in components(spec):
         for below, it in specifications(path, component):
+            if is_adapter(it):
+                continue
             if it.container is not None and it.model_name is not None:
                 yield Finding(
                     (*below, "model_name"),
                     "`container` and `model_name` exclude one another",
                     "keep one of them",
                 )
-            elif it.container is None and it.model_name is None and not is_adapter(it):
+            elif it.container is None and it.model_name is None:
                 yield Finding(
                     below, f"`{name}` has no container", "add `container` with an image, or `model_name`"
                 )
@@ -250,8 +252,8 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]
     """It has no instances of its own."""
     for path, name, _, base in _adapters(spec):
         here, there = spec.inference_components[name], spec.inference_components.get(base)
-        if there is not None and here.variant_name != there.variant_name:
-            message = f"`{name}` and its base `{base}` do not name the same variant"
+        if there is not None and component_variants(spec, here) != component_variants(spec, there):
+            message = f"`{name}` and its base `{base}` are on different variants"
             yield Finding((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
 
 

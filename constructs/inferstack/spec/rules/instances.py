@@ -73,10 +73,10 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
     """An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's."""
     for path, variant in variants(spec):
         ami = variant.inference_ami_version
-        wanted = "NVIDIA GPU" if ami is not None and "-gpu-" in ami else "Neuron device"
+        wanted = "NVIDIA GPUs" if ami is not None and "-gpu-" in ami else "Neuron devices"
         for host in hosts(variant) if ami is not None else ():
-            if not (host.gpus if wanted == "NVIDIA GPU" else host.accelerators):
-                message = f"{ami} is for instances with a {wanted}, and {host.name} has none"
+            if not (host.gpus if wanted == "NVIDIA GPUs" else host.accelerators):
+                message = f"{ami} is for instances with {wanted}, and {host.name} has none"
                 yield Finding(
                     (*path, "inference_ami_version"), message, "remove it, or choose another instance type"
                 )

@@ -53,7 +53,7 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield unknown_name((*path, "model_name"), "model", str(found), known)
 
 
-@warning("IS203", "Each of the models is hosted by a variant.", "the spec's own format", ModelBackedSpec)
+@warning("IS203", "Each of the models is hosted by a variant.", "inferstack's spec format", ModelBackedSpec)
 def every_model_is_hosted(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A model that nothing hosts is created all the same."""
     pools = (pool for _, variant in variants(spec) for pool in variant.instance_pools or ())

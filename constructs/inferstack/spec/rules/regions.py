@@ -5,22 +5,37 @@ from collections.abc import Iterator
 from inferstack.catalog import regions
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.words import nearest
 
 _REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
 
 
-@error("IS710", "`env.region` is the name of an AWS region.", _REGIONS, ModelSpec)
-def region_exists(spec: ModelSpec) -> Iterator[Finding]:
-    """A region too new to be known passes if its name has the right form."""
-    region = None if spec.env is None else spec.env.region
-    if region is None or is_opaque(region):
+@error("IS710", "`env.region` has the form of a region's name.", _REGIONS, ModelSpec)
+def region_has_the_form(spec: ModelSpec) -> Iterator[Finding]:
+    """A region too new to be known passes here."""
+    region = _region(spec)
+    if region is None:
         return
     try:
         regions.partition(region)
     except LookupError:
-        close = nearest(region, regions.names())
-        suggestion = "" if close is None else f"did you mean `{close}`? "
-        fix = f"{suggestion}write a name such as `us-east-1`"
-        yield Finding(("env", "region"), f'"{region[:60]}" is no AWS region', fix)
+        yield Finding(("env", "region"), f'"{region[:60]}" is no AWS region', _suggestion(region))
+
+
+@warning("IS711", "`env.region` is a region that this version knows.", _REGIONS, ModelSpec)
+def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """A new one may be right; more often it is a slip."""
+    region = _region(spec)
+    if region is not None and not regions.is_region(region) and not list(region_has_the_form(spec)):
+        yield Finding(("env", "region"), f"{region} is no region that is known here", _suggestion(region))
+
+
+def _region(spec: ModelSpec) -> str | None:
+    region = None if spec.env is None else spec.env.region
+    return None if is_opaque(region) else region
+
+
+def _suggestion(region: str) -> str:
+    close = nearest(region, regions.names())
+    return "write a name such as `us-east-1`" if close is None else f"did you mean `{close}`?"

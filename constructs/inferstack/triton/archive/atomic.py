@@ -1,0 +1,39 @@
+"""A file that has its name only once it is complete."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
+    """Opens a file for writing that takes the name ``target`` when the block ends well.
+
+    Until then it is a hidden file beside it, which goes away with any exception, also an interruption;
+    an older file of that name stays as it was. Content and name have reached the disk at the end.
+    """
+    unfinished = target.with_name(f".inferstack-{secrets.token_hex(6)}.part")
+    try:
+        with unfinished.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    _keep_name(target.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """Writes out the folder itself, where the system has that notion."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,51 @@
+"""What can be wrong with an archive, or with what is to go into one: IS990 to IS998."""
+
+from dataclasses import dataclass
+
+from inferstack.spec.problem import Severity
+
+MISSING = "IS990"
+NOT_A_FILE = "IS991"
+OUTSIDE = "IS992"
+UNFIT_NAME = "IS993"
+CLASH = "IS994"
+UNREADABLE = "IS995"
+NOT_AN_ARCHIVE = "IS996"
+STRAY_FOLDER = "IS997"
+JUNK_INSIDE = "IS998"
+
+_AWS = "https://docs.aws.amazon.com/sagemaker/latest/dg"
+_LAYOUT = f"{_AWS}/deploy-models-frameworks-triton.html"
+_SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_OWN = "inferstack's archives"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveCode:
+    """A code as the catalogue shows it; ``source`` is the page that it rests on."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    source: str
+
+
+def _error(code: str, sentence: str, source: str) -> ArchiveCode:
+    return ArchiveCode(code, Severity.ERROR, sentence, source)
+
+
+_ALL = (
+    _error(MISSING, "What goes into an archive is there. `package` needs it, `validate` does not.", _OWN),
+    _error(NOT_A_FILE, "An archive holds files and folders, no links, pipes or devices.", _LAYOUT),
+    _error(OUTSIDE, "The files of an archive come from the folder of the spec, or from one allowed.", _OWN),
+    _error(UNFIT_NAME, "Paths in an archive lie in it, and any system can have them.", _OWN),
+    _error(CLASH, "No two paths of an archive are the same, or differ in case only.", _OWN),
+    _error(UNREADABLE, "Files can be read, and stay the same while they are packed.", _OWN),
+    _error(NOT_AN_ARCHIVE, "A model archive is a tar compressed with gzip, whole and undamaged.", _CONTAINER),
+    _error(STRAY_FOLDER, "No tool left a folder beside those of the models.", _SERVE),
+    ArchiveCode(JUNK_INSIDE, Severity.WARNING, "An archive has no files that tools left behind.", _LAYOUT),
+)
+
+ARCHIVE_CODES = {entry.code: entry for entry in _ALL}
+"""What packing and looking into archives report, by code."""

@@ -1,0 +1,180 @@
+"""A look into an archive that somebody made: nothing is unpacked to disk, and nothing in it is trusted."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.words import listed
+from inferstack.triton.archive.codes import (
+    CLASH,
+    JUNK_INSIDE,
+    NOT_A_FILE,
+    NOT_AN_ARCHIVE,
+    STRAY_FOLDER,
+    UNFIT_NAME,
+)
+from inferstack.triton.archive.contents import LARGEST_CONFIG, Contents, Kind, repository_in
+from inferstack.triton.archive.gzip_reading import GzipContent, not_gzip
+from inferstack.triton.archive.junk import why_junk
+from inferstack.triton.archive.names import folded, unfit
+from inferstack.triton.archive.packing import Packed, Progress, silent
+from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
+from inferstack.triton.model import CONFIG_FILE, Repository
+
+_MOST_MEMBERS = 100_000
+_MOST_NAMES = 16 << 20
+_MOST_CONFIGS = 64 << 20
+_START = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What an archive is and holds. ``packed`` and ``repository`` are None where it cannot be read."""
+
+    archive: Path
+    packed: Packed | None
+    members: tuple[Member, ...]
+    repository: Repository | None
+    problems: tuple[Problem, ...]
+
+
+def inspect_archive(
+    archive: Path, kind: Kind, default: str | None = None, progress: Progress = silent
+) -> Inspection:
+    """Reads an archive once, from start to end, and says what it holds and what is wrong with its form.
+
+    ``kind`` is the kind of endpoint that is to load it, ``default`` the model that it is told to serve. What
+    is wrong with the models in it is for the rules to say, on ``repository``. Never raises for what is wrong.
+    """
+    look = _Look(Contents(archive))
+    try:
+        packed = _read(archive, look, progress)
+    except UnreadableError as error:
+        fix = "pack it anew, or copy it once more if it came from elsewhere"
+        message = f"the archive cannot be used: {error}"
+        problem = Problem(archive.as_posix(), 1, 1, NOT_AN_ARCHIVE, message, fix)
+        return Inspection(archive, None, tuple(look.members), None, (problem,))
+    repository = repository_in(look.contents, kind, default)
+    return Inspection(archive, packed, tuple(look.members), repository, tuple(_problems(look)))
+
+
+def _read(archive: Path, look: "_Look", progress: Progress) -> Packed:
+    try:
+        with archive.open("rb") as file:
+            return _read_file(archive, file, look, progress)
+    except OSError as error:
+        raise UnreadableError(f"it cannot be read: {error.strerror}") from None
+
+
+def _read_file(archive: Path, file: BinaryIO, look: "_Look", progress: Progress) -> Packed:
+    why = not_gzip(file.read(_START))
+    if why is not None:
+        raise UnreadableError(why)
+    file.seek(0)
+    content = GzipContent(file, progress)
+    for member in members(content, look.wants):
+        look.add(member)
+    content.drain()
+    return Packed(archive, file.tell(), *content.digests)
+
+
+@dataclass(slots=True)
+class _Look:
+    """What was found so far."""
+
+    contents: Contents
+    members: list[Member] = field(default_factory=list)
+    unfit: dict[str, str] = field(default_factory=dict)
+    odd: dict[str, str] = field(default_factory=dict)
+    junk: list[str] = field(default_factory=list)
+    clashes: list[str] = field(default_factory=list)
+    _paths: dict[str, str] = field(default_factory=dict)
+    _name_bytes: int = 0
+    _config_bytes: int = 0
+
+    def wants(self, name: str, size: int) -> bool:
+        """Whether to keep a file's content: that of a ``config.pbtxt`` where the container looks for one."""
+        folder, _, last = _plain(name).rpartition("/")
+        if last != CONFIG_FILE or "/" in folder or size > LARGEST_CONFIG:
+            return False
+        self._config_bytes += size
+        if self._config_bytes > _MOST_CONFIGS:
+            raise UnreadableError(f"its {CONFIG_FILE} files are larger than {_MOST_CONFIGS} bytes together")
+        return True
+
+    def add(self, member: Member) -> None:
+        """Takes a member in."""
+        path = _plain(member.name)
+        if not path:
+            return
+        self._count(replace(member, name=path, content=None))
+        why = unfit(path)
+        if why is not None:
+            self.unfit[path] = why
+        elif member.kind not in (FILE, FOLDER):
+            self.odd[path] = member.kind
+        else:
+            self._add_fit(path, member)
+
+    def _count(self, member: Member) -> None:
+        self.members.append(member)
+        self._name_bytes += len(member.name)
+        if len(self.members) > _MOST_MEMBERS or self._name_bytes > _MOST_NAMES:
+            raise UnreadableError(f"it has more than {_MOST_MEMBERS} entries, or names of endless length")
+
+    def _add_fit(self, path: str, member: Member) -> None:
+        other = self._paths.setdefault(folded(path), path)
+        if path in self.contents.files or other != path:
+            self.clashes.append(path)
+        if any(why_junk(part) is not None for part in path.split("/")):
+            self.junk.append(path)
+        if member.kind == FOLDER:
+            self.contents.add_folder(path)
+        else:
+            self.contents.add_file(path, member.content)
+
+
+def _plain(name: str) -> str:
+    """A member's path without what tar may write around it: `./net/` is `net`. Empty for the top itself."""
+    while name.startswith("./"):
+        name = name.removeprefix("./")
+    return "" if name == "." else name.removesuffix("/")
+
+
+def _problems(look: _Look) -> Iterator[Problem]:
+    """What is wrong with the form of an archive that could be read to its end."""
+    archive = look.contents.archive.as_posix()
+    if look.unfit:
+        path, why = next(iter(look.unfit.items()))
+        message = f"paths that cannot be unpacked: {_named(look.unfit)}; {path!r}: {why}"
+        fix = "pack with relative paths, from the folder that holds the models' folders"
+        yield Problem(archive, 1, 1, UNFIT_NAME, message, fix)
+    if look.odd:
+        what = listed(sorted(set(look.odd.values())), last="and", quote="")
+        message = f"{what} in the archive: {_named(look.odd)}"
+        fix = "put the files themselves in (tar -h follows links)"
+        yield Problem(archive, 1, 1, NOT_A_FILE, message, fix)
+    if look.clashes:
+        message = f"paths that another entry has, too, or has but for case: {_named(look.clashes)}"
+        yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
+    yield from _junk_problems(archive, look)
+
+
+def _junk_problems(archive: str, look: _Look) -> Iterator[Problem]:
+    tops = {path.split("/")[0] for path in look.junk}
+    stray = sorted(top for top in tops if why_junk(top) is not None and look.contents.has_folder(top))
+    if stray:
+        message = f"{_named(stray)} beside the models: the container takes a folder for a model"
+        fix = f"leave it out: tar --exclude={stray[0]}"
+        yield Problem(archive, 1, 1, STRAY_FOLDER, message, fix)
+    rest = [path for path in look.junk if path.split("/")[0] not in stray]
+    if rest:
+        message = f"files that tools left behind: {_named(rest)}"
+        fix = "leave them out with tar --exclude"
+        yield Problem(archive, 1, 1, JUNK_INSIDE, message, fix, Severity.WARNING)
+
+
+def _named(paths: Iterable[str]) -> str:
+    return listed(list(paths), last="and")

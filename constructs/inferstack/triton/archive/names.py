@@ -1,0 +1,42 @@
+"""Paths in an archive: which can be unpacked anywhere, and which would fall together somewhere."""
+
+import unicodedata
+
+_LONGEST_PART = 255
+_DEEPEST = 64
+
+
+def unfit(path: str) -> str | None:
+    """Why a path cannot stand in an archive, in words; None when it can. Forward slashes divide it."""
+    if path.startswith("/"):
+        return "it is absolute"
+    if "\\" in path:
+        return "it has a backslash"
+    if not path.isprintable() or any("\ud800" <= char <= "\udfff" for char in path):
+        return "it has characters that cannot be printed"
+    if path.count("/") >= _DEEPEST:
+        return f"it has more than {_DEEPEST} parts"
+    return next(filter(None, map(_unfit_part, path.split("/"))), None)
+
+
+def _unfit_part(part: str) -> str | None:
+    match part:
+        case "":
+            return "it has an empty part"
+        case "." | "..":
+            return f"it has `{part}` in it"
+        case _ if len(part.encode()) > _LONGEST_PART:
+            return f"a part of it is longer than {_LONGEST_PART} bytes"
+        case _:
+            return None
+
+
+def folded(path: str) -> str:
+    """What two paths have in common that a file system may take for one."""
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def parents(path: str) -> list[str]:
+    """The folders above a path, from the top."""
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts))]

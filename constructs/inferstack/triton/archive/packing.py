@@ -1,0 +1,84 @@
+"""Writing archives: streamed, in memory that does not grow with the files, complete or not at all."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.triton.archive.atomic import complete_or_absent
+from inferstack.triton.archive.codes import UNREADABLE
+from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.local_file import LocalFile, LocalFileError
+from inferstack.triton.archive.plan import Plan
+from inferstack.triton.archive.stored import StoredGzip, Write
+from inferstack.triton.archive.tar_writing import TarStream
+
+Progress = Callable[[int], None]
+"""Is told of the bytes done since it was last told."""
+
+
+def silent(_: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An archive on disk: its size in bytes, SHA-256 of the tar inside and of the file itself, in hex.
+
+    The tar's digest is the name of the content: it stays when somebody compresses the archive anew.
+    """
+
+    path: Path
+    size: int
+    tar_sha256: str
+    file_sha256: str
+
+
+class _Meter:
+    """Counts and hashes what passes."""
+
+    def __init__(self, *targets: Write) -> None:
+        self._digest = hashlib.sha256()
+        self._targets = targets
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        self.size += len(data)
+        self._digest.update(data)
+        for target in self._targets:
+            target(data)
+
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def pack(plan: Plan, target: Path, progress: Progress = silent) -> Packed:
+    """Writes the archive to ``target``, replacing a file that is there; its folder is made.
+
+    Raises:
+        SpecError: when a file cannot be read as the plan found it.
+        OSError: when the archive cannot be written.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with complete_or_absent(target) as out:
+        file = _Meter(out.write)
+        gzip = StoredGzip(file.write)
+        content = _Meter(gzip.write, lambda data: progress(len(data)))
+        tar = TarStream(content.write)
+        for entry in plan.entries:
+            _add(tar, entry)
+        tar.end()
+        gzip.close()
+    return Packed(target, file.size, content.hexdigest(), file.hexdigest())
+
+
+def _add(tar: TarStream, entry: Entry) -> None:
+    try:
+        tar.add(entry)
+    except LocalFileError as error:
+        local = entry.content.path if isinstance(entry.content, LocalFile) else entry.name
+        fix = "let nothing write to it meanwhile, and run the command again"
+        at = entry.at
+        problem = Problem(at.file, at.line, at.column, UNREADABLE, f"{local}: {error}", fix)
+        raise SpecError([problem]) from None

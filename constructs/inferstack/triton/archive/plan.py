@@ -1,0 +1,181 @@
+"""What goes into the archive of a repository: decided, and every file looked at, before a byte is written.
+
+The layout is the same for every kind of endpoint, a folder for each model: one archive of a multi-model
+endpoint loads from it, too, and an ensemble needs it.
+https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.triton.archive.codes import CLASH, UNFIT_NAME
+from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.junk import why_junk
+from inferstack.triton.archive.local_file import LocalFile
+from inferstack.triton.archive.names import folded, parents, unfit
+from inferstack.triton.archive.sources import FoundFile, LeftOut, found_under
+from inferstack.triton.archive.stored import stored_size
+from inferstack.triton.archive.tar_writing import tar_size
+from inferstack.triton.config import render_config
+from inferstack.triton.model import CONFIG_FILE, FilePlace, Place, Repository, TritonModel
+
+Locate = Callable[[Place], FilePlace]
+"""Turns a place in the spec into one in its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An archive to be: its file name, its entries in order, and what was left out of it."""
+
+    archive: str
+    entries: tuple[Entry, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def local_files(self) -> tuple[LocalFile, ...]:
+        """The files of this machine that go into it."""
+        return tuple(entry.content for entry in self.entries if isinstance(entry.content, LocalFile))
+
+    @property
+    def unpacked_size(self) -> int:
+        """Bytes of the tar inside."""
+        return tar_size(self.entries)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the archive will have."""
+        return stored_size(self.unpacked_size)
+
+
+def plan_archives(
+    repositories: Iterable[Repository], allowed: Sequence[Path], locate: Locate
+) -> tuple[Plan, ...]:
+    """The plans for the archives of some repositories; files may only come from the folders in ``allowed``.
+
+    Raises:
+        SpecError: with everything that stands in the way of any, such as all files that are missing.
+    """
+    plans: dict[str, Plan] = {}
+    problems: list[Problem] = []
+    for repository in repositories:
+        try:
+            plan = plan_archive(repository, allowed, locate)
+        except SpecError as error:
+            problems += error.problems
+            continue
+        other = plans.setdefault(folded(plan.archive), plan)
+        if other is not plan:
+            at = locate(repository.source)
+            message = f"{plan.archive} and {other.archive} would be one file"
+            problems.append(Problem(at.file, at.line, at.column, CLASH, message, "rename one of them"))
+    if problems:
+        raise SpecError(problems)
+    return tuple(plans.values())
+
+
+def plan_archive(repository: Repository, allowed: Sequence[Path], locate: Locate) -> Plan:
+    """The plan for one repository's archive.
+
+    Raises:
+        SpecError: with everything that stands in its way.
+    """
+    planner = _Planner(tuple(folder.resolve() for folder in allowed), locate)
+    why = unfit(repository.archive)
+    if why is not None:
+        message = f'"{repository.archive}" is no name for an archive: {why}'
+        planner.refuse(locate(repository.source), UNFIT_NAME, message, "write a name such as resnet.tar.gz")
+    for fault in repository.faults:
+        planner.refuse(locate(fault.place), fault.code, fault.message, fault.fix)
+    for model in repository.models:
+        planner.add_model(model)
+    if planner.problems:
+        raise SpecError(planner.problems)
+    entries = sorted(planner.entries.values(), key=lambda entry: entry.name.split("/"))
+    left_out = (*planner.left_out, *_beside_models(repository))
+    return Plan(repository.archive, tuple(entries), tuple(sorted(set(left_out), key=lambda left: left.name)))
+
+
+class _Planner:
+    """Collects entries, what is left out and what is wrong, so that everything is said at once."""
+
+    def __init__(self, allowed: Sequence[Path], locate: Locate) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.left_out: list[LeftOut] = []
+        self.problems: list[Problem] = []
+        self._allowed = allowed
+        self._locate = locate
+
+    def refuse(self, at: FilePlace, code: str, message: str, fix: str) -> None:
+        self.problems.append(Problem(at.file, at.line, at.column, code, message, fix))
+
+    def add_model(self, model: TritonModel) -> None:
+        folder = _existing_folder(model)
+        if folder is not None:
+            self._add_local(model.name, folder, self._locate(model.where(())))
+            return
+        self._add_declared(model)
+
+    def _add_declared(self, model: TritonModel) -> None:
+        at = self._locate(model.where(()))
+        self._add(Entry(f"{model.name}/{CONFIG_FILE}", render_config(model.config).encode(), at))
+        for path, local in model.files.items():
+            self._add_local(f"{model.name}/{path}", local, self._locate(model.where(("files", path))))
+        # An ensemble has no file in its version, and Triton wants the folder all the same.
+        for version in model.versions:
+            self._add(Entry(f"{model.name}/{version}", None, at))
+
+    def _add_local(self, name: str, local: Path, at: FilePlace) -> None:
+        for found in found_under(name, local, self._allowed):
+            match found:
+                case FoundFile():
+                    self._add(Entry(found.name, found.content, at))
+                case LeftOut():
+                    self.left_out.append(found)
+                case _:
+                    self.refuse(at, found.code, found.message, found.fix)
+
+    def _add(self, entry: Entry) -> None:
+        why = unfit(entry.name)
+        if why is not None:
+            fix = "write a path within the model's folder, such as 1/model.onnx"
+            self.refuse(entry.at, UNFIT_NAME, f'"{entry.name}" cannot stand in an archive: {why}', fix)
+            return
+        for folder in parents(entry.name):
+            self._put(Entry(folder, None, entry.at))
+        self._put(entry)
+
+    def _put(self, entry: Entry) -> None:
+        """Adds an entry unless another has its path, or one that some file system takes for the same."""
+        other = self.entries.setdefault(folded(entry.name), entry)
+        if other is entry:
+            return
+        if other.name != entry.name:
+            message = f'"{entry.name}" and "{other.name}" are one where upper and lower case are the same'
+            self.refuse(entry.at, CLASH, message, "give one of them another name")
+        elif not (other.is_folder and entry.is_folder):
+            message = f'"{entry.name}" comes into the archive twice'
+            own = _is_config(entry)
+            fix = f"remove it: {CONFIG_FILE} is written from the spec" if own else "keep one of them"
+            self.refuse(entry.at, CLASH, message, fix)
+
+
+def _is_config(entry: Entry) -> bool:
+    return entry.name.count("/") == 1 and entry.name.endswith(f"/{CONFIG_FILE}")
+
+
+def _existing_folder(model: TritonModel) -> Path | None:
+    """The folder of a model that was read from one; None when the spec declares it."""
+    place = model.where(())
+    return Path(place.file).parent if isinstance(place, FilePlace) else None
+
+
+def _beside_models(repository: Repository) -> Iterator[LeftOut]:
+    """What stands in an existing repository beside its models."""
+    names = {model.name for model in repository.models}
+    for top in {folder.parent for folder in map(_existing_folder, repository.models) if folder is not None}:
+        for name in sorted(path.name for path in top.iterdir()):
+            junk = why_junk(name)
+            if junk is not None or (repository.kind == "single" and name not in names):
+                yield LeftOut(name, "no model" if junk is None else junk)

@@ -1,0 +1,56 @@
+"""A tar stream whose bytes depend on names, content and the executable bit, and on nothing else.
+
+Owner, group, times and the rest of the mode say something about the machine that packs, so they are
+constant. Format: POSIX.1-2001 (``pax``), which any tar reads and which knows no limit of size.
+https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
+"""
+
+import tarfile
+from collections.abc import Iterable
+
+from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.stored import Write
+
+_OPEN_MODE = 0o755
+_FILE_MODE = 0o644
+
+
+class TarStream:
+    """Writes entries one after the other; nothing is held."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._length = 0
+
+    def add(self, entry: Entry) -> None:
+        """Writes an entry with its content, which the entry reads as it goes."""
+        self._put(_header(entry))
+        for chunk in entry.chunks():
+            self._put(chunk)
+        self._put(bytes(-entry.size % tarfile.BLOCKSIZE))
+
+    def end(self) -> None:
+        """Writes the two empty blocks that end a tar, and fills the last record."""
+        self._put(bytes(2 * tarfile.BLOCKSIZE))
+        self._put(bytes(-self._length % tarfile.RECORDSIZE))
+
+    def _put(self, data: bytes) -> None:
+        self._length += len(data)
+        self._write(data)
+
+
+def tar_size(entries: Iterable[Entry]) -> int:
+    """Bytes of the tar that holds these entries."""
+    length = 2 * tarfile.BLOCKSIZE
+    for entry in entries:
+        length += len(_header(entry)) + entry.size + -entry.size % tarfile.BLOCKSIZE
+    return length + -length % tarfile.RECORDSIZE
+
+
+def _header(entry: Entry) -> bytes:
+    """A header block, preceded by others for a name or size that does not fit. What is not set is zero."""
+    info = tarfile.TarInfo(entry.name)
+    info.type = tarfile.DIRTYPE if entry.is_folder else tarfile.REGTYPE
+    info.size = entry.size
+    info.mode = _OPEN_MODE if entry.is_folder or entry.executable else _FILE_MODE
+    return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")

@@ -1,0 +1,42 @@
+"""The rules applied to a repository: problems at their places, in the spec or in a ``config.pbtxt``."""
+
+from collections.abc import Callable, Container, Iterator
+
+from inferstack.spec.problem import Problem, Severity, SpecPath
+from inferstack.triton.model import FilePlace, Place, Repository
+from inferstack.triton.rules import RULES, Context, Finding, TritonRule
+
+Locate = Callable[[SpecPath], FilePlace]
+"""Where a part of the spec stands."""
+
+_NOTHING_KNOWN = Context()
+
+
+def repository_problems(
+    repository: Repository,
+    locate: Locate,
+    context: Context = _NOTHING_KNOWN,
+    ignored: Container[str] = frozenset(),
+) -> Iterator[Problem]:
+    """Everything wrong with the models of one archive. ``ignored`` are codes of warnings.
+
+    When a model cannot be read, rules that look at several models are left out: what they would miss is
+    in the unreadable one.
+    """
+    for rule in RULES.values():
+        if rule.severity is Severity.WARNING and rule.code in ignored:
+            continue
+        if rule.whole and repository.faults and rule.code not in _codes_of_faults(repository):
+            continue
+        for finding in rule.check(repository, context):
+            yield _problem(rule, finding, locate)
+
+
+def _codes_of_faults(repository: Repository) -> set[str]:
+    return {fault.code for fault in repository.faults}
+
+
+def _problem(rule: TritonRule, finding: Finding, locate: Locate) -> Problem:
+    place: Place = finding.place
+    at, path = (place, ()) if isinstance(place, FilePlace) else (locate(place), place)
+    return Problem(at.file, at.line, at.column, rule.code, finding.message, finding.fix, rule.severity, path)

@@ -1,0 +1,92 @@
+"""A model repository as data: what Triton finds in an archive, whoever wrote it and wherever it stands."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from inferstack.spec.problem import SpecPath
+
+CONFIG_FILE = "config.pbtxt"
+"""Where Triton looks for a model's configuration, in the model's folder."""
+
+UNREADABLE = "IS900"
+NO_REPOSITORY = "IS901"
+MISSING_FOLDER = "IS902"
+"""Codes of what keeps models from being read."""
+
+FieldPath = tuple[str | int, ...]
+"""Proto names, list indices and keys of maps from the top of a configuration: ``("input", 0, "dims")``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A place in a file; lines and columns count from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+
+Place = SpecPath | FilePlace
+"""Where something is declared: in the spec, or in a file of an existing repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why something could not be read, with the code of the rule that it breaks."""
+
+    code: str
+    place: Place
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class TritonModel:
+    """One model, or an ensemble.
+
+    ``config`` is a ``ModelConfig`` message; its ``name`` is empty or as written. ``files`` maps paths in the
+    model's folder (with forward slashes, ``config.pbtxt`` left out) to local files, which need not exist.
+    ``versions`` are the folders that Triton takes for versions, ascending; a model of a spec without any file
+    in one has version 1. ``folders`` are all folders directly in the model's. ``text`` is ``config.pbtxt`` as
+    it was read; None when the configuration comes from a spec.
+    """
+
+    name: str
+    config: Any
+    files: Mapping[str, Path]
+    versions: tuple[str, ...]
+    where: Callable[[FieldPath], Place]
+    text: str | None = None
+    folders: tuple[str, ...] = ()
+    complete: bool = True
+    """False without a ``config.pbtxt``: Triton may fill in what ``config`` lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The models of one archive.
+
+    ``archive`` is the archive's file name and ``source`` the part of the spec that declares it. ``kind``
+    tells how the container loads it; ``default_model`` is the model that answers, None when that is unclear.
+    ``faults`` are models that could not be read; they are missing in ``models``.
+    """
+
+    archive: str
+    models: tuple[TritonModel, ...]
+    default_model: str | None
+    kind: Literal["single", "multi-model"]
+    source: SpecPath
+    faults: tuple[Fault, ...] = ()
+
+    def model(self, name: str) -> TritonModel | None:
+        """The model in the folder of this name."""
+        return next((model for model in self.models if model.name == name), None)
+
+
+def enum_name(message: Any, field: str) -> str:
+    """The name of an enum field's value; its number where the enum has no such value."""
+    value: int = getattr(message, field)
+    known = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number.get(value)
+    return str(value) if known is None else str(known.name)

@@ -1,0 +1,25 @@
+"""Rehearsals: a real Triton on this machine serves what would be deployed, before it is deployed.
+
+    repository -> layout (files as unpacked) -> container (start script) -> host (server) -> asking -> outcome
+
+No Docker, no GPU, no AWS: the server is the one inside the `nvidia-pytriton` package. It is shut into a
+network, process and mount namespace of its own (`confinement`, `keeper`), so that nothing outside reaches it
+and nothing of it stays. Backends that it lacks are played by `stand_in`, and the report says so.
+"""
+
+from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome
+from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.rehearsing import Rehearsal, rehearse
+from inferstack.triton.rehearsal.report import report, summary
+
+__all__ = [
+    "Answer",
+    "ArchiveOutcome",
+    "Failure",
+    "ModelOutcome",
+    "Rehearsal",
+    "RehearsalRefused",
+    "rehearse",
+    "report",
+    "summary",
+]

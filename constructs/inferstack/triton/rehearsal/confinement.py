@@ -1,0 +1,117 @@
+"""A place for a server that no one else on the network reaches and that vanishes with its user.
+
+Triton's SageMaker front end listens on every network interface, and nothing it takes as an option changes
+that; so it runs in a network namespace of its own. Where the machine allows none the rehearsal refuses to
+run, instead of opening a port that accepts model code from anybody.
+"""
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from inferstack.triton.rehearsal import keeper
+from inferstack.triton.rehearsal.refused import RehearsalRefused
+
+_SETUP_SECONDS = 20.0
+_CLEANUP_SECONDS = 60.0
+_HOW_TO_ALLOW = (
+    "the rehearsal runs Triton in a network of its own, as its SageMaker port listens on all interfaces; "
+    "allow user namespaces (`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or for Docker "
+    "`--security-opt seccomp=unconfined` or `--cap-add SYS_ADMIN`), or run as root"
+)
+
+
+class Confinement:
+    """Context manager: own processes, own network, own `/dev/shm`, and a folder that is `/opt/ml` inside.
+
+    However the caller ends (also by SIGKILL), no process, namespace, shared memory or file stays.
+
+    Raises:
+        RehearsalRefused: on entering, where the machine allows no namespaces.
+    """
+
+    folder: Path
+    """Scratch space; its `ml` is what the server sees at `/opt/ml`."""
+
+    def __enter__(self) -> Self:
+        if sys.platform != "linux":
+            raise RehearsalRefused("a rehearsal needs Linux: the server is built for it and for nothing else")
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            # A session of its own, so that Ctrl-C in the terminal reaches the caller only, who then leaves.
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-I", "-S", keeper.__file__, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        try:
+            self.folder = Path(self._answer(_SETUP_SECONDS)["folder"])
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def start(self, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        """Starts the server; what it prints goes to ``log``."""
+        self._order({"start": list(arguments), "environment": dict(environment), "log": str(log)})
+        self._answer(_SETUP_SECONDS)
+
+    def exit_status(self) -> int | None:
+        """None while the server runs; negative when a signal ended it."""
+        self._order({"status": True})
+        status: int | None = self._answer(_SETUP_SECONDS)["status"]
+        return status
+
+    def connect(self, port: int, seconds: float) -> socket.socket:
+        """A socket to a port of the server.
+
+        Raises:
+            ConnectionError: when nothing listens there.
+        """
+        self._order({"connect": port, "seconds": seconds})
+        self._channel.settimeout(seconds + _SETUP_SECONDS)
+        message, descriptors, _, _ = socket.recv_fds(self._channel, 1 << 16, 1)
+        if not descriptors:
+            raise ConnectionRefusedError(_read(message)["unreachable"])
+        connected = socket.socket(fileno=descriptors[0])
+        connected.settimeout(seconds)
+        return connected
+
+    def _order(self, order: Mapping[str, Any]) -> None:
+        self._channel.settimeout(_SETUP_SECONDS)
+        self._channel.send(json.dumps(order).encode())
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        self._channel.settimeout(seconds)
+        return _read(self._channel.recv(1 << 16))
+
+    def _end(self) -> None:
+        self._channel.close()
+        try:
+            self._keeper.wait(_CLEANUP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
+
+
+def _read(message: bytes) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(message) if message else {"refused": "the keeper of the server ended"}
+    if "refused" in answer:
+        raise RehearsalRefused(f"this machine allows no namespace ({answer['refused']}); {_HOW_TO_ALLOW}")
+    return answer

@@ -1,0 +1,75 @@
+"""Requests to a server inside a confinement."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.message import Message
+from http.client import HTTPConnection, HTTPException
+from time import monotonic
+
+from inferstack.triton.rehearsal.confinement import Confinement
+
+BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
+"""Content type of values behind their JSON on SageMaker's port; the JSON's length follows."""
+TRITON_LENGTH = "Inference-Header-Content-Length"
+"""Header with that length on Triton's own port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the server answered. Status 0: it did not, and the body says why."""
+
+    status: int
+    body: bytes
+    milliseconds: float
+    header_length: int | None = None
+    """Length of the JSON at the beginning of the body, where values stand behind it."""
+
+    @property
+    def text(self) -> str:
+        """The reason in a refusal: what the server calls its error, else the whole body."""
+        text = self.body.decode(errors="replace")
+        try:
+            found = json.loads(text)
+        except ValueError:
+            return text
+        return str(found["error"]) if isinstance(found, dict) and "error" in found else text
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Talks to one port. ``seconds``: how long it waits for an answer."""
+
+    confinement: Confinement
+    port: int
+    seconds: float
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        """One request on a connection of its own. Never raises for what the server does."""
+        begun = monotonic()
+        connection = HTTPConnection("localhost")
+        try:
+            connection.sock = self.confinement.connect(self.port, self.seconds)
+            connection.request(method, path, body, {} if headers is None else dict(headers))
+            response = connection.getresponse()
+            content = response.read()
+            return Reply(response.status, content, _since(begun), _header_length(response.headers))
+        except TimeoutError:
+            return Reply(0, f"no answer within {self.seconds:g} s".encode(), _since(begun))
+        except (OSError, HTTPException) as error:
+            return Reply(0, f"no answer: {error or type(error).__name__}".encode(), _since(begun))
+        finally:
+            connection.close()
+
+
+def _header_length(headers: Message) -> int | None:
+    """SageMaker's port writes it into the content type, Triton's own into a header."""
+    kind = headers.get("Content-Type", "")
+    length = kind.removeprefix(BINARY) if kind.startswith(BINARY) else headers.get(TRITON_LENGTH)
+    return None if length is None else int(length)
+
+
+def _since(begun: float) -> float:
+    return (monotonic() - begun) * 1000

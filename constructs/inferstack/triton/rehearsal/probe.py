@@ -1,0 +1,54 @@
+"""What a Python environment has for a rehearsal, as JSON on standard output.
+
+A program of its own that runs in the environment in question, which need not have inferstack; Python 3.8
+and the standard library are enough. Nothing that it looks for is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+
+
+def _package_folder() -> str | None:
+    found = importlib.util.find_spec("pytriton")
+    if found is None or not found.submodule_search_locations:
+        return None
+    return str(next(iter(found.submodule_search_locations)))
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _shared_python() -> str | None:
+    """The library with this Python in it, which the server's stub loads."""
+    name = "libpython{}.{}.so.1.0".format(*sys.version_info[:2])
+    folders = [sysconfig.get_config_var("LIBDIR") or "", sys.base_prefix + "/lib"]
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    for parent in ("/usr/lib", "/lib"):
+        folders += [f"{parent}/{multiarch}", parent]
+    found = (str(Path(folder, name)) for folder in folders if Path(folder, name).is_file())
+    return next(found, None)
+
+
+def environment() -> dict[str, str | None]:
+    """What was found; None for what is not there."""
+    return {
+        "python": "{}.{}".format(*sys.version_info[:2]),
+        "executables": str(Path(sys.executable).parent),
+        "package": _package_folder(),
+        "numpy_version": _version("numpy"),
+        "shared_python": _shared_python(),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(environment(), sys.stdout)

@@ -1,0 +1,75 @@
+"""A rehearsal in words, for a terminal."""
+
+from collections.abc import Iterable, Iterator
+
+from inferstack.spec.problem import printable
+from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome
+from inferstack.triton.rehearsal.server import SERVER_RELEASE
+from inferstack.triton.rehearsal.tensors import Tensor
+
+
+def report(outcome: ArchiveOutcome) -> str:
+    """One archive: whether it was served, and what each model answered."""
+    return "".join(f"{printable(line)}\n" for line in _archive(outcome))
+
+
+def summary(outcomes: Iterable[ArchiveOutcome]) -> str:
+    """The last line, with what a rehearsal never shows."""
+    found = list(outcomes)
+    bad = sum(not outcome.good for outcome in found)
+    played = sum(model.stand_in is not None for outcome in found for model in outcome.models)
+    release = "{}.{:02}".format(*SERVER_RELEASE)
+    words = f"{len(found) - bad} of {len(found)} archives served by Triton {release} on this CPU"
+    if played:
+        words += f"; {played} models by stand-ins, whose numbers and speed mean nothing"
+    return words
+
+
+def _archive(outcome: ArchiveOutcome) -> Iterator[str]:
+    if outcome.failure is not None and not outcome.models:
+        yield f"{outcome.archive}: NOT SERVED, after {outcome.seconds:.1f} s"
+    else:
+        yield f"{outcome.archive}: ready after {outcome.seconds:.1f} s"
+    for model in outcome.models:
+        yield from _model(model)
+    if outcome.steps:
+        yield f"  {', '.join(outcome.steps)}"
+    if outcome.failure is not None:
+        yield from _failure(outcome.failure, "  ")
+
+
+def _model(model: ModelOutcome) -> Iterator[str]:
+    played = "" if model.stand_in is None else f", STAND-IN for the backend `{model.stand_in}`: zeros"
+    yield f"  {model.name} ({model.way}{played})"
+    for answer in model.answers:
+        yield from _answer(answer)
+    for note in model.notes:
+        yield f"    note: {note}"
+
+
+def _answer(answer: Answer) -> Iterator[str]:
+    asked = f"    {answer.form}, batch {answer.batch}, {answer.milliseconds:.1f} ms"
+    if answer.failure is not None:
+        yield f"{asked}: FAILED"
+        yield from _failure(answer.failure, "      ")
+        return
+    yield f"{asked}: {'; '.join(map(_tensor, answer.outputs))}"
+    for deviation in answer.deviations:
+        yield f"      WRONG: {deviation}"
+
+
+def _tensor(tensor: Tensor) -> str:
+    first = ", ".join(_value(value) for value in tensor.first)
+    more = ", …" if tensor.size > len(tensor.first) else ""
+    return f"{tensor.name} {tensor.data_type} {list(tensor.shape)} = {first}{more}"
+
+
+def _value(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _failure(failure: Failure, margin: str) -> Iterator[str]:
+    for line in failure.words.splitlines():
+        yield f"{margin}Triton: {line}"
+    if failure.meaning is not None:
+        yield f"{margin}which means: {failure.meaning}"

@@ -1,0 +1,67 @@
+"""An endpoint with one archive: start, `/ping`, `/invocations`, and every other model that was loaded."""
+
+import json
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
+
+from inferstack.triton.model import Repository
+from inferstack.triton.rehearsal.asking import ask_sagemaker, ask_triton, notes_about_json
+from inferstack.triton.rehearsal.container import DEFAULT_MODEL, ContainerStops, launch_single
+from inferstack.triton.rehearsal.host import Host, NeverReady
+from inferstack.triton.rehearsal.layout import LaidOut
+from inferstack.triton.rehearsal.outcome import ArchiveOutcome, Failure, ModelOutcome
+
+INVOCATIONS = "POST /invocations"
+OWN_PORT = "Triton's own port"
+NOT_LOADED = "not loaded"
+
+
+def rehearse_single(
+    host: Host, repository: Repository, laid_out: LaidOut, environment: Mapping[str, str]
+) -> ArchiveOutcome:
+    """Serves the archive of a repository and asks its models."""
+    try:
+        launch = launch_single(environment, laid_out.folders)
+        seconds = host.start(launch, laid_out.stand_ins)
+    except ContainerStops as stops:
+        return ArchiveOutcome(
+            repository.archive, 0, Failure(str(stops), "the container ends before Triton starts")
+        )
+    except NeverReady as never:
+        return ArchiveOutcome(repository.archive, never.seconds, never.failure)
+    default = launch.environment[DEFAULT_MODEL]
+    models = tuple(_outcomes(host, repository, laid_out, default))
+    return ArchiveOutcome(repository.archive, seconds, models=models)
+
+
+def _outcomes(host: Host, repository: Repository, laid_out: LaidOut, default: str) -> Iterator[ModelOutcome]:
+    loaded = loaded_models(host)
+    for model in repository.models:
+        if model.name == default:
+            config = laid_out.configs[model.name].config
+            answers = tuple(ask_sagemaker(host.sagemaker, "/invocations", config, {}))
+            notes = (*laid_out.notes[model.name], *notes_about_json(config))
+            yield ModelOutcome(model.name, INVOCATIONS, laid_out.stand_in(model.name), answers, notes)
+        else:
+            yield ask_member(host, laid_out, model.name, loaded=model.name in loaded)
+
+
+def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> ModelOutcome:
+    """Asks a model that clients of the endpoint do not reach by itself, such as a step of an ensemble."""
+    stand_in, notes = laid_out.stand_in(name), laid_out.notes[name]
+    if not loaded:
+        why = "the container loads the default model and what it needs, and nothing needs this one"
+        return ModelOutcome(name, NOT_LOADED, stand_in, (), (why, *notes))
+    config = laid_out.configs[name].config
+    if config.model_transaction_policy.decoupled:
+        why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
+        return ModelOutcome(name, OWN_PORT, stand_in, (), (why, *notes))
+    answers = tuple(ask_triton(host.triton, f"/v2/models/{quote(name, safe='')}/infer", config))
+    return ModelOutcome(name, OWN_PORT, stand_in, answers, notes)
+
+
+def loaded_models(host: Host) -> frozenset[str]:
+    """Names of the models that are ready."""
+    reply = host.triton.ask("POST", "/v2/repository/index", b'{"ready": true}')
+    found = json.loads(reply.body) if reply.status == 200 else []
+    return frozenset(entry["name"] for entry in found)

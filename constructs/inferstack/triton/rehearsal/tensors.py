@@ -1,0 +1,193 @@
+"""Requests made from what a model declares, and answers held against it.
+
+The protocol: https://github.com/kserve/open-inference-protocol, and how tensors stand behind the JSON:
+https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_binary_data.md
+"""
+
+import json
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from inferstack.triton.messages import enum_name
+from inferstack.triton.rehearsal.stand_in import SMALL
+
+_TEXT = "rehearsal"
+_SHOWN_VALUES = 4
+# How the protocol names a type, and how `struct` does. Texts have no fixed size.
+_FORMATS = {
+    "BOOL": "?",
+    "UINT8": "B",
+    "UINT16": "H",
+    "UINT32": "I",
+    "UINT64": "Q",
+    "INT8": "b",
+    "INT16": "h",
+    "INT32": "i",
+    "INT64": "q",
+    "FP16": "e",
+    "FP32": "f",
+    "FP64": "d",
+}
+_NO_JSON = frozenset({"FP16", "BF16"})
+_BYTES = "BYTES"
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor of an answer: the protocol's name of its type, its shape, and its first values."""
+
+    name: str
+    data_type: str
+    shape: tuple[int, ...]
+    first: tuple[object, ...]
+
+    @property
+    def size(self) -> int:
+        """How many values it has."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    name: str
+    data_type: str
+    shape: tuple[int, ...]
+
+
+def data_type(tensor: Any) -> str:
+    """The protocol's name for the type of a declared input or output."""
+    name = enum_name(tensor, "data_type").removeprefix("TYPE_")
+    return _BYTES if name == "STRING" else name
+
+
+def without_json(config: Any) -> tuple[str, ...]:
+    """Inputs and outputs that JSON cannot carry."""
+    return tuple(tensor.name for tensor in (*config.input, *config.output) if data_type(tensor) in _NO_JSON)
+
+
+def input_elements(config: Any, batch: int) -> int:
+    """How many values a request has."""
+    return sum(prod(asked.shape) for asked in _asked(config, batch))
+
+
+def json_request(config: Any, batch: int) -> bytes:
+    """A body with every declared input: ones, or a short text, in declared shapes."""
+    inputs = [
+        {**_described(asked), "data": [_one(asked.data_type)] * prod(asked.shape)}
+        for asked in _asked(config, batch)
+    ]
+    return json.dumps({"inputs": inputs, **_about_request(config)}).encode()
+
+
+def binary_request(config: Any, batch: int) -> tuple[bytes, int]:
+    """The same with the values behind the JSON. The number is the length of the JSON."""
+    described: list[dict[str, Any]] = []
+    values = b""
+    for asked in _asked(config, batch):
+        data = _packed_one(asked.data_type) * prod(asked.shape)
+        described.append({**_described(asked), "parameters": {"binary_data_size": len(data)}})
+        values += data
+    about = _about_request(config)
+    about["parameters"] = {**about.get("parameters", {}), "binary_data_output": True}
+    header = json.dumps({"inputs": described, **about}).encode()
+    return header + values, len(header)
+
+
+def _asked(config: Any, batch: int) -> Iterator[_Asked]:
+    leading = [batch] if config.max_batch_size > 0 else []
+    for tensor in config.input:
+        shape = (*leading, *(SMALL if size < 0 else size for size in tensor.dims))
+        yield _Asked(tensor.name, data_type(tensor), shape)
+
+
+def _described(asked: _Asked) -> dict[str, Any]:
+    return {"name": asked.name, "datatype": asked.data_type, "shape": list(asked.shape)}
+
+
+def _about_request(config: Any) -> dict[str, Any]:
+    if not config.HasField("sequence_batching"):
+        return {}
+    return {"parameters": {"sequence_id": 1, "sequence_start": True, "sequence_end": True}}
+
+
+def _one(name: str) -> object:
+    """Valid in more models than zero: a length, a count, a mask, a token."""
+    match name:
+        case "BOOL":
+            return True
+        case "BYTES":
+            return _TEXT
+        case "FP16" | "FP32" | "FP64":
+            return 1.0
+        case _:
+            return 1
+
+
+def _packed_one(name: str) -> bytes:
+    if name == _BYTES:
+        return _length_first(_TEXT.encode())
+    return struct.pack(f"<{_FORMATS[name]}", _one(name))
+
+
+def _length_first(text: bytes) -> bytes:
+    return struct.pack("<I", len(text)) + text
+
+
+def read_answer(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
+    """The tensors of an answer. ``header_length``: of the JSON, when values stand behind it.
+
+    Raises:
+        ValueError: when the body is no answer of the protocol.
+    """
+    header = json.loads(body if header_length is None else body[:header_length])
+    values = b"" if header_length is None else body[header_length:]
+    tensors: list[Tensor] = []
+    for output in header.get("outputs", []):
+        size = output.get("parameters", {}).get("binary_data_size")
+        own, values = (None, values) if size is None else (values[:size], values[size:])
+        first = output.get("data", [])[:_SHOWN_VALUES] if own is None else _unpacked(own, output["datatype"])
+        tensors.append(Tensor(output["name"], output["datatype"], tuple(output["shape"]), tuple(first)))
+    return tuple(tensors)
+
+
+def _unpacked(data: bytes, name: str) -> Sequence[object]:
+    if name == _BYTES:
+        return list(_texts(data))
+    form = _FORMATS.get(name)
+    if form is None:
+        return ()
+    count = min(_SHOWN_VALUES, len(data) // struct.calcsize(form))
+    return struct.unpack_from(f"<{count}{form}", data)
+
+
+def _texts(data: bytes) -> Iterator[str]:
+    place = 0
+    for _ in range(_SHOWN_VALUES):
+        if place + 4 > len(data):
+            return
+        (length,) = struct.unpack_from("<I", data, place)
+        yield data[place + 4 : place + 4 + length].decode(errors="replace")
+        place += 4 + length
+
+
+def deviations(config: Any, batch: int, answered: Iterable[Tensor]) -> Iterator[str]:
+    """How an answer differs from what the model declares. Triton itself does not look."""
+    found = {tensor.name: tensor for tensor in answered}
+    leading = (batch,) if config.max_batch_size > 0 else ()
+    for output in config.output:
+        tensor = found.get(output.name)
+        declared = (*leading, *output.dims)
+        if tensor is None:
+            yield f"`{output.name}` is declared and not in the answer"
+        elif tensor.data_type != data_type(output):
+            yield f"`{output.name}` is declared {data_type(output)} and comes as {tensor.data_type}"
+        elif not _fits(tensor.shape, declared):
+            yield f"`{output.name}` is declared {list(declared)} and comes as {list(tensor.shape)}"
+
+
+def _fits(shape: tuple[int, ...], declared: tuple[int, ...]) -> bool:
+    pairs = zip(shape, declared, strict=False)
+    return len(shape) == len(declared) and all(size in (have, -1) for have, size in pairs)

@@ -1,0 +1,39 @@
+"""The rules for Triton's models, by topic.
+
+Importing this package registers them all; :data:`RULES` is the catalogue by code.
+"""
+
+from inferstack.triton.rules import (
+    advice,
+    batches,
+    ensembles,
+    files,
+    instances,
+    models,
+    pytorch,
+    releases,
+    serving,
+    steps,
+    tensors,
+    warmup,
+)
+from inferstack.triton.rules.base import RULES, Context, Finding, TritonRule
+
+__all__ = [
+    "RULES",
+    "Context",
+    "Finding",
+    "TritonRule",
+    "advice",
+    "batches",
+    "ensembles",
+    "files",
+    "instances",
+    "models",
+    "pytorch",
+    "releases",
+    "serving",
+    "steps",
+    "tensors",
+    "warmup",
+]

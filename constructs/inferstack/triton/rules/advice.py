@@ -1,0 +1,95 @@
+"""IS980 to IS989: advice on speed."""
+
+from collections.abc import Iterator
+
+from inferstack.triton.backends import backend_of, is_ensemble
+from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.rules.base import (
+    MODEL_CONFIGURATION,
+    Context,
+    Finding,
+    at,
+    model_warning,
+    warning,
+)
+from inferstack.triton.rules.pytorch import is_torchscript
+
+_PYTORCH = "https://github.com/triton-inference-server/pytorch_backend#readme"
+_OPTIMIZATION = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/optimization.md"
+_YES = frozenset({"true", "on", "1"})
+# Backends that run models on the GPU by themselves; what a Python model does is its own business.
+_GPU_BACKENDS = frozenset({"tensorrt", "onnxruntime", "pytorch", "tensorflow"})
+
+
+def _parameter(model: TritonModel, name: str) -> str | None:
+    parameters = model.config.parameters
+    return str(parameters[name].string_value).lower() if name in parameters else None
+
+
+@model_warning("IS980", "A PyTorch model runs in inference mode.", _PYTORCH)
+def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """It is by default from 23.06 on; only a model that computes gradients needs it off."""
+    value = _parameter(model, "INFERENCE_MODE") if is_torchscript(model) else "true"
+    if value in ("false", "off", "0"):
+        message = f"{model.name} records gradients, which costs time and memory"
+        yield Finding(at(model, "parameters", "INFERENCE_MODE"), message, "write `INFERENCE_MODE: true`")
+    elif value is None and context.before((23, 6)):
+        message = f"{model.name} records gradients unless told otherwise by this image"
+        yield Finding(at(model, "parameters"), message, "add `INFERENCE_MODE: true` to `parameters`")
+
+
+@model_warning("IS981", "The CUDA cache is not cleaned after each request.", _PYTORCH)
+def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """It helps against lack of memory where several models share a GPU, and slows down every request."""
+    if is_torchscript(model) and _parameter(model, "ENABLE_CACHE_CLEANING") in _YES:
+        message = f"{model.name} cleans the CUDA cache after each request, which slows it down"
+        fix = "remove it unless the GPU's memory runs out, and then ignore IS981"
+        yield Finding(at(model, "parameters", "ENABLE_CACHE_CLEANING"), message, fix)
+
+
+@model_warning("IS982", "Instances that share weights keep no state.", _PYTORCH)
+def shared_weights_keep_no_state(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """One sequence would see what another one left."""
+    shared = _parameter(model, "ENABLE_WEIGHT_SHARING") in _YES
+    if is_torchscript(model) and shared and model.config.HasField("sequence_batching"):
+        message = f"{model.name} keeps state between requests, and its instances share their weights"
+        yield Finding(at(model, "parameters", "ENABLE_WEIGHT_SHARING"), message, "remove it")
+
+
+@model_warning("IS983", "On a GPU, a model that can batch joins the requests that wait.", _OPTIMIZATION)
+def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Without it each request runs by itself, whatever `max_batch_size` allows."""
+    config = model.config
+    scheduled = config.WhichOneof("scheduling_choice") is not None
+    if not context.on_gpu or is_ensemble(config) or scheduled or config.max_batch_size < 2:
+        return
+    if backend_of(config) != "python":
+        message = (
+            f"{model.name} can take {config.max_batch_size} requests at once and gets one after the other"
+        )
+        fix = "add `dynamic_batching: {}`, perhaps with `max_queue_delay_microseconds`"
+        yield Finding(at(model, "max_batch_size"), message, fix)
+
+
+@warning("IS984", "On a GPU, the number of a model's instances is chosen.", _OPTIMIZATION)
+def instances_are_chosen(repository: Repository, context: Context) -> Iterator[Finding]:
+    """By default there is one a GPU. Two hide the transfer of data behind computation; a multi-model
+    endpoint rather saves the memory."""
+    if not context.on_gpu or repository.kind == "multi-model":
+        return
+    for model in repository.models:
+        config = model.config
+        if not config.instance_group and not is_ensemble(config) and backend_of(config) in _GPU_BACKENDS:
+            message = f"{model.name} has no `instance_group`, so one instance runs on each GPU"
+            fix = "try `instance_group: [{kind: KIND_GPU, count: 2}]`, and write the count that was best"
+            yield Finding(at(model), message, fix)
+
+
+@model_warning("IS985", "A TorchScript model is warmed up before it counts as ready.", MODEL_CONFIGURATION)
+def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """PyTorch optimizes during the first requests, which take far longer for it."""
+    disabled = _parameter(model, "DISABLE_OPTIMIZED_EXECUTION") in _YES
+    if is_torchscript(model) and not disabled and not model.config.model_warmup and model.complete:
+        message = f"the first requests to {model.name} wait for PyTorch to optimize it"
+        fix = "add `model_warmup` with a real request, or `DISABLE_OPTIMIZED_EXECUTION: true` to `parameters`"
+        yield Finding(at(model), message, fix)

@@ -1,0 +1,133 @@
+"""What a rule about Triton's models is: one small function with a code, a sentence and a source.
+
+A rule sees the models of one archive and what is known of the endpoint that will load them, and yields a
+finding for each place that breaks it. Rules never raise. They hold messages only, so that importing them
+does not import protobuf.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from inferstack.spec.problem import Severity, SpecPath
+from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
+
+Release = tuple[int, int]
+"""Year and month of a Triton release: ``(26, 5)``."""
+
+SOURCE = "https://github.com/triton-inference-server/core/blob/main/src"
+"""Where Triton checks what it loads."""
+DOCUMENTATION = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide"
+CONTAINER = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
+"""The script that starts Triton in SageMaker's container."""
+MODEL_CONFIGURATION = f"{DOCUMENTATION}/model_configuration.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of the endpoint. The defaults know nothing, so that a bare archive can be checked.
+
+    ``release`` is the Triton of the image. ``gpus`` are the numbers of GPUs that the container may see, one
+    for each instance type; empty if that is unknown. ``environment`` is what the user sets, at
+    ``environment_path`` of the spec.
+    """
+
+    release: Release | None = None
+    gpus: tuple[int, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    environment_path: SpecPath = ()
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the container has a GPU wherever it runs."""
+        return bool(self.gpus) and min(self.gpus) > 0
+
+    def variable(self, name: str) -> SpecPath:
+        """Where an environment variable is set."""
+        return (*self.environment_path, name)
+
+    def before(self, release: Release) -> bool:
+        """Whether the image is known to be older than a release."""
+        return self.release is not None and self.release < release
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that breaks a rule: where, what was found and what is allowed, how to mend it."""
+
+    place: Place
+    message: str
+    fix: str
+
+
+Check = Callable[[Repository, Context], Iterator[Finding]]
+ModelCheck = Callable[[TritonModel, Context], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class TritonRule:
+    """A rule as the catalogue shows it. ``whole``: it needs every model of the archive to be readable."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    source: str
+    check: Check
+    whole: bool
+
+
+RULES: dict[str, TritonRule] = {}
+"""All rules by code, filled as the rule modules are imported."""
+
+
+def error(code: str, sentence: str, source: str) -> Callable[[Check], Check]:
+    """Registers a rule about an archive: breaking it keeps a model from loading or answering."""
+    return _register(code, Severity.ERROR, sentence, source)
+
+
+def warning(code: str, sentence: str, source: str) -> Callable[[Check], Check]:
+    """Registers advice about an archive; a spec can ignore it."""
+    return _register(code, Severity.WARNING, sentence, source)
+
+
+def model_error(code: str, sentence: str, source: str) -> Callable[[ModelCheck], ModelCheck]:
+    """Registers a rule about each model by itself: breaking it keeps the model from loading or answering."""
+    return _register_for_models(code, Severity.ERROR, sentence, source)
+
+
+def model_warning(code: str, sentence: str, source: str) -> Callable[[ModelCheck], ModelCheck]:
+    """Registers advice about each model by itself; a spec can ignore it."""
+    return _register_for_models(code, Severity.WARNING, sentence, source)
+
+
+def _register(code: str, severity: Severity, sentence: str, source: str) -> Callable[[Check], Check]:
+    def register(check: Check) -> Check:
+        _add(TritonRule(code, severity, sentence, source, check, whole=True))
+        return check
+
+    return register
+
+
+def _register_for_models(
+    code: str, severity: Severity, sentence: str, source: str
+) -> Callable[[ModelCheck], ModelCheck]:
+    def register(check: ModelCheck) -> ModelCheck:
+        def check_all(repository: Repository, context: Context) -> Iterator[Finding]:
+            for model in repository.models:
+                yield from check(model, context)
+
+        _add(TritonRule(code, severity, sentence, source, check_all, whole=False))
+        return check
+
+    return register
+
+
+def _add(rule: TritonRule) -> None:
+    if rule.code in RULES:
+        raise ValueError(f"{rule.code} is taken: {RULES[rule.code].sentence}")
+    RULES[rule.code] = rule
+
+
+def at(model: TritonModel, *path: str | int) -> Place:
+    """Where a field of a model's configuration is declared."""
+    found: FieldPath = path
+    return model.where(found)

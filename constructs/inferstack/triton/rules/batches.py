@@ -1,0 +1,104 @@
+"""IS944 to IS948: tensors computed from whole batches, and batches of sequences."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from inferstack.spec.words import listed
+from inferstack.triton.model import TritonModel, enum_name
+from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
+
+_CONFIG = f"{SOURCE}/model_config_utils.cc"
+_VALUES = ("int32_false_true", "fp32_false_true", "bool_false_true")
+_CORRELATION = "CONTROL_SEQUENCE_CORRID"
+_CORRELATION_TYPES = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", "TYPE_STRING")
+
+
+@model_error("IS944", "Inputs that are computed from a batch have one source, and it exists.", _CONFIG)
+def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """They are numbers: TYPE_INT32 or TYPE_FP32."""
+    names = {tensor.name for tensor in model.config.input}
+    for field in ("batch_input", "batch_output"):
+        for index, computed in enumerate(getattr(model.config, field)):
+            unknown = [name for name in computed.source_input if name not in names]
+            if len(computed.source_input) != 1 or unknown:
+                found = listed(list(computed.source_input), last="and") or "none"
+                message = f"`source_input` is {found}: one input of {model.name} is needed"
+                fix = f"allowed: {listed(sorted(names))}"
+                yield Finding(at(model, field, index, "source_input"), message, fix)
+    for index, computed in enumerate(model.config.batch_input):
+        if enum_name(computed, "data_type") not in ("TYPE_INT32", "TYPE_FP32"):
+            message = f"`data_type` of a batch input is {enum_name(computed, 'data_type')}"
+            place = at(model, "batch_input", index, "data_type")
+            yield Finding(place, message, "allowed: `TYPE_INT32` or `TYPE_FP32`")
+
+
+@model_error("IS945", "Outputs that are cut from a batch exist, and are named once.", _CONFIG)
+def batch_outputs_have_targets(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Each is an output of the model."""
+    names = {tensor.name for tensor in model.config.output}
+    for index, computed in enumerate(model.config.batch_output):
+        seen = set[str]()
+        for number, target in enumerate(computed.target_name):
+            if target not in names or target in seen:
+                what = "is named twice" if target in seen else f"is no output of {model.name}"
+                place = at(model, "batch_output", index, "target_name", number)
+                yield Finding(place, f"`{target}` {what}", f"allowed, once each: {listed(sorted(names))}")
+            seen.add(target)
+
+
+def _controls(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
+    """Path, kind and message of every control of a sequence batcher."""
+    for index, tensor in enumerate(model.config.sequence_batching.control_input):
+        for number, control in enumerate(tensor.control):
+            path = ("sequence_batching", "control_input", index, "control", number)
+            yield path, enum_name(control, "kind"), control
+
+
+@model_error("IS946", "The tensors that control sequences have names, and each says another thing.", _CONFIG)
+def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Start, end, readiness and the sequence's number each have one tensor at most."""
+    seen = set[str]()
+    for index, tensor in enumerate(model.config.sequence_batching.control_input):
+        if not tensor.name or tensor.name in seen:
+            message = (
+                f"two control tensors are called `{tensor.name}`" if tensor.name else "a control has no name"
+            )
+            place = at(model, "sequence_batching", "control_input", index)
+            yield Finding(place, message, "give each control tensor a name of its own")
+        seen.add(tensor.name)
+    kinds = set[str]()
+    for path, kind, _ in _controls(model):
+        if kind in kinds:
+            yield Finding(at(model, *path), f"a second tensor has {kind}", "remove one of them")
+        kinds.add(kind)
+
+
+@model_error("IS947", "A control of sequences has the values for no and yes, in one type.", _CONFIG)
+def control_values_are_pairs(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """The sequence's number has a data type instead."""
+    for path, kind, control in _controls(model):
+        given = [name for name in _VALUES if len(getattr(control, name))]
+        if kind == _CORRELATION:
+            found = enum_name(control, "data_type")
+            if given:
+                yield Finding(
+                    at(model, *path, given[0]), f"{kind} takes no `{given[0]}`", "write `data_type`"
+                )
+            elif found not in _CORRELATION_TYPES:
+                place = at(model, *path, "data_type")
+                yield Finding(place, f"{kind} is {found}", f"allowed: {listed(_CORRELATION_TYPES)}")
+        elif len(given) != 1:
+            found = listed(given, last="and") or "no values"
+            yield Finding(at(model, *path), f"{kind} has {found}", f"write one of {listed(_VALUES)}")
+        elif len(getattr(control, given[0])) != 2:
+            place = at(model, *path, given[0])
+            yield Finding(place, f"`{given[0]}` has not two values", "write [no, yes], for example [0, 1]")
+
+
+@model_error("IS948", "`minimum_slot_utilization` lies between 0 and 1.", _CONFIG)
+def slot_utilization_is_a_share(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """It is the share of slots that a batch must fill before it runs."""
+    share = model.config.sequence_batching.direct.minimum_slot_utilization
+    if not 0 <= share <= 1:
+        place = at(model, "sequence_batching", "direct", "minimum_slot_utilization")
+        yield Finding(place, f"`minimum_slot_utilization` is {share:g}", "write a share of 0 to 1")

@@ -1,0 +1,215 @@
+"""IS950 to IS957: an ensemble by itself: its steps, and how tensors flow between them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from inferstack.spec.words import listed, nearest
+from inferstack.triton.backends import ENSEMBLE
+from inferstack.triton.model import FieldPath, Repository, TritonModel
+from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error
+
+_CONFIG = f"{SOURCE}/model_config_utils.cc"
+_MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
+STEP = ("ensemble_scheduling", "step")
+
+
+def is_scheduled(model: TritonModel) -> bool:
+    """Whether the model has steps, or at least the field for them."""
+    return bool(model.config.HasField("ensemble_scheduling"))
+
+
+@model_error(
+    "IS950", "What has `platform: ensemble` has `ensemble_scheduling`, and the other way round.", _CONFIG
+)
+def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """The one says what the model is, the other what it does."""
+    if model.config.platform == ENSEMBLE and not is_scheduled(model):
+        fix = "add `ensemble_scheduling` with its steps"
+        yield Finding(at(model, "platform"), f"{model.name} is an ensemble without steps", fix)
+    elif is_scheduled(model) and model.config.platform != ENSEMBLE:
+        found = f'platform "{model.config.platform}"' if model.config.platform else "no platform"
+        message = f"{model.name} has `ensemble_scheduling` and {found}"
+        yield Finding(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
+
+
+@model_error("IS951", "An ensemble has no instances, no optimization and no warm-up of its own.", _CONFIG)
+def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """They belong to the models of its steps."""
+    for name in ("instance_group", "optimization", "model_warmup") if is_scheduled(model) else ():
+        value = getattr(model.config, name)
+        if model.config.HasField(name) if name == "optimization" else len(value):
+            message = f"`{name}` does not go with the ensemble {model.name}"
+            yield Finding(at(model, name), message, "move it to a model of its steps")
+
+
+@model_error(
+    "IS952", "An ensemble has steps, each with a model and the maps of its inputs and outputs.", _CONFIG
+)
+def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """A model's outputs that nobody needs may be left out, but not all of them."""
+    if not is_scheduled(model):
+        return
+    steps = model.config.ensemble_scheduling.step
+    if not steps:
+        yield Finding(at(model, "ensemble_scheduling"), f"{model.name} has no steps", "add `step`")
+    for index, step in enumerate(steps):
+        lacks = [name for name in ("model_name", "input_map", "output_map") if not getattr(step, name)]
+        if lacks:
+            message = f"a step of {model.name} lacks {listed(lacks, last='and')}"
+            yield Finding(
+                at(model, *STEP, index), message, "add it; maps go from the model's names to the ensemble's"
+            )
+
+
+@dataclass(slots=True)
+class _Tensor:
+    """A tensor of an ensemble: what writes it, what it is made from, where it is first named."""
+
+    place: FieldPath
+    written_by: list[FieldPath] = field(default_factory=list)
+    made_from: list[str] = field(default_factory=list)
+    used: bool = False
+    ready: bool = False
+
+
+def _flow(model: TritonModel) -> dict[str, _Tensor]:
+    """The tensors that steps name, with those marked ready that follow from the ensemble's inputs."""
+    tensors: dict[str, _Tensor] = {}
+    for index, step in enumerate(model.config.ensemble_scheduling.step):
+        for name, tensor in sorted(step.input_map.items()):
+            found = tensors.setdefault(tensor, _Tensor((*STEP, index, "input_map", name)))
+            found.used = found.used or bool(step.output_map)
+        for name, tensor in sorted(step.output_map.items()):
+            path = (*STEP, index, "output_map", name)
+            found = tensors.setdefault(tensor, _Tensor(path))
+            found.written_by.append(path)
+            found.made_from += step.input_map.values()
+    for tensor in model.config.input:
+        if tensor.name in tensors:
+            tensors[tensor.name].ready = True
+    _spread(tensors)
+    return tensors
+
+
+def _spread(tensors: dict[str, _Tensor]) -> None:
+    grown = True
+    while grown:
+        grown = False
+        for tensor in tensors.values():
+            if (
+                not tensor.ready
+                and tensor.made_from
+                and all(tensors[name].ready for name in tensor.made_from)
+            ):
+                tensor.ready = grown = True
+
+
+@model_error("IS953", "A tensor of an ensemble is written once.", _CONFIG)
+def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """By one output of one step."""
+    for name, tensor in _flow(model).items():
+        for path in tensor.written_by[1:]:
+            message = f"`{name}` is written a second time"
+            yield Finding(at(model, *path), message, "give the tensor of one step another name")
+
+
+@model_error("IS954", "The inputs of an ensemble are used, and its outputs are written.", _CONFIG)
+def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """An output is written when everything that it is made from follows from the inputs, without a circle."""
+    if not model.config.ensemble_scheduling.step:
+        return
+    tensors = _flow(model)
+    for index, tensor in enumerate(model.config.input):
+        if tensor.name and tensor.name not in tensors:
+            message = f"no step of {model.name} uses the input `{tensor.name}`"
+            yield Finding(
+                at(model, "input", index, "name"), message, _meant(tensor.name, tensors, "use it in a step")
+            )
+    for index, tensor in enumerate(model.config.output):
+        found = tensors.get(tensor.name)
+        if tensor.name and (found is None or not found.ready):
+            message = f"no step of {model.name} writes the output `{tensor.name}`"
+            if found is not None and found.made_from:
+                loose = _loose_end(tensor.name, tensors)
+                message = f"the output `{tensor.name}` hangs on `{loose}`, which nothing writes"
+            yield Finding(
+                at(model, "output", index, "name"),
+                message,
+                _meant(tensor.name, tensors, "write it in a step"),
+            )
+
+
+def _meant(name: str, tensors: dict[str, _Tensor], otherwise: str) -> str:
+    close = nearest(name, [tensor for tensor in tensors if tensor != name])
+    return otherwise if close is None else f"{otherwise}; did you mean `{close}`?"
+
+
+def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
+    """The tensor that keeps another from being ready: one that nothing makes, or one of a circle."""
+    seen = {name}
+    while True:
+        waits = [
+            source for source in tensors[name].made_from if not tensors[source].ready and source not in seen
+        ]
+        if not waits:
+            return name
+        name = waits[0]
+        seen.add(name)
+
+
+@model_error("IS955", "Every tensor between the steps of an ensemble is written and used.", _CONFIG)
+def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """An output of a model that nobody needs is left out of the map."""
+    outputs = {tensor.name for tensor in model.config.output}
+    tensors = _flow(model)
+    for name, tensor in tensors.items():
+        if name in outputs or (tensor.ready and tensor.used):
+            continue
+        if not tensor.used:
+            message, fix = f"nothing uses `{name}`", "remove it from the map, or use it"
+        elif not tensor.written_by:
+            message, fix = f"nothing writes `{name}`", _meant(name, tensors, "write it in a step")
+        elif tensors[_loose_end(name, tensors)].written_by:
+            message, fix = f"`{name}` is made from itself in the end", "break the circle of steps"
+        else:
+            # It waits for a tensor that is reported by itself.
+            continue
+        yield Finding(at(model, *tensor.place), message, fix)
+
+
+@error("IS956", "The models of an ensemble's steps are in its archive.", _MANAGER)
+def step_models_exist(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Each in a folder beside the ensemble's."""
+    names = [model.name for model in repository.models]
+    for model in repository.models:
+        for index, step in enumerate(model.config.ensemble_scheduling.step):
+            if step.model_name and step.model_name not in names:
+                close = nearest(step.model_name, names)
+                hint = "" if close is None else f"did you mean `{close}`? "
+                message = f'{repository.archive} has no model "{step.model_name}"'
+                place = at(model, *STEP, index, "model_name")
+                yield Finding(place, message, f"{hint}allowed: {listed(names)}")
+
+
+@error("IS957", "Ensembles do not call one another in a circle.", _MANAGER)
+def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Nor does one call itself."""
+    for model in repository.models:
+        for index, step in enumerate(model.config.ensemble_scheduling.step):
+            if _calls(repository, step.model_name, model.name):
+                message = f"{model.name} calls {step.model_name}, which ends in {model.name} again"
+                yield Finding(at(model, *STEP, index, "model_name"), message, "break the circle")
+
+
+def _calls(repository: Repository, start: str, wanted: str) -> bool:
+    """Whether a model is, or leads to, another one."""
+    seen, waiting = set[str](), [start]
+    while waiting:
+        name = waiting.pop()
+        if name == wanted:
+            return True
+        model = repository.model(name)
+        if model is not None and name not in seen:
+            waiting += [step.model_name for step in model.config.ensemble_scheduling.step]
+        seen.add(name)
+    return False

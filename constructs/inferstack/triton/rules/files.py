@@ -1,0 +1,209 @@
+"""IS900 to IS913: the files and folders of a repository."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from inferstack.spec.words import listed
+from inferstack.triton.backends import is_ensemble, model_file
+from inferstack.triton.model import (
+    CONFIG_FILE,
+    MISSING_FOLDER,
+    NO_REPOSITORY,
+    UNREADABLE,
+    Repository,
+    TritonModel,
+)
+from inferstack.triton.rules.base import (
+    DOCUMENTATION,
+    SOURCE,
+    Context,
+    Finding,
+    at,
+    error,
+    model_error,
+    model_warning,
+    warning,
+)
+from inferstack.triton.versions import RESERVED_FOLDERS, is_version, loaded_versions
+
+_LAYOUT = f"{DOCUMENTATION}/model_repository.md"
+_LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
+_MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
+# From here on a name with a slash is refused when the model is loaded.
+_STRICT_NAMES = (26, 3)
+
+
+def _faults(repository: Repository, code: str) -> Iterator[Finding]:
+    for fault in repository.faults:
+        if fault.code == code:
+            yield Finding(fault.place, fault.message, fault.fix)
+
+
+@error(UNREADABLE, "A `config.pbtxt` holds what Triton's ModelConfig can hold, in UTF-8.", _MANAGER)
+def configuration_is_readable(repository: Repository, context: Context) -> Iterator[Finding]:
+    """One unknown field, or two of which only one may be set, and Triton refuses the whole file."""
+    yield from _faults(repository, UNREADABLE)
+
+
+@error(NO_REPOSITORY, "A repository has a folder for each model, and its `config.pbtxt` in that.", _LAYOUT)
+def repository_has_model_folders(repository: Repository, context: Context) -> Iterator[Finding]:
+    """One folder too many or too few, and the container stops without a word of use."""
+    yield from _faults(repository, NO_REPOSITORY)
+
+
+@warning(MISSING_FOLDER, "The folder that `repository` names is there.", _LAYOUT)
+def repository_is_here(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Weights are often not on the machine that only deploys, so this is no error; packing needs it."""
+    yield from _faults(repository, MISSING_FOLDER)
+
+
+@model_warning("IS903", "Each model has a `config.pbtxt`.", f"{DOCUMENTATION}/model_configuration.md")
+def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Some backends can do without, but then nothing can be checked before they start."""
+    if not model.complete:
+        fix = f"write {CONFIG_FILE}, or remove the folder if it is no model"
+        yield Finding(at(model), f"{model.name} has no {CONFIG_FILE}, so that it cannot be checked", fix)
+
+
+@error("IS904", "The `name` in a configuration is the name of the model's folder.", _MANAGER)
+def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Not so for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
+    for model in repository.models:
+        renamed = repository.kind == "multi-model" and model.name == repository.default_model
+        if model.config.name and model.config.name != model.name and not renamed:
+            message = f'`name` is "{model.config.name}", the folder is "{model.name}"'
+            yield Finding(at(model, "name"), message, "remove `name`: Triton takes the folder's")
+
+
+@model_error("IS905", "A model's name can be the name of a folder.", _MANAGER)
+def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """It is one, and the name under which the model is loaded."""
+    if not model.name.strip() or model.name in (".", "..") or "/" in model.name or "\\" in model.name:
+        message = f'"{model.name}" cannot be the name of a model'
+        yield Finding(at(model), message, "use letters, digits, `_`, `-` and `.`")
+
+
+@error("IS906", "No archive of a multi-model endpoint lies in a folder below the prefix.", _MANAGER)
+def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Triton takes the archive's path for the model's name, and newer ones refuse a slash in it."""
+    new = context.release is not None and context.release >= _STRICT_NAMES
+    if new and "/" in repository.archive:
+        message = f"`{repository.archive}` has a folder in its name, which Triton refuses from 26.03 on"
+        yield Finding(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
+
+
+@model_error("IS907", "At least one version of a model is there and loaded.", _LIFECYCLE)
+def a_version_is_loaded(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """An ensemble needs a version folder, too, although nothing is in it."""
+    if not model.versions:
+        odd = [folder for folder in model.folders if _resembles_version(folder)]
+        found = f"only {listed(odd, last='and')}, which Triton ignores" if odd else "none"
+        fix = "add a folder `1`: a number without zeros in front; a copy or git may have lost the empty one"
+        yield Finding(at(model), f"{model.name} needs a version folder and has {found}", fix)
+    elif not loaded_versions(model.config, model.versions):
+        has = listed(model.versions, last="and")
+        message = f"`version_policy` loads no version; {model.name} has {has}"
+        yield Finding(at(model, "version_policy"), message, "choose a version that is there, or remove it")
+
+
+def _resembles_version(folder: str) -> bool:
+    return not is_version(folder) and folder not in RESERVED_FOLDERS and folder.strip("vV").isdigit()
+
+
+@model_error("IS908", "Version folders are plain numbers.", _LIFECYCLE)
+def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
+    for folder in model.folders if _from_spec(model) or model.versions else ():
+        if _resembles_version(folder):
+            path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
+            plain = folder.strip("vV").lstrip("0") or "0"
+            message = f"Triton ignores the folder `{folder}` of {model.name}"
+            yield Finding(at(model, "files", path), message, f"name it `{plain}`")
+
+
+def _from_spec(model: TritonModel) -> bool:
+    return model.text is None and model.complete
+
+
+@model_warning("IS909", "Each version that a policy names is there.", _LIFECYCLE)
+def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton only logs it; whoever asks for that version gets an error."""
+    for index, version in enumerate(model.config.version_policy.specific.versions):
+        if str(version) not in model.versions:
+            place = at(model, "version_policy", "specific", "versions", index)
+            has = listed(model.versions, last="and")
+            yield Finding(place, f"{model.name} has no version {version}", f"it has {has}")
+
+
+@model_error("IS910", "Each loaded version has the file that the backend loads.", _LIFECYCLE)
+def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """A Python model without its file makes the server wait forever."""
+    wanted = model_file(model.config)
+    if wanted is None or is_ensemble(model.config) or not model.complete or not model.files:
+        return
+    for version in loaded_versions(model.config, model.versions):
+        path = f"{version}/{wanted}"
+        # A model may also be a folder: saved models of TensorFlow, ONNX with its weights beside it.
+        if path not in model.files and not any(file.startswith(f"{path}/") for file in model.files):
+            message = f"version {version} of {model.name} lacks `{wanted}`"
+            likely = _likely_file(model, version)
+            fix = f"add it{_to_files(model, path)}, or name another with `default_model_filename`{likely}"
+            yield Finding(at(model, "files") if _from_spec(model) else at(model), message, fix)
+
+
+def _likely_file(model: TritonModel, version: str) -> str:
+    found = [path.removeprefix(f"{version}/") for path in model.files if path.startswith(f"{version}/")]
+    return f": {listed(found)}" if found else ""
+
+
+def _to_files(model: TritonModel, path: str) -> str:
+    return f" to `files`: {{{path}: LOCAL_FILE}}" if _from_spec(model) else ""
+
+
+@model_warning("IS911", "A model that is declared has its files.", _LAYOUT)
+def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Without them only the configuration could be packed."""
+    wanted = model_file(model.config)
+    if model.complete and not model.files and wanted is not None and not is_ensemble(model.config):
+        fix = f"add `files: {{1/{wanted}: LOCAL_FILE}}`" if _from_spec(model) else f"add 1/{wanted}"
+        yield Finding(at(model), f"{model.name} has no files, and its backend loads `{wanted}`", fix)
+
+
+@model_error("IS912", "Paths in `files` lie in the model's folder.", _LAYOUT)
+def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """And leave `config.pbtxt` to the packer, which writes it from the spec."""
+    for path in model.files if _from_spec(model) else ():
+        parts = path.split("/")
+        if path == CONFIG_FILE:
+            fix = "remove it, or use `repository` for models with their own"
+            message = f"`{CONFIG_FILE}` of {model.name} is written from the spec"
+        elif "\\" in path or any(part in ("", ".", "..") for part in parts):
+            message, fix = f'"{path}" is no path in the folder of {model.name}', "write it like 1/model.plan"
+        else:
+            continue
+        yield Finding(at(model, "files", path), message, fix)
+
+
+@model_error("IS913", "Files that a configuration names are there.", f"{SOURCE}/model_config_utils.cc")
+def named_files_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Labels of outputs, data for warm-up and for the first state of a sequence."""
+    for field, path in _named_files(model):
+        if model.files and path not in model.files:
+            fix = f"add `{path}`{_to_files(model, path)}"
+            yield Finding(at(model, *field), f"{model.name} has no file `{path}`", fix)
+
+
+def _named_files(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for index, output in enumerate(model.config.output):
+        if output.label_filename:
+            yield ("output", index, "label_filename"), str(PurePosixPath(output.label_filename))
+    for index, sample in enumerate(model.config.model_warmup):
+        for name, tensor in sorted(sample.inputs.items()):
+            if tensor.input_data_file and sample.batch_size:
+                path = f"warmup/{tensor.input_data_file}"
+                yield ("model_warmup", index, "inputs", name, "input_data_file"), path
+    for index, state in enumerate(model.config.sequence_batching.state):
+        for number, initial in enumerate(state.initial_state):
+            if initial.data_file:
+                field = ("sequence_batching", "state", index, "initial_state", number, "data_file")
+                yield field, f"initial_state/{initial.data_file}"

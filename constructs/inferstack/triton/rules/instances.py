@@ -1,0 +1,54 @@
+"""IS930 to IS934: where the copies of a model run."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.words import listed
+from inferstack.triton.model import TritonModel, enum_name
+from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
+
+_CONFIG = f"{SOURCE}/model_config_utils.cc"
+_TENSORRT = "tensorrt_plan"
+
+
+@model_error("IS930", "Only instance groups on GPUs name GPUs.", _CONFIG)
+def only_gpu_groups_name_gpus(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """`KIND_CPU` uses none, and with `KIND_MODEL` the model chooses itself."""
+    for index, group in enumerate(model.config.instance_group):
+        kind = enum_name(group, "kind")
+        if kind in ("KIND_CPU", "KIND_MODEL") and group.gpus:
+            place = at(model, "instance_group", index, "gpus")
+            yield Finding(place, f"`{kind}` does not go with `gpus`", "remove `gpus`, or write `KIND_GPU`")
+
+
+@model_error("IS931", "Instance groups on GPUs run where there are GPUs.", _CONFIG)
+def gpus_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton does not load a model for a GPU that is missing."""
+    if not context.gpus:
+        return
+    fewest = min(context.gpus)
+    for index, group in enumerate(model.config.instance_group):
+        if enum_name(group, "kind") != "KIND_GPU":
+            continue
+        missing = [number for number in group.gpus if not 0 <= number < fewest]
+        if fewest == 0:
+            place = at(model, "instance_group", index, "kind")
+            fix = "choose an instance type with a GPU, or write `KIND_AUTO`, which uses one if it is there"
+            yield Finding(place, f"{model.name} needs a GPU, and its container has none", fix)
+        elif missing:
+            place = at(model, "instance_group", index, "gpus")
+            message = f"the container has {fewest} GPU{'s' * (fewest > 1)}, numbered from 0"
+            numbers = listed(missing, last="and", quote="")
+            yield Finding(place, f"{message}, and {model.name} names {numbers}", "remove `gpus` to use all")
+
+
+@model_error("IS932", "Profiles are for TensorRT models, and numbers.", _CONFIG)
+def profiles_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Optimization profiles are counted from 0; the field holds the numbers as texts."""
+    tensorrt = model.config.platform == _TENSORRT or model.config.backend == "tensorrt"
+    for index, group in enumerate(model.config.instance_group):
+        for number, profile in enumerate(group.profile):
+            place = at(model, "instance_group", index, "profile", number)
+            if not tensorrt:
+                yield Finding(place, f"{model.name} is no TensorRT model and has no profiles", "remove it")
+            elif not profile.isdecimal():
+                yield Finding(place, f'"{profile}" is no profile', 'write its number in quotes: "0"')

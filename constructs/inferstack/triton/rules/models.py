@@ -1,0 +1,154 @@
+"""IS920 to IS929: what a model's configuration says besides its tensors."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from inferstack.spec.words import listed, nearest
+from inferstack.triton.backends import (
+    BACKENDS,
+    ENSEMBLE,
+    PLATFORMS,
+    backend_of,
+    backend_of_files,
+    is_ensemble,
+)
+from inferstack.triton.model import TritonModel, enum_name
+from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error, model_warning
+
+_CONFIG = f"{SOURCE}/model_config_utils.cc"
+_CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md"
+_ARGUMENTS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
+
+
+@model_error("IS920", "A model names its backend or a platform that Triton knows.", _CONFIG)
+def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """A platform is a word for one of Triton's own backends; any other backend is named as such."""
+    config = model.config
+    if is_ensemble(config) or backend_of(config) or not model.complete:
+        return
+    if config.platform:
+        close = nearest(config.platform, [*PLATFORMS, ENSEMBLE])
+        hint = "" if close is None else f"did you mean `{close}`? "
+        message = f'Triton knows no platform "{config.platform}"'
+        allowed = listed([*PLATFORMS, ENSEMBLE])
+        yield Finding(
+            at(model, "platform"), message, f"{hint}name the `backend` instead, or one of {allowed}"
+        )
+    elif not backend_of_files({path.partition("/")[2] for path in model.files}):
+        message = f"{model.name} names neither `backend` nor `platform`"
+        yield Finding(at(model), message, "add `backend`, for example `backend: python`")
+
+
+@model_error("IS921", "Backend and platform of a model belong together.", _CONFIG)
+def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Backends that are not Triton's own may have any platform."""
+    config = model.config
+    backend = BACKENDS.get(config.backend)
+    if config.platform == ENSEMBLE and config.backend:
+        yield Finding(at(model, "backend"), "an ensemble has no backend", "remove `backend`")
+    elif backend is not None and backend.platforms and config.platform not in ("", *backend.platforms):
+        message = f'platform "{config.platform}" does not belong to backend "{config.backend}"'
+        fix = f"remove `platform`, or write {listed(list(backend.platforms))}"
+        yield Finding(at(model, "platform"), message, fix)
+
+
+@model_error("IS922", "`max_batch_size` is zero or more.", _CONFIG)
+def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Zero: the model does not batch."""
+    if model.config.max_batch_size < 0:
+        message = f"`max_batch_size` of {model.name} is {model.config.max_batch_size}"
+        yield Finding(at(model, "max_batch_size"), message, "write 0 for a model that does not batch")
+
+
+@model_error("IS923", "Preferred batch sizes lie between 1 and `max_batch_size`.", _CONFIG)
+def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """So a model without batches (`max_batch_size: 0`) can have none."""
+    most = model.config.max_batch_size
+    for path in (("dynamic_batching",), ("sequence_batching", "oldest")):
+        batcher: Any = model.config
+        for step in path:
+            batcher = getattr(batcher, step)
+        for index, size in enumerate(batcher.preferred_batch_size):
+            if size < 1 or size > most:
+                message = f"a preferred batch size of {model.name} is {size}, and `max_batch_size` is {most}"
+                place = at(model, *path, "preferred_batch_size", index)
+                yield Finding(place, message, f"allowed: 1 to {most}" if most > 0 else "set `max_batch_size`")
+
+
+@model_error("IS924", "Priorities of a queue lie between 1 and `priority_levels`.", _CONFIG)
+def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """With levels there is a default one, too."""
+    batcher = model.config.dynamic_batching
+    levels = batcher.priority_levels
+    if levels == 0:
+        return
+    if not 1 <= batcher.default_priority_level <= levels:
+        message = f"`default_priority_level` is {batcher.default_priority_level} of {levels} levels"
+        place = at(model, "dynamic_batching", "default_priority_level")
+        yield Finding(place, message, f"allowed: 1 to {levels}")
+    for level in sorted(batcher.priority_queue_policy):
+        if not 1 <= level <= levels:
+            place = at(model, "dynamic_batching", "priority_queue_policy", str(level))
+            yield Finding(place, f"there is no priority {level}", f"allowed: 1 to {levels}")
+
+
+@model_error("IS925", "Answers that keep their order have one priority and no delayed requests.", _CONFIG)
+def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Both would let a later request pass an earlier one."""
+    batcher = model.config.dynamic_batching
+    if not batcher.preserve_ordering:
+        return
+    if batcher.priority_levels > 1:
+        message = f"`preserve_ordering` does not go with {batcher.priority_levels} priorities"
+        place = at(model, "dynamic_batching", "priority_levels")
+        yield Finding(place, message, "remove one of the two")
+    policies: list[tuple[tuple[str, ...], Any]] = [(("default_queue_policy",), batcher.default_queue_policy)]
+    queues = batcher.priority_queue_policy
+    policies += [(("priority_queue_policy", str(level)), queues[level]) for level in sorted(queues)]
+    for path, policy in policies:
+        if policy.default_timeout_microseconds and enum_name(policy, "timeout_action") == "DELAY":
+            place = at(model, "dynamic_batching", *path, "timeout_action")
+            fix = "write `timeout_action: REJECT`, or remove `preserve_ordering`"
+            yield Finding(place, "`preserve_ordering` does not go with `timeout_action: DELAY`", fix)
+
+
+@model_error("IS926", "The response cache is for models that answer once and keep no state.", _CONFIG)
+def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Sequences and decoupled models cannot use it."""
+    config = model.config
+    if not config.response_cache.enable:
+        return
+    for what, found in (
+        ("`sequence_batching`", config.HasField("sequence_batching")),
+        ("a decoupled model", config.model_transaction_policy.decoupled),
+    ):
+        if found:
+            message = f"`response_cache` does not go with {what}"
+            yield Finding(at(model, "response_cache"), message, "remove `response_cache`")
+
+
+@model_warning("IS927", "A model's response cache works only with a cache in the server.", _CACHE)
+def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton loads the model all the same, and caches nothing."""
+    arguments = context.environment.get(_ARGUMENTS, "")
+    if model.config.response_cache.enable and "--cache-config" not in arguments:
+        message = f"`response_cache` of {model.name} has no effect: the server has no cache"
+        fix = f"set {_ARGUMENTS}: --cache-config=local,size=104857600 (bytes) in the container's environment"
+        yield Finding(at(model, "response_cache"), message, fix)
+
+
+@model_error("IS928", "A change to a metric names the metric and its buckets.", _CONFIG)
+def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Only histograms can be changed."""
+    for index, control in enumerate(model.config.model_metrics.metric_control):
+        lacks = [
+            name
+            for name, there in (
+                ("metric_identifier.family", control.metric_identifier.family),
+                ("histogram_options.buckets", control.histogram_options.buckets),
+            )
+            if not there
+        ]
+        if lacks:
+            place = at(model, "model_metrics", "metric_control", index)
+            yield Finding(place, f"the metric lacks {listed(lacks, last='and')}", "add what is missing")

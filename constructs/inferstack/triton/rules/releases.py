@@ -1,0 +1,151 @@
+"""IS970 to IS974: what the Triton of the image does not know yet, and what it cannot be told."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inferstack.spec.words import listed
+from inferstack.triton.model import FieldPath, Repository, TritonModel
+from inferstack.triton.rules.base import (
+    CONTAINER,
+    Context,
+    Finding,
+    Release,
+    at,
+    error,
+    model_error,
+)
+
+_PROTO = "https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto"
+_PYTORCH = "https://github.com/triton-inference-server/pytorch_backend#readme"
+
+FIRST_RELEASE: dict[str, Release] = {
+    "ModelInstanceGroup.secondary_devices": (21, 6),
+    "ModelInstanceGroup.passive": (21, 6),
+    "ModelInstanceGroup.host_policy": (21, 6),
+    "ModelConfig.response_cache": (21, 10),
+    "ModelSequenceBatching.state": (21, 11),
+    "State.initial_state": (22, 1),
+    "ModelInput.optional": (22, 1),
+    "ModelWarmup.count": (22, 7),
+    "Step.model_namespace": (23, 3),
+    "StrategyOldest.preserve_ordering": (23, 8),
+    "ModelSequenceBatching.iterative_sequence": (23, 11),
+    "State.use_same_buffer_for_input_output": (23, 11),
+    "State.use_growable_memory": (23, 11),
+    "ModelConfig.runtime": (24, 1),
+    "ModelInput.is_non_linear_format_io": (24, 8),
+    "ModelOutput.is_non_linear_format_io": (24, 8),
+    "ModelConfig.model_metrics": (24, 11),
+    "ModelEnsembling.max_inflight_requests": (25, 11),
+}
+"""Fields by message, and the release that has them first; all others were there in 21.05."""
+# Platforms and variables that came later.
+_AOT_INDUCTOR = ("torch_aoti", (26, 3))
+_INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"
+_INFERENCE_TYPES = ("infer", "generate", "generate_stream")
+_GENERATE_SINCE = (25, 3)
+_DEPLOYMENTS = re.compile(r"\$\{(AWS::\w+|Token\[)")
+_PING_MODES = ("SAGEMAKER_TRITON_PING_MODE", "SAGEMAKER_TRITON_OVERRIDE_PING_MODE")
+
+
+def _text(release: Release) -> str:
+    return f"{release[0]:02}.{release[1]:02}"
+
+
+@model_error("IS970", "Every field of a configuration is known to the image's Triton.", _PROTO)
+def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """An unknown field makes Triton refuse the whole file."""
+    for path, name in _fields(model.config, ()):
+        since = FIRST_RELEASE.get(name)
+        if since is not None and context.release is not None and context.release < since:
+            message = f"`{path[-1]}` came with Triton {_text(since)}, the image has {_text(context.release)}"
+            yield Finding(at(model, *path), message, "remove it, or choose a newer image")
+
+
+def _fields(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+    """Path and name (`Message.field`) of every field that is set in a message."""
+    for field, value in message.ListFields():
+        here = (*path, field.name)
+        yield here, f"{message.DESCRIPTOR.name}.{field.name}"
+        for inner, below in _messages(field, value):
+            yield from _fields(inner, (*here, *below))
+
+
+def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
+    """The messages in a field's value, with their keys or indices."""
+    if field.message_type is None:
+        return
+    if field.message_type.GetOptions().map_entry:
+        if field.message_type.fields_by_name["value"].message_type is not None:
+            yield from ((value[key], (str(key),)) for key in sorted(value))
+    elif hasattr(value, "ListFields"):
+        yield value, ()
+    else:
+        yield from ((item, (index,)) for index, item in enumerate(value))
+
+
+@model_error("IS971", "The platform of a model is known to the image's Triton.", _PYTORCH)
+def platform_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Models compiled ahead of time came late."""
+    platform, since = _AOT_INDUCTOR
+    if model.config.platform == platform and context.before(since):
+        message = f"`{platform}` came with Triton {_text(since)}, and the image is older"
+        fix = "choose a newer image, or save the model as TorchScript (`pytorch_libtorch`)"
+        yield Finding(at(model, "platform"), message, fix)
+
+
+@error("IS972", "The container knows the kind of inference that its environment asks for.", CONTAINER)
+def inference_type_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Older containers ignore the variable and answer as ever."""
+    found = context.environment.get(_INFERENCE_TYPE)
+    if found is None or not context.environment_path:
+        return
+    place = context.variable(_INFERENCE_TYPE)
+    if found not in _INFERENCE_TYPES:
+        message = f'"{found}" is no kind of inference'
+        yield Finding(place, message, f"allowed: {listed(_INFERENCE_TYPES)}")
+    elif context.before(_GENERATE_SINCE) and found != _INFERENCE_TYPES[0]:
+        message = f'"{found}" came with Triton {_text(_GENERATE_SINCE)}, and the image is older'
+        yield Finding(place, message, "choose a newer image, or remove the variable")
+
+
+@error("IS973", "The health check of the container is `live` or `ready`.", CONTAINER)
+def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Live: the server runs. Ready: all its models are loaded as well."""
+    for name in _PING_MODES if context.environment_path else ():
+        found = context.environment.get(name)
+        if found not in (None, "live", "ready"):
+            yield Finding(context.variable(name), f'{name} is "{found}"', "allowed: `live` or `ready`")
+
+
+@model_error(
+    "IS974", "A configuration holds nothing that only the deployment knows.", "inferstack's spec format"
+)
+def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """It is packed into an archive before account and region are known."""
+    for path, text in _texts(model.config, ()) if model.text is None else ():
+        found = _DEPLOYMENTS.search(text)
+        if found is not None:
+            message = f'"{text[:60]}" has a placeholder that stays as it is in the archive'
+            yield Finding(at(model, *path), message, "write the value itself, or use `${stage}`")
+
+
+def _texts(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+    """Path and value of every text in a message."""
+    fields: list[tuple[Any, Any]] = message.ListFields()
+    for field, value in fields:
+        here = (*path, field.name)
+        if isinstance(value, str):
+            yield here, value
+        elif field.message_type is None and field.type == field.TYPE_STRING:
+            yield from (((*here, index), text) for index, text in enumerate(value))
+        elif field.message_type is not None and _maps_to_texts(field):
+            yield from (((*here, str(key)), value[key]) for key in sorted(value))
+        for inner, below in _messages(field, value):
+            yield from _texts(inner, (*here, *below))
+
+
+def _maps_to_texts(field: Any) -> bool:
+    entry = field.message_type
+    return bool(entry.GetOptions().map_entry) and entry.fields_by_name["value"].message_type is None

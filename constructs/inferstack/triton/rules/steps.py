@@ -1,0 +1,214 @@
+"""IS958 to IS964: the steps of an ensemble against the models that they call."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inferstack.spec.words import listed, nearest
+from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
+from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error
+from inferstack.triton.rules.ensembles import STEP
+from inferstack.triton.versions import loaded_versions
+
+_ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
+_MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
+_LATEST = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A step, the ensemble that has it, and the model that it calls."""
+
+    ensemble: TritonModel
+    index: int
+    step: Any
+    member: TritonModel
+
+    def at(self, *path: str | int) -> Any:
+        return at(self.ensemble, *STEP, self.index, *path)
+
+
+def _calls(repository: Repository) -> Iterator[_Call]:
+    for model in repository.models:
+        for index, step in enumerate(model.config.ensemble_scheduling.step):
+            member = repository.model(step.model_name)
+            if member is not None:
+                yield _Call(model, index, step, member)
+
+
+@error("IS958", "A step calls a version that is loaded; -1 is the latest.", _MANAGER)
+def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
+    """A step that names no version calls version 0, which is hardly ever there."""
+    for call in _calls(repository):
+        version, name = call.step.model_version, call.member.name
+        loaded = loaded_versions(call.member.config, call.member.versions)
+        if version != _LATEST and str(version) not in loaded:
+            message = f"the step calls version {version} of {name}, which is not loaded"
+            if version == 0:
+                message = f"the step names no version of {name}, which Triton takes for version 0"
+            fix = f"write `model_version: -1` for the latest, or one of {listed(loaded)}"
+            yield Finding(call.at("model_version"), message, fix)
+
+
+@error("IS959", "The models of an ensemble take batches as large as the ensemble's.", _ENSEMBLE)
+def batches_fit(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Or do not batch at all."""
+    for call in _calls(repository):
+        mine, theirs = call.ensemble.config.max_batch_size, call.member.config.max_batch_size
+        if call.member.complete and 0 < theirs < mine:
+            message = f"{call.ensemble.name} takes batches of {mine}, {call.member.name} only of {theirs}"
+            yield Finding(at(call.ensemble, "max_batch_size"), message, f"write at most {theirs}")
+
+
+@error("IS960", "A step maps every input of its model, and nothing that the model does not have.", _ENSEMBLE)
+def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Optional inputs and any outputs may be left out."""
+    for call in _calls(repository):
+        for field, key in (("input", "input_map"), ("output", "output_map")):
+            declared = {tensor.name: tensor for tensor in getattr(call.member.config, field)}
+            mapped = getattr(call.step, key)
+            for name in sorted(mapped) if declared else ():
+                if name not in declared:
+                    yield _unknown(call, field, key, name, list(declared))
+            missing = [name for name, tensor in declared.items() if name not in mapped and field == "input"]
+            missing = [name for name in missing if not declared[name].optional]
+            if missing and mapped:
+                message = f"the step does not feed {listed(missing, last='and')} of {call.member.name}"
+                yield Finding(call.at(key), message, "map it to a tensor of the ensemble")
+
+
+def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) -> Finding:
+    close = nearest(name, declared)
+    hint = "" if close is None else f"did you mean `{close}`? "
+    message = f"{call.member.name} has no {field} `{name}`"
+    return Finding(call.at(key, name), message, f"{hint}allowed: {listed(declared)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One model's view of an ensemble's tensor: who says so, and where it is joined."""
+
+    owner: str
+    batching: bool
+    kind: str
+    dims: tuple[int, ...]
+    path: FieldPath
+
+    @property
+    def full(self) -> tuple[int, ...]:
+        """The dimensions with the batch in front."""
+        return (-1, *self.dims) if self.batching else self.dims
+
+
+def _own_ends(model: TritonModel) -> Iterator[tuple[str, _End]]:
+    """The ensemble's inputs and outputs. It counts in the shapes after `reshape`."""
+    batching = model.config.max_batch_size > 0
+    for field in ("input", "output"):
+        for index, tensor in enumerate(getattr(model.config, field)):
+            dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
+            kind = enum_name(tensor, "data_type")
+            yield tensor.name, _End(model.name, batching, kind, tuple(dims), (field, index))
+
+
+def _step_ends(repository: Repository, model: TritonModel) -> Iterator[tuple[str, _End]]:
+    """What the models of the steps take and give; for them `dims` count, whatever `reshape` says."""
+    for call in _calls(repository):
+        if call.ensemble is not model:
+            continue
+        config = call.member.config
+        for field, key in (("input", "input_map"), ("output", "output_map")):
+            for tensor in getattr(config, field):
+                if tensor.name in getattr(call.step, key):
+                    path = (*STEP, call.index, key, tensor.name)
+                    kind, batching = enum_name(tensor, "data_type"), config.max_batch_size > 0
+                    end = _End(call.member.name, batching, kind, tuple(tensor.dims), path)
+                    yield getattr(call.step, key)[tensor.name], end
+
+
+def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _End]]:
+    """Each end of a tensor together with the end that decides what the tensor is: the first one."""
+    for model in repository.models:
+        first: dict[str, _End] = {}
+        ends = (
+            [*_own_ends(model), *_step_ends(repository, model)]
+            if model.config.ensemble_scheduling.step
+            else []
+        )
+        for name, end in ends:
+            # What a backend fills in by itself is not known here.
+            if end.kind != "TYPE_INVALID" and end.dims and first.setdefault(name, end) is not end:
+                yield model, name, first[name], end
+
+
+@error("IS961", "What is joined in an ensemble has one data type.", _ENSEMBLE)
+def types_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Triton converts nothing."""
+    for model, name, one, other in _joints(repository):
+        if one.kind != other.kind:
+            message = f"`{name}` is {one.kind} for {one.owner} and {other.kind} for {other.owner}"
+            yield Finding(
+                at(model, *other.path), message, "convert it in a step between them, or correct one"
+            )
+
+
+@error("IS962", "What is joined in an ensemble has one shape; -1 fits any size.", _ENSEMBLE)
+def shapes_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Compared without the batch dimension, or with it for models that do not batch."""
+    for model, name, one, other in _joints(repository):
+        if not _fit(one.dims, other.dims) and not _fit(one.full, other.full):
+            message = f"`{name}` is {list(one.dims)} for {one.owner} and {list(other.dims)} for {other.owner}"
+            fix = "make the shapes equal, or let a step between them change one"
+            yield Finding(at(model, *other.path), message, fix)
+
+
+def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
+    return len(one) == len(other) and all(a == b or -1 in (a, b) for a, b in zip(one, other, strict=True))
+
+
+@error(
+    "IS963",
+    "An ensemble that batches has no models with fixed shapes that do not.",
+    "observed on Triton 2.51",
+)
+def batches_reach_every_model(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Triton loads it, since the shapes are equal without the batch, and refuses every request."""
+    for model, name, one, other in _joints(repository):
+        differ = one.batching != other.batching and not _fit(one.full, other.full)
+        if differ and model.config.max_batch_size > 0 and _fit(one.dims, other.dims):
+            lone = other if one.batching else one
+            message = f"`{name}` comes in batches, and {lone.owner} does not batch"
+            fix = f"set `max_batch_size` of {lone.owner}, or give it a first dimension of -1 for the batch"
+            yield Finding(at(model, *other.path), message, fix)
+
+
+@error("IS964", "The inputs of a step come from one decoupled model at most.", _ENSEMBLE)
+def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Two models that answer as often as they like cannot be joined answer by answer."""
+    for model in repository.models:
+        origins: dict[str, str] = {tensor.name: "" for tensor in model.config.input}
+        waiting = [call for call in _calls(repository) if call.ensemble is model and call.step.input_map]
+        while ready := [
+            call for call in waiting if all(it in origins for it in call.step.input_map.values())
+        ]:
+            for call in ready:
+                waiting.remove(call)
+                yield from _joined(call, origins)
+        found = sorted({origins[tensor.name] for tensor in model.config.output if tensor.name in origins})
+        if len(found) > 1:
+            message = f"the outputs of {model.name} come from {_origins(found)}"
+            yield Finding(at(model, "output"), message, "take all outputs from one decoupled model")
+
+
+def _origins(found: list[str]) -> str:
+    return listed([name or "the request" for name in found], last="and", quote="")
+
+
+def _joined(call: _Call, origins: dict[str, str]) -> Iterator[Finding]:
+    """Adds what a step writes to the tensors whose origin is known."""
+    found = sorted({origins[tensor] for tensor in call.step.input_map.values()})
+    if len(found) > 1:
+        message = f"the inputs of {call.member.name} come from {_origins(found)}"
+        yield Finding(call.at("input_map"), message, "take all inputs of a step from one decoupled model")
+    decoupled = call.member.config.model_transaction_policy.decoupled
+    origin = f"{call.member.name} (step {call.index + 1})" if decoupled else found[0]
+    origins |= dict.fromkeys(call.step.output_map.values(), origin)

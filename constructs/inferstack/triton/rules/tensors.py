@@ -1,0 +1,166 @@
+"""IS935 to IS943: inputs and outputs."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from inferstack.spec.words import listed
+from inferstack.triton.backends import BACKENDS, backend_of, is_ensemble
+from inferstack.triton.model import Repository, TritonModel, enum_name
+from inferstack.triton.rules.base import (
+    MODEL_CONFIGURATION,
+    SOURCE,
+    Context,
+    Finding,
+    at,
+    model_error,
+    model_warning,
+    warning,
+)
+
+_CONFIG = f"{SOURCE}/model_config_utils.cc"
+_HTTP = "https://github.com/triton-inference-server/server/blob/main/src/http_server.cc"
+_TENSORRT = "tensorrt_plan"
+_IMAGE_DIMENSIONS = 3
+VARIABLE = -1
+"""A dimension of any size."""
+
+
+def tensors(model: TritonModel) -> Iterator[tuple[str, int, Any]]:
+    """Every input and output: field, index, tensor."""
+    for field in ("input", "output"):
+        for index, tensor in enumerate(getattr(model.config, field)):
+            yield field, index, tensor
+
+
+@model_error("IS935", "An input or output has a name, a data type and dimensions.", _CONFIG)
+def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Scalars have `dims: [1]`. Some backends read from the model file what is not written."""
+    name = backend_of(model.config)
+    if name != "python" and name in BACKENDS and BACKENDS[name].completes:
+        return
+    for field, index, tensor in tensors(model):
+        known = enum_name(tensor, "data_type") != "TYPE_INVALID"
+        there = {"name": bool(tensor.name), "data_type": known, "dims": bool(tensor.dims)}
+        lacks = [key for key, found in there.items() if not found]
+        if lacks:
+            what = f"{field} `{tensor.name}`" if tensor.name else f"an {field}"
+            message = f"{what} of {model.name} lacks {listed(lacks, last='and')}"
+            yield Finding(at(model, field, index), message, "add it, for example `dims: [-1]` for any length")
+
+
+@model_error("IS936", "A dimension is 1 or more, or -1 for any size.", _CONFIG)
+def dimensions_are_sizes(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """The batch dimension is not among them."""
+    for field, index, tensor in tensors(model):
+        for path, dims in (("dims",), tensor.dims), (("reshape", "shape"), tensor.reshape.shape):
+            for number, size in enumerate(dims):
+                if size < 1 and size != VARIABLE:
+                    place = at(model, field, index, *path, number)
+                    message = f"a dimension of `{tensor.name}` of {model.name} is {size}"
+                    yield Finding(place, message, "write a size of 1 or more, or -1 for any")
+
+
+@model_error("IS937", "`reshape` holds as many elements as `dims`.", _CONFIG)
+def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Counted between the dimensions of any size, of which both have the same number."""
+    for field, index, tensor in tensors(model):
+        if not tensor.HasField("reshape"):
+            continue
+        place = at(model, field, index, "reshape")
+        shape, dims = tensor.reshape.shape, tensor.dims
+        if not shape and model.config.max_batch_size == 0:
+            message = f"`reshape` of `{tensor.name}` is empty, and {model.name} does not batch"
+            yield Finding(place, message, "write `shape: [1]`, or set `max_batch_size`")
+        elif _pieces(shape) != _pieces(dims):
+            message = (
+                f"`reshape` {list(shape)} of `{tensor.name}` has other elements than `dims` {list(dims)}"
+            )
+            yield Finding(place, message, "make the products equal, with each -1 between the same ones")
+
+
+def _pieces(dims: Sequence[int]) -> list[int]:
+    """The numbers of elements before, between and after dimensions of any size."""
+    pieces: list[list[int]] = [[]]
+    for size in dims:
+        if size == VARIABLE:
+            pieces.append([])
+        else:
+            pieces[-1].append(size)
+    return [math.prod(piece) for piece in pieces]
+
+
+@model_error("IS938", "An image format belongs to an input with three dimensions.", _CONFIG)
+def images_have_three_dimensions(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Height, width and channels; the batch comes on top."""
+    for index, tensor in enumerate(model.config.input):
+        form = enum_name(tensor, "format")
+        if form != "FORMAT_NONE" and tensor.dims and len(tensor.dims) != _IMAGE_DIMENSIONS:
+            message = f"`{tensor.name}` is {form} and has {len(tensor.dims)} dimensions"
+            yield Finding(at(model, "input", index, "dims"), message, "write three, or remove `format`")
+
+
+@model_error("IS939", "Shape tensors and non-linear formats are TensorRT's.", _CONFIG)
+def tensorrt_features(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """A non-linear tensor has three dimensions."""
+    tensorrt = model.config.platform == _TENSORRT or backend_of(model.config) == "tensorrt"
+    for field, index, tensor in tensors(model):
+        for flag in ("is_shape_tensor", "is_non_linear_format_io"):
+            if getattr(tensor, flag) and not tensorrt:
+                message = f"`{flag}` of `{tensor.name}`: {model.name} is no TensorRT model"
+                yield Finding(at(model, field, index, flag), message, "remove it")
+        if tensorrt and tensor.is_non_linear_format_io and len(tensor.dims) != _IMAGE_DIMENSIONS:
+            message = f"`{tensor.name}` is in a non-linear format and has {len(tensor.dims)} dimensions"
+            yield Finding(at(model, field, index, "dims"), message, "write three")
+
+
+@model_error("IS940", "No two inputs, and no two outputs, have the same name.", "observed on Triton 2.51")
+def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton loads such a model, and one of the two can never be filled."""
+    for field in ("input", "output"):
+        names = Counter[str]()
+        for index, tensor in enumerate(getattr(model.config, field)):
+            names[tensor.name] += 1
+            if tensor.name and names[tensor.name] == 2:
+                message = f"{model.name} has two {field}s `{tensor.name}`"
+                yield Finding(at(model, field, index, "name"), message, "give one of them another name")
+
+
+@warning("IS941", "The outputs of the model that answers can be written as JSON.", _HTTP)
+def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Of half-precision numbers JSON knows nothing; Triton refuses such a request."""
+    served = None if repository.default_model is None else repository.model(repository.default_model)
+    for index, output in enumerate(served.config.output if served is not None else ()):
+        kind = enum_name(output, "data_type")
+        if served is not None and kind in ("TYPE_FP16", "TYPE_BF16"):
+            message = f"clients cannot get the output `{output.name}` ({kind}) as JSON"
+            fix = "ask for `application/vnd.sagemaker-triton.binary+json`, or make the output TYPE_FP32"
+            yield Finding(at(served, "output", index, "data_type"), message, fix)
+
+
+@model_warning(
+    "IS942", "Requests of different shapes are batched only where the model allows it.", MODEL_CONFIGURATION
+)
+def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton joins requests of equal shape, so that a dimension of any size often leaves batches of one."""
+    if not model.config.HasField("dynamic_batching"):
+        return
+    for index, tensor in enumerate(model.config.input):
+        if VARIABLE in tensor.dims and not tensor.allow_ragged_batch and not tensor.is_shape_tensor:
+            message = f"only requests with equal shapes of `{tensor.name}` are joined to batches"
+            fix = "let clients pad to a few sizes, or set `allow_ragged_batch` if the model can take it"
+            yield Finding(at(model, "input", index, "dims"), message, fix)
+
+
+@model_error(
+    "IS943", "A model has inputs and outputs where its backend cannot add them.", MODEL_CONFIGURATION
+)
+def tensors_are_declared(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """PyTorch models do not say what they take; an ensemble is nothing but its tensors."""
+    backend = BACKENDS.get(backend_of(model.config))
+    needed = is_ensemble(model.config) or (backend is not None and not backend.completes)
+    for field in ("input", "output"):
+        if needed and model.complete and not getattr(model.config, field):
+            fix = f"add `{field}` with name, data_type and dims"
+            yield Finding(at(model), f"{model.name} has no `{field}`", fix)

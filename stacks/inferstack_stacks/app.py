@@ -1,0 +1,108 @@
+"""The app: one stack for each spec in a folder.
+
+CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (by default the app's), and
+`stage`, the stage to make all specs for.
+"""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import App, Environment
+
+from inferstack.spec.check import LoadedSpec, load_spec
+from inferstack.spec.check_files import cross_file_problems, spec_files
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.report import here, text
+from inferstack_stacks.endpoint_stack import EndpointStack, stack_name
+
+# Set by the CDK CLI for the app that it runs.
+_OUTDIR = "CDK_OUTDIR"
+_QUIET = {"aws:cdk:enable-path-metadata": False, "aws:cdk:enable-asset-metadata": False}
+
+
+def build_app(
+    specs_dir: Path | str = "model_specs",
+    *,
+    context: Mapping[str, Any] | None = None,
+    outdir: str | None = None,
+) -> App:
+    """The app of all specs in a folder. Nothing is written before its ``synth()``.
+
+    Errors of the specs end the process with status 1 after all of them, in all files, were printed to
+    standard error, one a line.
+
+    Args:
+        specs_dir: folder, relative to the working directory, which is that of cdk.json under the CDK CLI.
+        context: further CDK context; that of the command line wins.
+        outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
+    """
+    app = App(
+        # Absolute, since Node's working directory stays the one that it was started in.
+        outdir=str(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir).absolute()),
+        context=context,
+        post_cli_context=_QUIET,
+        analytics_reporting=False,
+        stack_traces=False,
+        # What is not whole is not written: the CLI's default would write on exit, too.
+        auto_synth=False,
+    )
+    specs, stage = (app.node.try_get_context(name) for name in ("specs", "stage"))
+    try:
+        loaded = load_specs(specs_dir if specs is None else str(specs), None if stage is None else str(stage))
+    except SpecError as error:
+        sys.stderr.write(text(error.problems))
+        with suppress(OSError):
+            # CDK makes the folder as soon as there is an app. One that holds something stays.
+            Path(app.outdir).rmdir()
+        sys.exit(1)
+    _add_stacks(app, loaded)
+    return app
+
+
+def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
+    """All specs of a folder, for one stage.
+
+    Raises:
+        SpecError: with every problem of every file, when there is an error in any.
+    """
+    region = os.environ.get("CDK_DEFAULT_REGION")
+    loaded: list[LoadedSpec] = []
+    problems: list[Problem] = []
+    for file in spec_files(specs):
+        try:
+            loaded.append(load_spec(here(str(file)), stage=stage, region=region))
+        except SpecError as error:
+            problems += error.problems
+    problems += cross_file_problems(loaded)
+    if problems:
+        raise SpecError([*problems, *_warnings(loaded)])
+    return tuple(loaded)
+
+
+def _add_stacks(app: App, loaded: Sequence[LoadedSpec]) -> None:
+    if _OUTDIR not in os.environ:
+        # The CDK CLI shows the warnings of the constructs; nobody else does.
+        sys.stderr.write(text(tuple(_warnings(loaded))))
+    env = Environment(
+        account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
+    )
+    names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
+    for one in loaded:
+        EndpointStack(app, _stack_id(one, names), spec=one, env=env)
+
+
+def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
+    """The stack's name; the same endpoint in several accounts or regions is told apart by them."""
+    name, env = stack_name(one.spec.endpoint_name), one.spec.env
+    if names[name] == 1 or env is None:
+        return name
+    return "-".join(part for part in (name, env.account, env.region) if part is not None)
+
+
+def _warnings(loaded: Sequence[LoadedSpec]) -> Iterator[Problem]:
+    return (warning for one in loaded for warning in one.warnings)

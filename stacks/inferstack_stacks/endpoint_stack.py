@@ -1,0 +1,85 @@
+"""One endpoint, one stack."""
+
+from functools import cache
+
+from aws_cdk import DefaultStackSynthesizer, Environment, IStackSynthesizer, Stack
+from constructs import Construct
+
+from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs.rendered import AnySpec
+from inferstack.resolve.template import description
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.check import LoadedSpec, checked
+
+_ANY_REGION = "${AWS::Region}"
+
+
+class EndpointStack(Stack):
+    """A stack that holds one endpoint and nothing else: its template is what `inferstack render` prints.
+
+    The stack has the endpoint's name. Logical ids do not depend on ``construct_id``, so that a stack can move
+    in the construct tree without replacing anything.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: AnySpec,
+        env: Environment | None = None,
+        synthesizer: IStackSynthesizer | None = None,
+    ) -> None:
+        """Makes the stack.
+
+        Args:
+            scope: the app or a stage of it.
+            construct_id: name of the stack for the CDK CLI.
+            spec: from a file or made in Python.
+            env: account and region where the spec names none; without either the template works anywhere.
+            synthesizer: how the stack is deployed; the default asks the bootstrap stack for roles and
+                leaves the check of its version to the CDK CLI, so that the template has no parameter.
+
+        Raises:
+            SpecError: with every error of the spec, when it has any.
+        """
+        loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
+        env = environment(loaded.spec, env)
+        super().__init__(
+            scope,
+            construct_id,
+            env=env,
+            stack_name=stack_name(loaded.spec.endpoint_name),
+            description=description(loaded.spec),
+            analytics_reporting=False,
+            synthesizer=_without_version_rule() if synthesizer is None else synthesizer,
+        )
+        self.kind = str(type(loaded.spec).__struct_config__.tag)
+        region = _ANY_REGION if env.region is None else env.region
+        self.endpoint = InferenceEndpoint(
+            self, "Endpoint", spec=loaded, region=region, preserve_logical_ids=True
+        )
+
+
+def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:
+    """Where the stack goes: account and region as the spec names them, else those of ``otherwise``."""
+    account = None if spec.env is None else spec.env.account
+    region = None if spec.env is None else spec.env.region
+    if otherwise is not None:
+        account = otherwise.account if account is None else account
+        region = otherwise.region if region is None else region
+    return Environment(account=account, region=region)
+
+
+def stack_name(endpoint_name: str) -> str:
+    """The endpoint's name, with a word before it where CloudFormation would refuse the first character.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+    """
+    return endpoint_name if endpoint_name[0].isalpha() else f"endpoint-{endpoint_name}"
+
+
+@cache
+def _without_version_rule() -> DefaultStackSynthesizer:
+    # One for all stacks: CDK makes each stack a copy.
+    return DefaultStackSynthesizer(generate_bootstrap_version_rule=False)

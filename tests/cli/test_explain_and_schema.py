@@ -1,0 +1,40 @@
+"""``inferstack explain`` and ``inferstack schema``."""
+
+import json
+
+import pytest
+
+from inferstack.cli import main
+from inferstack.spec.catalogue import catalogue
+from inferstack.spec.problem import Severity
+from inferstack.spec.schema import shipped_schema
+
+
+def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for code, entry in catalogue().items():
+        assert main(["explain", code]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith(f"{code} ({entry.severity})\n{entry.sentence}\nSource: {entry.source}\n")
+        assert ("ignore:" in out) is (entry.severity is Severity.WARNING)
+
+
+def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "is012"]) == 0
+    assert capsys.readouterr().out.startswith("IS012 (error)\n")
+
+
+@pytest.mark.parametrize(("code", "hint"), [("IS0122", "did you mean IS012?"), ("??", "docs/codes.md")])
+def test_an_unknown_code_is_one_line_with_a_hint(
+    code: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", code]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"inferstack: there is no code {code}; ")
+    assert hint in err
+    assert err.count("\n") == 1
+
+
+def test_the_schema_is_printed_as_it_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == shipped_schema()

@@ -1,0 +1,130 @@
+"""``inferstack render``: templates without CDK, all of them or none."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from support.program import Write
+
+from inferstack.cli import main
+
+SPECS = Path(__file__).parents[2] / "model_specs"
+
+
+def test_one_spec_is_printed(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", str(write("a.yaml"))]) == 0
+    out, err = capsys.readouterr()
+    template = json.loads(out)
+    assert template["Resources"]["Endpoint"]["Type"] == "AWS::SageMaker::Endpoint"
+    assert template["Resources"]["Model"]["Metadata"] == {"inferstack:source": "a.yaml:3"}
+    assert err == ""
+
+
+@pytest.mark.parametrize("path", sorted(SPECS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_yaml_and_json_are_the_same_template(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", str(path)]) == 0
+    as_json = capsys.readouterr().out
+    assert main(["render", str(path), "--format", "yaml"]) == 0
+    as_yaml = capsys.readouterr().out
+    assert yaml.safe_load(as_yaml) == json.loads(as_json)
+    assert list(yaml.safe_load(as_yaml)["Resources"]) == list(json.loads(as_json)["Resources"])
+    assert not [event for event in yaml.parse(as_yaml) if isinstance(event, yaml.AliasEvent)]
+
+
+def test_the_source_is_relative_wherever_the_spec_was_named_from(
+    write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write("specs/a.yaml")
+    assert main(["render", str(folder / file)]) == 0
+    assert '"inferstack:source": "specs/a.yaml:3"' in capsys.readouterr().out
+
+
+def test_the_region_decides_the_image(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(write("a.yaml"))
+    assert main(["render", file, "--region", "eu-west-1"]) == 0
+    assert ".dkr.ecr.eu-west-1.amazonaws.com/" in capsys.readouterr().out
+    assert main(["render", file]) == 0
+    assert ".dkr.ecr.eu-west-1." not in capsys.readouterr().out
+
+
+def test_a_region_that_is_none_is_wrong_usage(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["render", str(write("a.yaml")), "--region", "eu_west_1"])
+    assert exit_.value.code == 2
+    assert "did you mean eu-west-1?" in capsys.readouterr().err
+
+
+def test_a_stage_is_chosen(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(write("a.yaml", more="stages: {prod: {variant: {initial_instance_count: 7}}}\n"))
+    for arguments, count in (([], 2), (["--stage", "prod"], 7)):
+        assert main(["render", file, *arguments]) == 0
+        assert f'"InitialInstanceCount": {count}' in capsys.readouterr().out
+
+
+def test_several_specs_go_to_a_folder(write: Write, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(write(f"{name}.yaml", name=name)) for name in ("a", "b")]
+    assert main(["render", *files]) == 1
+    assert "--out" in capsys.readouterr().err
+    assert main(["render", *files, "--out", "out/put", "--format", "yaml"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["out/put/a.template.yaml", "out/put/b.template.yaml"]
+    assert sorted(path.name for path in (folder / "out/put").iterdir()) == [
+        "a.template.yaml",
+        "b.template.yaml",
+    ]
+
+
+def test_nothing_is_written_if_one_spec_has_an_error(
+    write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(write("a.yaml", name="a")), str(write("b.yaml", name="b", count="many"))]
+    assert main(["render", *files, "--out", "out"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("b.yaml:6:63: IS103: ")
+    assert not (folder / "out").exists()
+
+
+def test_specs_that_collide_are_not_rendered(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(write("a.yaml")), str(write("b.yaml"))]
+    assert main(["render", *files, "--out", "out"]) == 1
+    assert "b.yaml:2:16: IS041: " in capsys.readouterr().err
+
+
+def test_two_specs_are_not_written_to_one_file(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(write("x/a.yaml", name="a")), str(write("y/a.yml", name="b"))]
+    assert main(["render", *files, "--out", "out"]) == 1
+    assert "a.template.json" in capsys.readouterr().err
+
+
+def test_a_warning_goes_to_standard_error(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write("a.yaml", more="autoscaling: {min_capacity: 1, max_capacity: 4}\n")
+    assert main(["render", str(file)]) == 0
+    out, err = capsys.readouterr()
+    json.loads(out)
+    assert err.startswith("a.yaml:7:")
+    assert ": warning: " in err
+
+
+@pytest.mark.parametrize("out", ["taken", "taken/below", "full"])
+def test_a_folder_that_cannot_be_written_is_one_line(
+    out: str, write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "taken").write_text("")
+    # A folder stands where the template should go, so that the last step fails, not the first.
+    (folder / "full" / "a.template.json").mkdir(parents=True)
+    assert main(["render", str(write("a.yaml")), "--out", out]) == 1
+    printed, err = capsys.readouterr()
+    assert printed == ""
+    assert err.startswith(f"inferstack: {out}: templates cannot be written here: ")
+    assert err.count("\n") == 1
+    assert [path.name for path in (folder / "full").iterdir()] == ["a.template.json"]
+
+
+def test_a_template_replaces_the_one_of_before_as_a_whole(write: Write, folder: Path) -> None:
+    file = str(write("a.yaml"))
+    assert main(["render", file, "--out", "out"]) == 0
+    before = (folder / "out/a.template.json").read_bytes()
+    (folder / "out/a.template.json").write_text("x" * 100_000)
+    assert main(["render", file, "--out", "out"]) == 0
+    assert (folder / "out/a.template.json").read_bytes() == before

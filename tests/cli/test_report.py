@@ -1,0 +1,121 @@
+"""The formats of a report, down to the characters that need escaping."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.report import FORMATS, as_json, github, sarif, summary, text
+
+ERROR = Problem("a.yaml", 3, 5, "IS101", "unknown key `x`", "did you mean `y`?", path=("variants", 0, "x"))
+WARNING = Problem("b.yaml", 1, 1, "IS012", "100 %, no: two\r\nlines", severity=Severity.WARNING)
+FIELDS = {"file", "line", "column", "code", "severity", "message", "fix", "path"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def at(file: str) -> Problem:
+    return Problem(file, 1, 1, "IS001", "there is no such file")
+
+
+def test_text_has_one_line_a_problem() -> None:
+    assert text([ERROR, WARNING]).splitlines() == [
+        "a.yaml:3:5: IS101: unknown key `x`; did you mean `y`?",
+        r"b.yaml:1:1: IS012: warning: 100 %, no: two\r\nlines",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [("\x1b[31mred", r"\x1b[31mred"), ("a\u202eb", r"a\u202eb"), ("\u00e9 日本 😀", "\u00e9 日本 😀")],
+)
+def test_text_cannot_command_the_terminal(found: str, shown: str) -> None:
+    assert text([Problem("a.yaml", 1, 1, "IS101", found)]) == f"a.yaml:1:1: IS101: {shown}\n"
+
+
+def test_json_has_every_field_of_a_problem() -> None:
+    [first, second] = json.loads(as_json([ERROR, WARNING]))
+    assert set(first) == set(second) == FIELDS
+    assert first["path"] == ["variants", 0, "x"]
+    assert (first["line"], first["column"], first["severity"]) == (3, 5, "error")
+    assert (second["severity"], second["fix"]) == ("warning", "")
+
+
+def test_no_problems_are_an_empty_report_in_every_format(here: Path) -> None:
+    assert {name: report([]) for name, report in FORMATS.items() if name != "sarif"} == {
+        "text": "",
+        "json": "[]\n",
+        "github": "",
+    }
+    assert json.loads(sarif([]))["runs"][0]["results"] == []
+
+
+def test_github_commands_are_escaped(here: Path) -> None:
+    assert github([WARNING]) == (
+        "::warning file=b.yaml,line=1,col=1,title=IS012::100 %25, no: two%0D%0Alines\n"
+    )
+    assert github([at("a,b:c%.yaml")]).startswith("::error file=a%2Cb%3Ac%25.yaml,line=1,")
+
+
+def test_files_are_named_from_the_working_directory_on(here: Path) -> None:
+    assert github([at(str(here / "specs" / "a.yaml"))]).startswith("::error file=specs/a.yaml,")
+
+
+def run_of(problems: list[Problem]) -> Any:
+    log = json.loads(sarif(problems))
+    assert (log["version"], set(log)) == ("2.1.0", {"$schema", "version", "runs"})
+    [run] = log["runs"]
+    return run
+
+
+def test_sarif_results_point_to_their_rules_and_places(here: Path) -> None:
+    run = run_of([ERROR, WARNING, ERROR])
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["IS012", "IS101"]
+    for rule in rules:
+        assert rule["shortDescription"]["text"]
+        assert rule["helpUri"].startswith("https://")
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    assert [result["level"] for result in run["results"]] == ["error", "warning", "error"]
+    assert run["results"][0]["message"] == {"text": "unknown key `x`; did you mean `y`?"}
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place == {
+        "artifactLocation": {"uri": "a.yaml"},
+        "region": {"startLine": 3, "startColumn": 5},
+    }
+
+
+@pytest.mark.parametrize("name", ["a b.yaml", "100%.yaml", "x#y?.yaml", "a:b.yaml", "größe.yaml"])
+def test_sarif_uris_are_percent_encoded(name: str, here: Path) -> None:
+    [result] = run_of([at(name)])["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert not set(uri) & set(" #?:")
+    assert uri.isascii()
+    assert unquote(uri) == name
+
+
+def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
+    [result] = run_of([at(str(here.parent / "a b.yaml"))])["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == (here.parent / "a b.yaml").as_uri()
+
+
+@pytest.mark.parametrize(
+    ("problems", "files", "said"),
+    [
+        ([], 4, "4 specs: no problems"),
+        ([], 1, "1 spec: no problems"),
+        ([ERROR, ERROR, ERROR, WARNING], 4, "3 errors, 1 warning in 2 of 4 specs"),
+        ([WARNING, WARNING], 1, "2 warnings in 1 of 1 spec"),
+    ],
+)
+def test_the_summary_counts(problems: list[Problem], files: int, said: str) -> None:
+    assert summary(problems, files) == said

@@ -1,0 +1,195 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inferstack_stacks import build_app
+
+ROOT = Path(__file__).parents[2]
+SPEC = """
+kind: single-model
+endpoint_name: {name}
+model:
+  image: 111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1
+  model_data_url: s3://acme/model.tar.gz
+variant: {{instance_type: ml.m5.large, initial_instance_count: {count}}}
+"""
+STAGES = "stages: {prod: {variant: {initial_instance_count: 4}}}\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with an empty `model_specs`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model_specs").mkdir()
+    return tmp_path
+
+
+def write(file: str, text: str = "", **values: object) -> None:
+    path = Path("model_specs", file)
+    path.write_text(text or SPEC.format(**{"name": path.stem, "count": 2, **values}))
+
+
+def synthesised(name: str) -> dict:
+    return json.loads(Path("cdk.out", f"{name}.template.json").read_text())
+
+
+def test_each_spec_becomes_a_stack(folder):
+    write("a.yaml")
+    write("b.yml")
+    write(".hidden.yaml", "kind: 1")
+    assert [it.stack_name for it in build_app().synth().stacks] == ["a", "b"]
+
+
+def test_without_the_cdk_cli_the_output_goes_to_cdk_out(folder):
+    write("a.yaml")
+    build_app().synth()
+    assert synthesised("a")["Resources"].keys() >= {"Endpoint"}
+
+
+def test_resources_name_their_line_in_the_same_words_on_every_machine(folder):
+    write("a.yaml")
+    build_app(folder / "model_specs").synth()
+    assert synthesised("a")["Resources"]["Model"]["Metadata"] == {"inferstack:source": "model_specs/a.yaml:4"}
+
+
+def test_nothing_of_this_machine_is_written(folder):
+    write("a.yaml")
+    build_app().synth()
+    for file in Path("cdk.out").iterdir():
+        assert str(folder) not in file.read_text()
+        assert str(ROOT) not in file.read_text()
+
+
+def test_context_chooses_the_stage(folder):
+    write("a.yaml", SPEC.format(name="a", count=1) + STAGES)
+    build_app(context={"stage": "prod"}).synth()
+    (variant,) = synthesised("a")["Resources"]["EndpointConfig"]["Properties"]["ProductionVariants"]
+    assert variant["InitialInstanceCount"] == 4
+
+
+def test_context_chooses_the_specs(folder):
+    write("a.yaml")
+    Path("model_specs").rename("others")
+    build_app(context={"specs": "others"}).synth()
+    assert "others/a.yaml" in json.dumps(synthesised("a"))
+
+
+def test_all_problems_of_all_files_are_printed_one_a_line_and_nothing_is_written(folder, capsys):
+    write("a.yaml", SPEC.format(name="a", count=2) + "modle: 1\n")
+    write("b.yaml", SPEC.format(name="b", count="two"))
+    write("c.yaml", name="d")
+    write("d.yaml")
+    with pytest.raises(SystemExit) as stopped:
+        build_app()
+    assert stopped.value.code == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines if "warning" not in line] == [
+        "model_specs/a.yaml",
+        "model_specs/b.yaml",
+        "model_specs/d.yaml",
+    ]
+    assert 'the endpoint name "d" is taken by model_specs/c.yaml:3' in lines[-1]
+    assert not Path("cdk.out").exists()
+
+
+def test_an_empty_folder_is_a_problem(folder, capsys):
+    with pytest.raises(SystemExit):
+        build_app()
+    assert "model_specs:1:1: IS040" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_a_problem(folder, capsys):
+    with pytest.raises(SystemExit):
+        build_app("nowhere")
+    assert "nowhere:1:1: IS001" in capsys.readouterr().err
+
+
+def test_a_stage_that_a_spec_does_not_have_is_a_problem(folder, capsys):
+    write("a.yaml", SPEC.format(name="a", count=1) + STAGES)
+    with pytest.raises(SystemExit):
+        build_app(context={"stage": "prd"})
+    assert "did you mean `prod`?" in capsys.readouterr().err
+
+
+WIDE = "execution_role: {statements: [{action: ['s3:*'], resource: ['*']}]}\n"
+WARNED = SPEC.format(name="a", count=2) + WIDE
+
+
+def test_a_warning_is_printed_once(folder, capsys):
+    write("a.yaml", WARNED)
+    build_app().synth()
+    err = capsys.readouterr().err.splitlines()
+    assert len(err) == len(set(err)) >= 1
+    assert all(line.startswith("model_specs/a.yaml:") and ": warning: " in line for line in err)
+
+
+def test_under_the_cdk_cli_warnings_are_left_to_the_cli(folder, capsys, monkeypatch):
+    monkeypatch.setenv("CDK_OUTDIR", str(folder / "elsewhere"))
+    write("a.yaml", WARNED)
+    build_app().synth()
+    assert capsys.readouterr().err == ""
+    written = "".join(it.read_text() for it in (folder / "elsewhere").glob("*.json"))
+    assert "aws:cdk:warning" in written
+
+
+def test_the_cli_names_account_and_region_where_the_spec_does_not(folder, monkeypatch):
+    monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", "111122223333")
+    monkeypatch.setenv("CDK_DEFAULT_REGION", "us-east-1")
+    write("a.yaml")
+    (stack,) = build_app().synth().stacks
+    assert stack.environment.name == "aws://111122223333/us-east-1"
+
+
+def test_one_endpoint_in_two_regions_makes_two_stacks_of_one_name(folder):
+    for region in ("us-east-1", "us-west-2"):
+        text = SPEC.format(name="a", count=2) + f"env: {{region: {region}}}\n"
+        write(f"{region}.yaml", text.replace("us-east-1.amazonaws", f"{region}.amazonaws"))
+    stacks = build_app().synth().stacks
+    assert [(it.id, it.stack_name) for it in stacks] == [("a-us-east-1", "a"), ("a-us-west-2", "a")]
+
+
+# ---------------------------------------------------------------- as processes
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join(str(ROOT / it) for it in ("constructs", "stacks"))
+    keep = {name: value for name, value in os.environ.items() if name != "CDK_VALIDATION"}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**keep, "PYTHONPATH": paths, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_cdks_own_validation_finds_nothing_in_the_examples(tmp_path):
+    (tmp_path / "model_specs").symlink_to(ROOT / "model_specs")
+    done = run("-m", "inferstack_stacks", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # Only the validation writes this file, and only what it finds.
+    assert json.loads((tmp_path / "cdk.out/validation-report.json").read_text())["pluginReports"] == []
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["STACK", "KIND", "RESOURCES", "TEMPLATE"]
+    assert len(rows) == len(list((ROOT / "model_specs").glob("*.y*ml")))
+    assert all((tmp_path / row.split()[-1]).is_file() for row in rows)
+
+
+def test_wrong_specs_end_the_app_without_a_traceback(folder):
+    write("a.yaml", "kind: nothing\n")
+    done = run(str(ROOT / "app.py"), cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("model_specs/a.yaml:1:7: IS104: ")
+
+
+def test_the_app_prints_nothing_when_all_is_well(folder):
+    write("a.yaml", SPEC.format(name="a", count=2) + "ignore: [IS270]\n")
+    done = run(str(ROOT / "app.py"), cwd=folder, CDK_VALIDATION="false")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert Path("cdk.out/a.template.json").is_file()

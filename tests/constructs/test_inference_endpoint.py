@@ -1,0 +1,286 @@
+import aws_cdk as cdk
+import jsii
+import msgspec
+import pytest
+from aws_cdk import (
+    aws_ec2 as ec2,
+    aws_iam as iam,
+    aws_kms as kms,
+    aws_s3 as s3,
+    aws_sagemaker as sagemaker,
+    aws_sns as sns,
+)
+from support.cdk import endpoint, spec, stack, synthesised, template
+from support.resolving import of_type, only
+
+from inferstack.constructs import InferenceEndpoint
+from inferstack.resolve import resolve_template
+from inferstack.spec.blocks.alarms import Alarms
+from inferstack.spec.blocks.endpoint_config import EndpointConfig
+from inferstack.spec.blocks.kinds import Environment, SingleModelSpec
+from inferstack.spec.blocks.model import Model, VpcConfig
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.problem import SpecError
+
+IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
+
+
+def python_spec(**blocks: object) -> SingleModelSpec:
+    model = blocks.pop("model", None) or Model(image=IMAGE, model_data_url="s3://acme/one/model.tar.gz")
+    variant = Variant(instance_type="ml.g5.xlarge", initial_instance_count=2)
+    return SingleModelSpec(endpoint_name="one", model=model, variant=variant, **blocks)
+
+
+def test_the_default_child_is_the_endpoint():
+    made = endpoint("single")
+    assert isinstance(made.node.default_child, sagemaker.CfnEndpoint)
+    assert made.node.path == "Stack/Net"
+
+
+def test_node_is_asked_for_the_default_child_only_once():
+    made = endpoint("single")
+    assert made.node is made.node
+
+
+def test_an_override_of_the_default_child_reaches_the_template():
+    made = endpoint("single")
+    made.node.default_child.add_property_override("RetainDeploymentConfig", True)
+    assert only(synthesised(made), "AWS::SageMaker::Endpoint")["RetainDeploymentConfig"] is True
+
+
+def test_preserved_ids_give_the_resolved_template():
+    made = endpoint("components", preserve_logical_ids=True)
+    loaded = spec("components")
+    resolved = resolve_template(loaded.spec, region="us-east-1", source_of=loaded.source_of)
+    assert synthesised(made)["Resources"] == resolved["Resources"]
+    assert synthesised(made)["Outputs"] == resolved["Outputs"]
+
+
+def test_logical_ids_are_stable():
+    # A contract: another id here replaces the resources of whoever uses the construct.
+    ids = list(synthesised(endpoint("single", "{alarms: false, dashboard: false}"))["Resources"])
+    assert ids == [
+        "NetResourcesExecutionPolicy737FA02E",
+        "NetResourcesExecutionRole41AFDAE0",
+        "NetResourcesModel6984BE28",
+        "NetResourcesEndpointConfig2B8F3DFE",
+        "NetResourcesEndpoint7C6111B3",
+    ]
+
+
+def test_two_endpoints_live_in_one_stack():
+    shared = stack(region=None)
+    for name in ("a", "b"):
+        InferenceEndpoint(shared, name, spec=spec("multi", {"endpoint_name": name}))
+    made = template(shared)
+    assert {it["EndpointName"] for it in of_type(made, "AWS::SageMaker::Endpoint").values()} == {"a", "b"}
+    assert len(made["Mappings"]) == 2
+
+
+def test_an_endpoint_in_a_stack_of_others_adds_no_outputs_and_no_description():
+    assert synthesised(endpoint("single")).keys() == {"Resources"}
+
+
+def test_tags_reach_every_resource_that_can_carry_them():
+    made = endpoint("single", "tags: {team: a}")
+    cdk.Tags.of(made).add("stage", "prod")
+    for type_name in ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Endpoint"):
+        tags = only(synthesised(made), type_name)["Tags"]
+        assert tags == [{"Key": "stage", "Value": "prod"}, {"Key": "team", "Value": "a"}]
+
+
+def test_aspects_see_l1_constructs():
+    @jsii.implements(cdk.IAspect)
+    class Look:
+        def visit(self, node):
+            seen.append(type(node).__name__)
+
+    seen: list[str] = []
+    made = endpoint("single")
+    cdk.Aspects.of(made).add(Look())
+    synthesised(made)
+    assert {
+        "InferenceEndpoint",
+        "CfnModel",
+        "CfnEndpointConfig",
+        "CfnEndpoint",
+        "CfnRole",
+        "CfnAlarm",
+    } <= set(seen)
+
+
+def test_tokens_of_other_constructs_become_references():
+    here = stack()
+    bucket, topic, key = s3.Bucket(here, "Bucket"), sns.Topic(here, "Topic"), kms.Key(here, "Key")
+    vpc = ec2.Vpc(here, "Vpc", max_azs=2, nat_gateways=0)
+    group = ec2.SecurityGroup(here, "Group", vpc=vpc)
+    subnets = tuple(subnet.subnet_id for subnet in vpc.public_subnets)
+    model = Model(
+        image=IMAGE,
+        model_data_url=f"s3://{bucket.bucket_name}/model.tar.gz",
+        environment={"TOPIC": f"{topic.topic_name} in ${{AWS::Region}}"},
+        vpc_config=VpcConfig(security_group_ids=(group.security_group_id,), subnets=subnets),
+    )
+    made = python_spec(
+        model=model,
+        alarms=Alarms(actions=(topic.topic_arn,)),
+        endpoint_config=EndpointConfig(kms_key_id=key.key_arn),
+    )
+    InferenceEndpoint(here, "Net", spec=made)
+    result = template(here)
+
+    def reference(token: str) -> object:
+        return here.resolve(token)
+
+    properties = only(result, "AWS::SageMaker::Model")
+    assert properties["PrimaryContainer"]["ModelDataUrl"] == reference(
+        f"s3://{bucket.bucket_name}/model.tar.gz"
+    )
+    assert properties["PrimaryContainer"]["Environment"]["TOPIC"] == {
+        "Fn::Sub": ["${Token1} in ${AWS::Region}", {"Token1": reference(topic.topic_name)}]
+    }
+    assert properties["VpcConfig"]["SecurityGroupIds"] == [reference(group.security_group_id)]
+    assert only(result, "AWS::SageMaker::EndpointConfig")["KmsKeyId"] == reference(key.key_arn)
+    for alarm in of_type(result, "AWS::CloudWatch::Alarm").values():
+        assert alarm["AlarmActions"] == [reference(topic.topic_arn)]
+    (read,) = [
+        it
+        for it in only(result, "AWS::IAM::ManagedPolicy")["PolicyDocument"]["Statement"]
+        if it["Sid"] == "ReadModelFiles"
+    ]
+    arn = {
+        "Fn::Sub": [
+            "arn:${AWS::Partition}:s3:::${Token1}/model.tar.gz",
+            {"Token1": reference(bucket.bucket_name)},
+        ]
+    }
+    assert read["Resource"] == [arn]
+
+
+def test_a_role_of_another_construct_is_used_as_it_is():
+    here = stack()
+    role = iam.Role(here, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    InferenceEndpoint(here, "Net", spec=python_spec(execution_role=role.role_arn))
+    result = template(here)
+    assert only(result, "AWS::SageMaker::Model")["ExecutionRoleArn"] == here.resolve(role.role_arn)
+    assert len(of_type(result, "AWS::IAM::Role")) == 1
+
+
+def test_tokens_of_another_stack_become_imports():
+    here = stack()
+    there = cdk.Stack(
+        cdk.App.of(here), "There", env=cdk.Environment(account="111122223333", region="us-east-1")
+    )
+    bucket = s3.Bucket(there, "Bucket")
+    model = Model(image=IMAGE, model_data_url=f"s3://{bucket.bucket_name}/model.tar.gz")
+    InferenceEndpoint(here, "Net", spec=python_spec(model=model))
+    url = only(template(here), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataUrl"]
+    assert "Fn::ImportValue" in url["Fn::Join"][1][1]
+
+
+def test_the_region_of_the_stack_decides_the_image():
+    made = endpoint("multi")
+    assert ".us-east-1." in only(synthesised(made), "AWS::SageMaker::Model")["PrimaryContainer"]["Image"]
+
+
+def test_a_stack_in_any_region_gets_a_mapping():
+    anywhere = stack(region=None)
+    InferenceEndpoint(anywhere, "Net", spec=spec("multi"))
+    assert "Mappings" in template(anywhere)
+
+
+def test_a_spec_for_another_region_than_the_stacks_is_refused():
+    with pytest.raises(SpecError, match="IS111: the spec is for `us-east-1`, the stack is in `eu-west-1`"):
+        InferenceEndpoint(stack("eu-west-1"), "Net", spec=python_spec(env=Environment(region="us-east-1")))
+
+
+def test_a_spec_made_in_python_is_checked():
+    wrong = msgspec.structs.replace(python_spec(), variant=Variant(instance_type="ml.g5.huge"))
+    with pytest.raises(SpecError, match=r'"ml\.g5\.huge"'):
+        InferenceEndpoint(stack(), "Net", spec=wrong)
+
+
+def test_a_warning_becomes_an_annotation_with_its_code():
+    made = endpoint("single", "execution_role: {statements: [{action: ['s3:*'], resource: ['*']}]}")
+    found = cdk.assertions.Annotations.from_stack(cdk.Stack.of(made)).find_warning(
+        "*", cdk.assertions.Match.string_like_regexp(r"<python>:1:1: IS\d{3}: warning: .* \[ack: IS\d{3}\]")
+    )
+    assert found
+
+
+def test_a_grant_to_the_role_comes_before_the_models():
+    made = endpoint("single")
+    bucket = s3.Bucket(cdk.Stack.of(made), "Bucket")
+    bucket.grant_read(made.execution_role)
+    result = synthesised(made)
+    (policy,) = of_type(result, "AWS::IAM::Policy")
+    (model,) = (it for it in result["Resources"].values() if it["Type"] == "AWS::SageMaker::Model")
+    assert policy in model["DependsOn"]
+    (role,) = of_type(result, "AWS::IAM::Role")
+    assert result["Resources"][policy]["Properties"]["Roles"] == [{"Ref": role}]
+
+
+@pytest.mark.parametrize(
+    ("block", "arn"),
+    [
+        ("{}", "arn:<partition>:iam::111122223333:role/<role>"),
+        ("execution_role: {path: /ml/serving/}", "arn:<partition>:iam::111122223333:role/ml/serving/<role>"),
+        ("execution_role: arn:aws:iam::111122223333:role/ml/mine", "arn:aws:iam::111122223333:role/ml/mine"),
+    ],
+)
+def test_the_role_has_its_own_arn(block, arn):
+    made = endpoint("single", block)
+    resolved = cdk.Stack.of(made).resolve(made.execution_role.role_arn)
+    parts = [resolved] if isinstance(resolved, str) else resolved["Fn::Join"][1]
+    names = {"AWS::Partition": "<partition>"}
+    assert "".join(it if isinstance(it, str) else names.get(it["Ref"], "<role>") for it in parts) == arn
+
+
+def test_grant_invoke_names_the_endpoint_and_its_components():
+    made = endpoint("components")
+    user = iam.User(cdk.Stack.of(made), "User")
+    made.grant_invoke(user)
+    result = synthesised(made)
+    (statement,) = only(result, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    assert statement["Action"] == [
+        "sagemaker:InvokeEndpoint",
+        "sagemaker:InvokeEndpointAsync",
+        "sagemaker:InvokeEndpointWithResponseStream",
+    ]
+    (one,) = of_type(result, "AWS::SageMaker::Endpoint")
+    (component,) = of_type(result, "AWS::SageMaker::InferenceComponent")
+    assert statement["Resource"] == [{"Ref": one}, {"Ref": component}]
+
+
+def test_name_and_arn_refer_to_the_endpoint():
+    made = endpoint("single", preserve_logical_ids=True)
+    resolve = cdk.Stack.of(made).resolve
+    assert resolve(made.endpoint_name) == {"Fn::GetAtt": ["Endpoint", "EndpointName"]}
+    assert resolve(made.endpoint_arn) == {"Ref": "Endpoint"}
+
+
+def test_connections_are_the_security_groups_of_the_spec():
+    network = {"security_group_ids": ["sg-0123456789abcdef0"], "subnets": ["subnet-0123456789abcdef0"]}
+    made = endpoint("single", {"model": {"vpc_config": network}})
+    made.connections.allow_from_any_ipv4(ec2.Port.tcp(443))
+    rule = only(synthesised(made), "AWS::EC2::SecurityGroupIngress")
+    assert (rule["GroupId"], rule["ToPort"]) == ("sg-0123456789abcdef0", 443)
+
+
+def test_without_a_vpc_there_are_no_connections():
+    with pytest.raises(ValueError, match="one has no security groups: its spec has no `vpc_config`"):
+        _ = endpoint("single").connections
+
+
+def test_an_alarm_is_found_by_its_metric():
+    made = endpoint("single")
+    alarm = made.alarm("MemoryUtilization")
+    assert alarm is made.alarm("MemoryUtilization")
+    arn = cdk.Stack.of(made).resolve(alarm.alarm_arn)
+    (logical_id,) = [it for it in of_type(synthesised(made), "AWS::CloudWatch::Alarm") if "AlarmMemory" in it]
+    assert arn == {"Fn::GetAtt": [logical_id, "Arn"]}
+
+
+def test_an_alarm_that_the_spec_does_not_have_is_an_error_that_names_those_it_has():
+    with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has some on .*`MemoryUtilization`"):
+        endpoint("single").alarm("ModelLatency")

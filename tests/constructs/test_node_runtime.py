@@ -1,0 +1,52 @@
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from inferstack import node_runtime
+from inferstack.node_runtime import NodeMissing, select_node
+
+
+@pytest.fixture
+def package(monkeypatch, tmp_path):
+    """The `node` extra, or none."""
+
+    def installed(file: str | None) -> None:
+        origin = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+        if file is not None:
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            (tmp_path / file).touch()
+        monkeypatch.setattr(node_runtime, "find_spec", lambda name: None if file is None else origin)
+
+    return installed
+
+
+@pytest.mark.parametrize("file", ["bin/node", "node.exe"])
+def test_the_node_of_the_extra_goes_first(package, tmp_path, file):
+    package(file)
+    environment: dict[str, str] = {}
+    select_node(environment)
+    assert environment == {"JSII_NODE": str(tmp_path / file)}
+
+
+def test_an_existing_choice_stays(package):
+    package("bin/node")
+    environment = {"JSII_NODE": "/opt/node"}
+    select_node(environment)
+    assert environment == {"JSII_NODE": "/opt/node"}
+
+
+def test_the_machines_own_node_is_left_to_cdk_to_find(package, tmp_path):
+    package(None)
+    (tmp_path / "node").touch(mode=0o755)
+    environment = {"PATH": str(tmp_path)}
+    select_node(environment)
+    assert environment == {"PATH": str(tmp_path)}
+
+
+def test_without_any_node_the_user_reads_one_line_that_helps(package, tmp_path):
+    package(None)
+    with pytest.raises(NodeMissing) as raised:
+        select_node({"PATH": str(tmp_path)})
+    assert re.fullmatch(r"CDK needs Node\.js 22.*pip install 'inferstack\[node\]'.*", str(raised.value))
+    assert isinstance(raised.value, SystemExit)

@@ -1,0 +1,116 @@
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_cloudwatch as cloudwatch, aws_iam as iam
+from support.cdk import spec, stack, synthesised, template
+from support.resolving import of_type, only
+
+from inferstack.constructs import (
+    EndpointAlarms,
+    EndpointAutoscaling,
+    EndpointDashboard,
+    ExecutionRole,
+    InferenceComponents,
+    InferenceEndpoint,
+)
+
+SCALED = """
+autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 50}]}
+"""
+COMPONENT_SCALED = """
+inference_components:
+  chat:
+    autoscaling:
+      min_capacity: 1
+      max_capacity: 4
+      policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]
+"""
+
+
+def types(made: cdk.Stack) -> set[str]:
+    return {it["Type"] for it in template(made)["Resources"].values()}
+
+
+@pytest.mark.parametrize(
+    ("part", "base", "change", "expected"),
+    [
+        (ExecutionRole, "single", "{}", {"AWS::IAM::Role", "AWS::IAM::ManagedPolicy"}),
+        (EndpointAlarms, "single", "{}", {"AWS::CloudWatch::Alarm"}),
+        (EndpointDashboard, "single", "{}", {"AWS::CloudWatch::Dashboard"}),
+        (
+            EndpointAutoscaling,
+            "single",
+            SCALED,
+            {"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy"},
+        ),
+        (InferenceComponents, "components", "{}", {"AWS::SageMaker::InferenceComponent"}),
+        (
+            InferenceComponents,
+            "components",
+            COMPONENT_SCALED,
+            {
+                "AWS::SageMaker::InferenceComponent",
+                "AWS::ApplicationAutoScaling::ScalableTarget",
+                "AWS::ApplicationAutoScaling::ScalingPolicy",
+            },
+        ),
+    ],
+)
+def test_a_part_makes_its_own_resources_only(part, base, change, expected):
+    here = stack()
+    part(here, "Part", spec=spec(base, change))
+    assert types(here) == expected
+
+
+def test_a_part_has_the_properties_that_the_whole_would_give_it():
+    whole, here = stack(), stack()
+    InferenceEndpoint(whole, "Net", spec=spec("single"))
+    EndpointAlarms(here, "Net", spec=spec("single"))
+    alarms = [list(of_type(template(it), "AWS::CloudWatch::Alarm").values()) for it in (whole, here)]
+    assert alarms[0] == alarms[1]
+
+
+def test_components_name_the_endpoint_that_exists():
+    here = stack()
+    InferenceComponents(here, "Chat", spec=spec("components"))
+    assert only(template(here), "AWS::SageMaker::InferenceComponent")["EndpointName"] == "shared"
+
+
+def test_scaling_depends_on_what_is_made_with_it_and_on_nothing_else():
+    together, alone = stack(), stack()
+    InferenceComponents(together, "Chat", spec=spec("components", COMPONENT_SCALED))
+    EndpointAutoscaling(alone, "Chat", spec=spec("components", COMPONENT_SCALED))
+    depends = [
+        resource.get("DependsOn")
+        for here in (together, alone)
+        for resource in template(here)["Resources"].values()
+        if resource["Type"] == "AWS::ApplicationAutoScaling::ScalableTarget"
+    ]
+    (component,) = of_type(template(together), "AWS::SageMaker::InferenceComponent")
+    assert depends == [[component], None]
+
+
+def test_a_part_in_any_region_takes_the_mapping_that_it_needs():
+    here = stack(region=None)
+    ExecutionRole(here, "Role", spec=spec("multi"))
+    EndpointAlarms(here, "Alarms", spec=spec("multi"))
+    assert len(template(here)["Mappings"]) == 1
+
+
+def test_a_role_that_is_kept_apart_fits_the_endpoint():
+    here = stack()
+    role = ExecutionRole(here, "Role", spec=spec("single"))
+    InferenceEndpoint(here, "Net", spec=spec("single", {"execution_role": role.role_arn}))
+    assert only(synthesised(role), "AWS::SageMaker::Model")["ExecutionRoleArn"] == here.resolve(role.role_arn)
+
+
+def test_the_default_child_is_the_one_resource_that_the_part_is_about():
+    here = stack()
+    assert isinstance(ExecutionRole(here, "Role", spec=spec("single")).node.default_child, iam.CfnRole)
+    dashboard = EndpointDashboard(here, "Dashboard", spec=spec("single"))
+    assert isinstance(dashboard.node.default_child, cloudwatch.CfnDashboard)
+    assert EndpointAlarms(here, "Alarms", spec=spec("single")).node.default_child is None
+
+
+def test_a_part_that_the_spec_does_not_ask_for_is_an_error():
+    with pytest.raises(ValueError, match="the spec of one asks for nothing that EndpointAutoscaling makes"):
+        EndpointAutoscaling(stack(), "Scaling", spec=spec("single"))

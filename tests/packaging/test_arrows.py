@@ -1,0 +1,89 @@
+"""Who may import whom. One way, so that a spec can be checked without Node, CDK or AWS."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIBRARY, STACKS = ROOT / "constructs/inferstack", ROOT / "stacks/inferstack_stacks"
+
+PURE = frozenset({"catalog", "spec", "triton", "defaults", "resolve"})
+"""Rooms that need neither CDK nor AWS."""
+
+MAY_IMPORT = {
+    "catalog": frozenset[str](),
+    "spec": frozenset({"catalog", "defaults"}),
+    "triton": frozenset({"catalog", "spec"}),
+    "defaults": frozenset({"catalog", "spec"}),
+    "resolve": PURE,
+    "node_runtime": frozenset[str](),
+    "constructs": PURE | {"node_runtime"},
+    "cli": PURE,
+}
+OUTSIDE = frozenset({"aws_cdk", "jsii", "constructs", "boto3", "botocore"})
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Full names of what a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom(module=str() as module, level=0):
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+            case ast.ImportFrom():
+                yield "a relative import"
+
+
+def files(room: str) -> list[Path]:
+    folder = LIBRARY / room
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+
+
+def rooms_of(names: Iterator[str]) -> set[str]:
+    return {name.split(".")[1] for name in names if name.startswith("inferstack.")}
+
+
+def test_every_room_of_the_library_is_in_the_table():
+    rooms = {it.stem for it in LIBRARY.iterdir() if it.suffix == ".py" or (it / "__init__.py").is_file()}
+    assert rooms - {"__init__"} == MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_a_room_imports_only_what_it_may(room):
+    assert files(room)
+    for file in files(room):
+        assert rooms_of(imported(file)) <= MAY_IMPORT[room] | {room}, file
+        assert "a relative import" not in imported(file), file
+
+
+def test_defaults_stand_between_the_blocks_of_a_spec_and_its_rules():
+    of_spec = {name for name in imported(LIBRARY / "defaults.py") if name.startswith("inferstack.spec.")}
+    assert of_spec
+    assert all(name.startswith("inferstack.spec.blocks.") for name in of_spec)
+    for file in files("spec/blocks"):
+        assert not any(name.startswith("inferstack.defaults") for name in imported(file)), file
+
+
+@pytest.mark.parametrize("room", sorted(PURE | {"cli"}))
+def test_a_pure_room_imports_neither_cdk_nor_aws(room):
+    for file in files(room):
+        assert {name.split(".")[0] for name in imported(file)}.isdisjoint(OUTSIDE), file
+
+
+def test_the_library_knows_nothing_of_the_stacks():
+    for file in LIBRARY.rglob("*.py"):
+        assert not any(name.startswith("inferstack_stacks") for name in imported(file)), file
+
+
+def test_the_app_knows_the_stacks_only():
+    assert list(imported(ROOT / "app.py")) == ["inferstack_stacks.build_app"]
+    assert len(list(STACKS.glob("*.py"))) > 1
+
+
+@pytest.mark.parametrize("source_root", ["constructs", "stacks"])
+def test_a_source_root_is_no_package(source_root):
+    # It would shadow PyPI's `constructs`, which aws-cdk-lib imports.
+    assert not (ROOT / source_root / "__init__.py").exists()

@@ -1,0 +1,29 @@
+"""Rehearsals of specs that the tests write."""
+
+from pathlib import Path
+
+import pytest
+from support.rehearsal import SERVER_PYTHON, Rehearse
+
+from inferstack.cli.rehearse import rehearsal_of
+from inferstack.spec.check import load_spec
+from inferstack.triton.rehearsal import ArchiveOutcome, rehearse
+
+_SECONDS = 60.0
+
+
+@pytest.fixture(scope="session")
+def rehearsed() -> Rehearse:
+    """Writes a spec and its files into a folder, rehearses it there, and gives the outcomes."""
+
+    def run(
+        folder: Path, text: str, files: dict[str, str], seconds: float = _SECONDS
+    ) -> list[ArchiveOutcome]:
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content, encoding="utf-8")
+        file = folder / "spec.yaml"
+        file.write_text(text, encoding="utf-8")
+        return list(rehearse(rehearsal_of(load_spec(file), file, python=SERVER_PYTHON, seconds=seconds)))
+
+    return run

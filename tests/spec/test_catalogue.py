@@ -1,0 +1,62 @@
+"""Every code once, explained, with what it rests on; and the committed page shows just that."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from inferstack.spec.catalogue import TOPICS, catalogue, every_entry
+from tools import generated_files, update_codes
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_code_is_unique() -> None:
+    codes = [entry.code for entry in every_entry()]
+    assert len(codes) > 40
+    assert sorted(codes) == sorted(set(codes))
+
+
+def test_every_code_belongs_to_a_topic() -> None:
+    for code in catalogue():
+        assert re.fullmatch(r"IS\d{3}", code)
+        assert code[:3] in TOPICS
+
+
+def test_every_entry_is_a_sentence_with_a_source() -> None:
+    for entry in catalogue().values():
+        assert entry.sentence.endswith("."), entry
+        assert entry.sentence == " ".join(entry.sentence.split()), entry
+        assert entry.source, entry
+
+
+def test_every_code_that_the_code_mentions_is_in_the_catalogue() -> None:
+    found = {
+        (code, path.name)
+        for path in (ROOT / "constructs" / "inferstack" / "spec").rglob("*.py")
+        for code in re.findall(
+            r'^\s*(?:[A-Z_]+ = |@\w+\(|)"(IS\d{3})"', path.read_text("utf-8"), re.MULTILINE
+        )
+    }
+    assert len(found) > 20
+    assert {it for it in found if it[0] not in catalogue()} == set()
+
+
+def test_the_committed_page_is_the_generated_one() -> None:
+    stale = generated_files.stale(update_codes.generate())
+    assert not stale, f"docs/codes.md is out of date, run: {update_codes.COMMAND}"
+
+
+def test_the_page_shows_every_code_once() -> None:
+    page = update_codes.page(catalogue().values())
+    assert re.findall(r'^\| <a id="\w+"></a>(IS\d{3}) \|', page, re.MULTILINE) == list(catalogue())
+
+
+def test_check_says_what_is_out_of_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(update_codes, "PAGE", tmp_path / "codes.md")
+    assert update_codes.main(["--check"]) == 1
+    assert capsys.readouterr().out == "codes.md is out of date, run: python -m tools.update_codes\n"
+    assert update_codes.main([]) == 0
+    assert update_codes.main(["--check"]) == 0

@@ -1,0 +1,176 @@
+"""The schema that editors and the validator share: shipped as generated, complete, and right about specs."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.base import Block
+from inferstack.spec.schema import generate_schema, kind_definitions, shipped_schema
+from tools import generated_files, update_schema
+
+SPECS = sorted((Path(__file__).parents[2] / "model_specs").glob("*.yaml"))
+EXAMPLES = ("bert-large", "dali-inception", "resnet-mme", "travel-chat")
+
+
+@pytest.fixture(scope="module")
+def editor() -> Draft202012Validator:
+    """A validator that knows nothing but the shipped schema."""
+    return Draft202012Validator(shipped_schema())
+
+
+def properties() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for name, definition in shipped_schema()["$defs"].items():
+        for key, schema in definition.get("properties", {}).items():
+            yield name, key, schema
+
+
+def test_what_is_committed_is_what_is_generated() -> None:
+    stale = generated_files.stale(update_schema.generate())
+    assert not stale, f"{', '.join(path.name for path in stale)} out of date, run: {update_schema.COMMAND}"
+
+
+def test_check_names_what_is_out_of_date_and_a_run_mends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(update_schema, "SCHEMA", tmp_path / "schema.json")
+    monkeypatch.setattr(update_schema, "REFERENCE", tmp_path / "docs" / "spec.md")
+    assert update_schema.main(["--check"]) == 1
+    assert "schema.json is out of date, run: python -m tools.update_schema" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+    assert update_schema.main([]) == 0
+    assert update_schema.main(["--check"]) == 0
+
+
+def test_it_is_a_valid_schema_of_draft_2020_12() -> None:
+    schema = shipped_schema()
+    assert schema["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
+    Draft202012Validator.check_schema(schema)
+
+
+def test_every_reference_leads_to_a_definition_and_every_definition_is_used() -> None:
+    references = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(shipped_schema())))
+    assert references == set(shipped_schema()["$defs"])
+
+
+def test_everything_has_a_description() -> None:
+    lacking = [f"{name}.{key}" for name, key, schema in properties() if not schema.get("description")]
+    lacking += [name for name, it in shipped_schema()["$defs"].items() if not it.get("description")]
+    assert lacking == []
+
+
+def test_every_pattern_is_one_that_python_understands() -> None:
+    patterns = re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', json.dumps(shipped_schema()))
+    assert len(patterns) > 20
+    for pattern in patterns:
+        re.compile(json.loads(pattern))
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_an_editor_accepts_the_examples(path: Path, editor: Draft202012Validator) -> None:
+    assert [error.message for error in editor.iter_errors(yaml.safe_load(path.read_text("utf-8")))] == []
+
+
+def test_the_four_examples_are_among_them() -> None:
+    assert set(EXAMPLES) <= {path.stem for path in SPECS}
+
+
+@pytest.mark.parametrize(
+    ("example", "path", "value"),
+    [
+        ("bert-large", ("kind",), "single"),
+        ("bert-large", ("variant", "instance_type"), "ml.g4dn.huge"),
+        ("bert-large", ("variant", "initial_instance_count"), "10"),
+        ("bert-large", ("variant", "initial_instance_cuont"), 10),
+        ("bert-large", ("endpoint_name",), "bert_large"),
+        ("bert-large", ("inference_components",), {}),
+        ("bert-large", ("load_test", "job_type"), "Custom"),
+        ("bert-large", ("load_test", "instance_types"), ["ml.g4dn.huge"]),
+        ("bert-large", ("load_test", "traffic_pattern", "phases"), []),
+        ("bert-large", ("triton", "models", "bert", "max_batch_size"), "16"),
+        ("resnet-mme", ("model", "multi_model_config", "model_cache_setting"), "On"),
+        ("travel-chat", ("variant", "routing_config", "routing_strategy"), "ROUND_ROBIN"),
+        ("travel-chat", ("alarms", "actions"), ["arn:aws:sns:us-east-1:111122223333:t"] * 6),
+        ("travel-chat", ("alarms", "rules"), [{"metric": "Invocations", "threshold": 1, "period": 0}]),
+        ("travel-chat", ("alarms", "rules"), [{"metric": "Invocations", "threshold": 1, "ok": True}]),
+    ],
+)
+def test_an_editor_refuses_what_is_wrong(
+    example: str, path: tuple[str, ...], value: object, editor: Draft202012Validator
+) -> None:
+    spec = yaml.safe_load(next(it for it in SPECS if it.stem == example).read_text("utf-8"))
+    block = spec
+    for key in path[:-1]:
+        block = block[key]
+    block[path[-1]] = value
+    assert not editor.is_valid(spec)
+
+
+@pytest.mark.parametrize("statistic", ["Average", "p99", "p99.9"])
+def test_an_alarm_may_have_a_percentile(statistic: str, editor: Draft202012Validator) -> None:
+    spec = yaml.safe_load(next(it for it in SPECS if it.stem == "travel-chat").read_text("utf-8"))
+    spec["alarms"]["rules"][0]["statistic"] = statistic
+    assert editor.is_valid(spec)
+
+
+@pytest.mark.parametrize(
+    ("definition", "key", "word", "place"),
+    [
+        ("Variant", "instance_type", "enum", ("AWS::SageMaker::EndpointConfig", "ProductionVariant")),
+        ("RoutingConfig", "routing_strategy", "enum", ("AWS::SageMaker::EndpointConfig", "RoutingConfig")),
+        ("AlarmRule", "treat_missing_data", "enum", ("AWS::CloudWatch::Alarm", "")),
+        ("AlarmRule", "comparison_operator", "enum", ("AWS::CloudWatch::Alarm", "")),
+        ("ServerlessConfig", "memory_size_in_mb", "maximum", ("AWS::SageMaker::EndpointConfig",) * 1),
+        ("LoadStairs", "users_per_step", "maximum", ("sagemaker:Stairs", "")),
+        ("LoadTest", "job_type", "enum", ("sagemaker:CreateInferenceRecommendationsJobRequest", "")),
+    ],
+)
+def test_constraints_come_from_the_catalog(
+    definition: str, key: str, word: str, place: tuple[str, ...]
+) -> None:
+    shape = cloudformation.shape(*place if len(place) == 2 else (*place, definition))
+    assert shipped_schema()["$defs"][definition]["properties"][key][word] == shape[key].schema[word]
+
+
+def blocks(block: type[Block] = Block) -> Iterator[type[Block]]:
+    for below in block.__subclasses__():
+        yield below
+        yield from blocks(below)
+
+
+def test_every_key_that_a_block_takes_from_elsewhere_is_there() -> None:
+    redirected = [(block, key) for block in blocks() for key in block.aws_keys]
+    assert redirected
+    for block, key in redirected:
+        assert key in block.__struct_fields__
+        place = block.aws_keys[key]
+        assert place is None or place[1] in cloudformation.shape(*place[0].split("."))
+
+
+def test_a_field_without_text_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inferstack.spec.schema._field_texts", lambda block: {})
+    with pytest.raises(KeyError):
+        generate_schema()
+
+
+def test_every_kind_has_its_branch() -> None:
+    kinds = {branch["if"]["properties"]["kind"]["const"] for branch in shipped_schema()["allOf"]}
+    assert kinds == set(kind_definitions()) == set(shipped_schema()["properties"]["kind"]["enum"])
+
+
+def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
+    page = update_schema.REFERENCE.read_text("utf-8")
+    anchors = set(re.findall(r'<a id="([^"]+)">', page))
+    anchors |= {heading.lower() for heading in re.findall(r"^## (\w+)$", page, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= anchors
+    for name, key, schema in properties():
+        assert f"`{key}`" in page, f"{name}.{key}"
+        shown = " ".join(schema["description"].split()).replace("|", "\\|")
+        assert key == "kind" or shown in page, f"{name}.{key}"
+    assert "ml.g5.12xlarge" in page

@@ -1,0 +1,60 @@
+"""CDK apps, stacks and what they synthesise to, in a few words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import aws_cdk as cdk
+import yaml
+from constructs import IConstruct
+from jsii._kernel.providers import process
+from support.resolving import BASES, Template, merged
+
+from inferstack.constructs import InferenceEndpoint
+from inferstack.spec.check import LoadedSpec, parse_spec
+
+
+def spec(base: str, change: str | dict[str, Any] = "{}") -> LoadedSpec:
+    """A base spec with a change merged in."""
+    wanted = yaml.safe_load(change) if isinstance(change, str) else change
+    return parse_spec(merged(yaml.safe_load(BASES[base]), wanted))
+
+
+def stack(region: str | None = "us-east-1", name: str = "Stack") -> cdk.Stack:
+    """A stack in an app of its own; its template has nothing but what a test puts into it."""
+    synthesizer = cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
+    env = cdk.Environment(account="111122223333", region=region) if region else None
+    return cdk.Stack(cdk.App(analytics_reporting=False), name, env=env, synthesizer=synthesizer)
+
+
+def template(of: cdk.Stack) -> Template:
+    """What a stack synthesises to."""
+    made: Template = cdk.App.of(of).synth().get_stack_by_name(of.stack_name).template
+    return made
+
+
+def endpoint(base: str, change: str | dict[str, Any] = "{}", **options: Any) -> InferenceEndpoint:
+    """An endpoint in a stack of its own."""
+    return InferenceEndpoint(stack(), "Net", spec=spec(base, change), **options)
+
+
+def synthesised(of: IConstruct) -> Template:
+    """The template of the stack that a construct is in."""
+    return template(cdk.Stack.of(of))
+
+
+@contextmanager
+def crossings() -> Iterator[list[str]]:
+    """Counts what is asked of Node meanwhile."""
+    asked: list[str] = []
+    send = process._NodeProcess.send
+
+    def counted(self: Any, request: Any, response_type: Any) -> Any:
+        asked.append(type(request).__name__)
+        return send(self, request, response_type)
+
+    process._NodeProcess.send = counted
+    try:
+        yield asked
+    finally:
+        process._NodeProcess.send = send

@@ -1,0 +1,11 @@
+"""What the fixtures of the command line's tests give, and how the program is started."""
+
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+SOURCE_ROOT = Path(__file__).parents[2] / "constructs"
+PROGRAM = "import sys; from inferstack.cli import main; sys.exit(main())"
+
+Write = Callable[..., Path]
+Run = Callable[..., CompletedProcess[str]]

@@ -1,0 +1,51 @@
+"""Small models that really compute, and specs around them."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+from inferstack.triton.rehearsal import ArchiveOutcome
+
+# The interpreter with the extra `rehearse`; the tests' own unless it is named.
+SERVER_PYTHON = Path(os.environ.get("INFERSTACK_REHEARSAL_PYTHON", sys.executable))
+
+PYTHON_MODEL = """\
+import numpy as np
+import triton_python_backend_utils as pb
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        return [pb.InferenceResponse(self.outputs(request)) for request in requests]
+
+    def outputs(self, request):
+        given = {tensor.name(): tensor.as_numpy() for tensor in request.inputs()}
+        return [pb.Tensor(name, values) for name, values in compute(**given).items()]
+
+
+def compute(**given):
+"""
+
+Rehearse = Callable[..., list[ArchiveOutcome]]
+
+
+def model(body: str) -> str:
+    """A `model.py` that computes its outputs (a mapping) from `given`, the inputs."""
+    return PYTHON_MODEL + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
+
+
+def spec(kind: str, triton: str, environment: str = "{}") -> str:
+    """A spec with a `triton` block."""
+    prefix = "s3://acme-models/m/" + ("" if kind == "multi-model" else "model.tar.gz")
+    head = f"""\
+kind: {kind}
+endpoint_name: rehearsed
+model:
+  image: {{framework: triton, version: "24.09"}}
+  model_data_url: {prefix}
+  environment: {environment}
+variant: {{instance_type: ml.g4dn.xlarge, initial_instance_count: 1, inference_ami_version: al2-ami-sagemaker-inference-gpu-3-1}}
+"""
+    return head + "triton:\n" + "".join(f"  {line}\n" for line in dedent(triton).strip().splitlines())

@@ -1,0 +1,43 @@
+"""AWS's own validators of templates, run in this process."""
+
+import json
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from cfnlint.api import ManualArgs, lint
+from cloudformation_validate import RegoEngine, Severity, TemplateContent, ValidateConfig
+
+
+@cache
+def _engine() -> RegoEngine:
+    return RegoEngine()
+
+
+def validate_findings(template: Mapping[str, Any]) -> list[str]:
+    """What `cloudformation-validate` says at the severity WARN or above, with enums and bounds as errors.
+
+    Except W9013, accounts in ARNs: what a spec names is the spec's business.
+    """
+    config = ValidateConfig(strict=True, severity_level=Severity.WARN)
+    report = _engine().validate_template(TemplateContent(json.dumps(template)), config)
+    return [f"{it.rule_id}: {it.message}" for it in report.diagnostics if it.rule_id != "W9013"]
+
+
+def cfn_lint_findings(template: Mapping[str, Any]) -> list[str]:
+    """What cfn-lint says with all of its rules on, the informational and experimental ones too.
+
+    Except I4010, which asks for a description of every resource for language models.
+    """
+    arguments = ManualArgs(
+        regions=["us-east-1"],
+        include_checks=["I", "W", "E"],
+        ignore_checks=["I4010"],
+        include_experimental=True,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            f"{it.rule.id}: {it.message} {it.path}" for it in lint(json.dumps(template), config=arguments)
+        ]
