@@ -14,7 +14,7 @@ PURE = frozenset({"catalog", "spec", "triton", "defaults", "resolve"})
 
 MAY_IMPORT = {
     "catalog": frozenset[str](),
-    "spec": frozenset({"catalog", "defaults"}),
+    "spec": frozenset({"catalog", "defaults", "triton"}),
     "triton": frozenset({"catalog", "spec"}),
     "defaults": frozenset({"catalog", "spec"}),
     "resolve": PURE,
@@ -59,12 +59,21 @@ def test_a_room_imports_only_what_it_may(room):
         assert "a relative import" not in imported(file), file
 
 
-def test_defaults_stand_between_the_blocks_of_a_spec_and_its_rules():
-    of_spec = {name for name in imported(LIBRARY / "defaults.py") if name.startswith("inferstack.spec.")}
+VOCABULARY = ("blocks", "problem", "words", "placeholders")
+"""What everybody may take from `spec`: the format's classes, and how to say that something is wrong."""
+
+
+@pytest.mark.parametrize("room", ["triton", "defaults"])
+def test_between_the_vocabulary_of_specs_and_their_rules_stand(room):
+    of_spec = {n for file in files(room) for n in imported(file) if n.startswith("inferstack.spec.")}
     assert of_spec
-    assert all(name.startswith("inferstack.spec.blocks.") for name in of_spec)
-    for file in files("spec/blocks"):
-        assert not any(name.startswith("inferstack.defaults") for name in imported(file)), file
+    assert {name.split(".")[2] for name in of_spec} <= set(VOCABULARY)
+
+
+@pytest.mark.parametrize("word", VOCABULARY)
+def test_the_vocabulary_of_specs_rests_on_nothing_above_it(word):
+    for file in files(f"spec/{word}"):
+        assert rooms_of(imported(file)) <= {"catalog", "spec"}, file
 
 
 @pytest.mark.parametrize("room", sorted(PURE | {"cli"}))

@@ -56,7 +56,7 @@ def test_the_wheel_is_typed_and_licensed(names):
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel, and the dependencies of this one but not our sources: its Python."""
+    """Python of a fresh environment with the wheel, our dependencies, and without our sources."""
     folder = tmp_path_factory.mktemp("fresh")
     venv.create(folder, symlinks=os.name != "nt")
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

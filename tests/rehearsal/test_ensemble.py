@@ -15,14 +15,18 @@ SPEC = spec(
       split:
         backend: python
         max_batch_size: 8
-        input: [{name: TEXT, data_type: TYPE_STRING, dims: [1]}, {name: SCALE, data_type: TYPE_INT32, dims: [3]}]
+        input:
+          - {name: TEXT, data_type: TYPE_STRING, dims: [1]}
+          - {name: SCALE, data_type: TYPE_INT32, dims: [3]}
         output: [{name: LENGTHS, data_type: TYPE_FP32, dims: [3]}]
         files: {1/model.py: split.py}
       total:
         backend: python
         max_batch_size: 8
         input: [{name: VALUES, data_type: TYPE_FP32, dims: [3]}]
-        output: [{name: SUM, data_type: TYPE_FP64, dims: [1]}, {name: WORD, data_type: TYPE_STRING, dims: [1]}]
+        output:
+          - {name: SUM, data_type: TYPE_FP64, dims: [1]}
+          - {name: WORD, data_type: TYPE_STRING, dims: [1]}
         dynamic_batching: {}
         instance_group: [{count: 1, kind: KIND_GPU}]
         files: {1/model.py: total.py}
@@ -35,12 +39,22 @@ SPEC = spec(
       pipe:
         platform: ensemble
         max_batch_size: 8
-        input: [{name: TEXT, data_type: TYPE_STRING, dims: [1]}, {name: SCALE, data_type: TYPE_INT32, dims: [3]}]
-        output: [{name: SUM, data_type: TYPE_FP64, dims: [1]}, {name: WORD, data_type: TYPE_STRING, dims: [1]}]
+        input:
+          - {name: TEXT, data_type: TYPE_STRING, dims: [1]}
+          - {name: SCALE, data_type: TYPE_INT32, dims: [3]}
+        output:
+          - {name: SUM, data_type: TYPE_FP64, dims: [1]}
+          - {name: WORD, data_type: TYPE_STRING, dims: [1]}
         ensemble_scheduling:
           step:
-            - {model_name: split, model_version: -1, input_map: {TEXT: TEXT, SCALE: SCALE}, output_map: {LENGTHS: lengths}}
-            - {model_name: total, model_version: -1, input_map: {VALUES: lengths}, output_map: {SUM: SUM, WORD: WORD}}
+            - model_name: split
+              model_version: -1
+              input_map: {TEXT: TEXT, SCALE: SCALE}
+              output_map: {LENGTHS: lengths}
+            - model_name: total
+              model_version: -1
+              input_map: {VALUES: lengths}
+              output_map: {SUM: SUM, WORD: WORD}
     """,
 )
 # The request is the text "rehearsal" of 9 characters and ones, so each length is 9, and their sum 27.

@@ -28,6 +28,9 @@ class TritonPythonModel:
 def compute(**given):
 """
 
+_IMAGE = ("24.09", "al2-ami-sagemaker-inference-gpu-3-1")
+_NEWER_IMAGE = ("26.05", "al2023-ami-sagemaker-inference-gpu-4-1")
+
 Rehearse = Callable[..., list[ArchiveOutcome]]
 
 
@@ -36,16 +39,20 @@ def model(body: str) -> str:
     return PYTHON_MODEL + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
 
 
-def spec(kind: str, triton: str, environment: str = "{}") -> str:
+def spec(kind: str, triton: str, environment: str = "{}", newer: bool = False) -> str:
     """A spec with a `triton` block."""
     prefix = "s3://acme-models/m/" + ("" if kind == "multi-model" else "model.tar.gz")
+    version, ami = _NEWER_IMAGE if newer else _IMAGE
     head = f"""\
 kind: {kind}
 endpoint_name: rehearsed
 model:
-  image: {{framework: triton, version: "24.09"}}
+  image: {{framework: triton, version: "{version}"}}
   model_data_url: {prefix}
   environment: {environment}
-variant: {{instance_type: ml.g4dn.xlarge, initial_instance_count: 1, inference_ami_version: al2-ami-sagemaker-inference-gpu-3-1}}
+variant:
+  instance_type: ml.g4dn.xlarge
+  initial_instance_count: 1
+  inference_ami_version: {ami}
 """
     return head + "triton:\n" + "".join(f"  {line}\n" for line in dedent(triton).strip().splitlines())

@@ -19,7 +19,7 @@ from inferstack.spec.document import Document
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions, shipped_schema
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS, describe, listed, nearest, type_name
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, type_name
 
 # jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
 # comes from iterating none is.
@@ -66,9 +66,7 @@ def _kind_problem(document: Document) -> Problem:
             document, (), MISSING_KEY, "the spec lacks `kind`", f"add `kind:` with {listed(kinds)}"
         )
     found = document.data["kind"]
-    return _problem(
-        document, ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind", _choose(found, kinds)
-    )
+    return _problem(document, ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind", choose(found, kinds))
 
 
 def _problem(
@@ -159,7 +157,7 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
         if key not in known:
             where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            fix = _choose(key, known)
+            fix = choose(key, known)
             if is_api_only_key(error.schema.get("title", ""), key):
                 message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
@@ -228,24 +226,37 @@ def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
 
 def _type(name: str, error: Error) -> tuple[str, str]:
     wanted, found = error.validator_value, error.instance
-    fix = ""
-    if wanted == "string" and isinstance(found, int | float):
-        text = str(found).lower() if isinstance(found, bool) else str(found)
-        fix = f'quote it: "{text}" (check that YAML did not change the text)'
-    elif found is None:
-        fix = "give it a value, or remove the key"
-    elif wanted == "boolean" and str(found).lower() in {"yes", "no", "on", "off", "y", "n"}:
-        fix = "write true or false: in YAML 1.2 other words are strings"
-    elif wanted == "array":
-        fix = "write a list: [a, b] or one `- item` a line"
-    return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
+    return f"{name} must be {type_name(wanted)}, found {describe(found)}", _retype(wanted, found)
+
+
+_NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+_YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
+
+
+def _retype(wanted: str, found: object) -> str:
+    """How a value gets the type that is wanted."""
+    match wanted, found:
+        case _, None:
+            return "give it a value, or remove the key"
+        case "string", bool():
+            return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
+        case "string", int() | float():
+            return f'quote it: "{found}" (check that YAML did not change the text)'
+        case "integer" | "number", str() if _NUMERAL.fullmatch(found):
+            return f"write it without quotes: {found}"
+        case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
+            return "write true or false: in YAML 1.2 other words are strings"
+        case "array", _:
+            return "write a list: [a, b] or one `- item` a line"
+        case _:
+            return ""
 
 
 def _enum(name: str, error: Error) -> tuple[str, str]:
     message = f"{name} cannot be {describe(error.instance)}"
     if is_api_only_value(name.strip("`"), error.instance):
         message = f"{message}: {NOT_YET}"
-    return message, _choose(error.instance, error.validator_value)
+    return message, choose(error.instance, error.validator_value)
 
 
 def _pattern(name: str, error: Error) -> tuple[str, str]:
@@ -304,9 +315,3 @@ def _span(low: float | None, high: float | None) -> str:
             return f"at least {low}"
         case _:
             return f"{low} to {high}"
-
-
-def _choose(found: object, options: list[Any]) -> str:
-    close = nearest(found, [str(option) for option in options])
-    suggestion = f"did you mean `{close}`? " if close is not None else ""
-    return f"{suggestion}allowed: {listed(options, quote='')}"

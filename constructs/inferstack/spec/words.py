@@ -77,10 +77,23 @@ def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> 
 
 def nearest(found: object, options: Sequence[str]) -> str | None:
     """The option that was probably meant. CamelCase and hyphens count as snake_case."""
-    text = str(found)[:_LONGEST]
+    return next(iter(_by_nearness(found, options, 1)), None)
+
+
+def choose(found: object, options: Sequence[object]) -> str:
+    """What was probably meant and what is allowed; of many options those that are like the one found."""
+    words = [str(option) for option in options]
+    near = _by_nearness(found, words, _SHOWN // 2)
+    suggestion = f"did you mean `{near[0]}`? " if near else ""
+    if len(words) > _SHOWN and near:
+        return f"{suggestion}allowed: {', '.join(near)} and {len(words) - len(near)} more"
+    return f"{suggestion}allowed: {listed(words, quote='')}"
+
+
+def _by_nearness(found: object, options: Sequence[str], most: int) -> list[str]:
     folded = {_fold(option): option for option in reversed(options)}
-    close = get_close_matches(_fold(text), folded, n=1, cutoff=0.6)
-    return folded[close[0]] if close else None
+    close = get_close_matches(_fold(str(found)[:_LONGEST]), folded, n=most, cutoff=0.6)
+    return [folded[match] for match in close]
 
 
 def _fold(text: str) -> str:

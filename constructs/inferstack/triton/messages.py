@@ -70,7 +70,8 @@ def _reason(message: str) -> str:
 
 def print_text(config: Any) -> str:
     """The message as a ``config.pbtxt``: ASCII, fields in Triton's order, maps sorted by key."""
-    text: str = text_format.MessageToString(config)
+    # The default of `as_utf8` is another in protobuf 4 than in 7.
+    text: str = text_format.MessageToString(config, as_utf8=False)
     return text
 
 

@@ -113,7 +113,9 @@ def _placed(
     """A value of a field with the paths that its message gives it."""
     prefix: FieldPath = (name.text,)
     if field is not None and _is_map(field):
-        key = next((text for path, _, text in value if path == ("key",)), "")
+        # A key that is not written is the empty text, or zero.
+        empty = str(field.message_type.fields_by_name["key"].default_value)
+        key = next((text for path, _, text in value if path == ("key",)), empty)
         prefix = (name.text, _unquoted(key))
         value = [(path[1:], at, text) for path, at, text in value if path[:1] in ((), ("value",))]
     elif field is not None and _is_repeated(field):
@@ -127,6 +129,8 @@ def _placed(
 
 
 def _unquoted(text: str) -> str:
+    if text[:1] not in ("'", '"'):
+        return text
     if "\\" not in text:
         return text[1:-1]
     return text_encoding.CUnescape(text[1:-1]).decode(errors="replace")

@@ -5,6 +5,7 @@ reference of codes follows.
 """
 
 from inferstack.spec.rules import (
+    adapters,
     alarms,
     artifacts,
     autoscaling,
@@ -20,6 +21,8 @@ from inferstack.spec.rules import (
     multi_model,
     names,
     regions,
+    requirements,
+    scaling_metrics,
     serverless,
     triton_repository,
 )
@@ -29,6 +32,7 @@ __all__ = [
     "RULES",
     "Finding",
     "Rule",
+    "adapters",
     "alarms",
     "artifacts",
     "autoscaling",
@@ -44,6 +48,8 @@ __all__ = [
     "multi_model",
     "names",
     "regions",
+    "requirements",
+    "scaling_metrics",
     "serverless",
     "triton_repository",
 ]

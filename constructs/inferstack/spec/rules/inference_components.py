@@ -1,15 +1,15 @@
-"""IS400 to IS409, IS430 to IS459: inference components, adapters, and the variants that host them."""
+"""IS400 to IS409, IS440 to IS459: inference components and the variants that host them."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
-from inferstack.spec.blocks.inference_component import ComponentSpecification, InferenceComponent
+from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.adapters import is_adapter
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.walk import (
     component_variants,
     components,
@@ -164,97 +164,6 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield Finding(
                 (*path, "runtime_config", "copy_count"), "the component starts without any copy", fix
             )
-
-
-def is_adapter(specification: object) -> bool:
-    """Whether a specification makes its component an adapter of another."""
-    return (
-        isinstance(specification, ComponentSpecification)
-        and specification.base_inference_component_name is not None
-    )
-
-
-def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, ComponentSpecification, str]]:
-    """Path, name and specification of each adapter, and the name of its base."""
-    for path, name, component in components(spec):
-        it = component.specification
-        if it is not None and it.base_inference_component_name is not None:
-            yield (*path, "specification"), name, it, it.base_inference_component_name
-
-
-@error("IS430", "The base of an adapter is a component of the spec.", _SPECIFICATION, InferenceComponentsSpec)
-def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The adapter is made after its base."""
-    known = list(spec.inference_components)
-    for path, name, _, base in _adapters(spec):
-        if base not in known:
-            others = [other for other in known if other != name]
-            yield unknown_name((*path, "base_inference_component_name"), "inference component", base, others)
-
-
-@error("IS431", "The base of an adapter is no adapter itself.", _SPECIFICATION, InferenceComponentsSpec)
-def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Nor is it the adapter."""
-    adapters = {name for _, name, _, _ in _adapters(spec)}
-    for path, name, _, base in _adapters(spec):
-        if base in adapters:
-            what = "itself" if base == name else f"`{base}`, an adapter"
-            yield Finding(
-                (*path, "base_inference_component_name"),
-                f"`{name}` is an adapter of {what}",
-                "name the component that runs the model",
-            )
-
-
-@error(
-    "IS432",
-    "An adapter uses its base's resources and reserves none.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-)
-def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """SageMaker wants the block left out."""
-    for path, name, it, base in _adapters(spec):
-        if it.compute_resource_requirements is not None:
-            message = f"`{name}` is an adapter and runs on the resources of `{base}`"
-            yield Finding(
-                (*path, "compute_resource_requirements"), message, "remove `compute_resource_requirements`"
-            )
-
-
-@error(
-    "IS433",
-    "An adapter consists of an `artifact_url` and brings no image or model.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-)
-def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """It is loaded by its base's container."""
-    for path, name, it, _ in _adapters(spec):
-        if it.container is None or it.container.artifact_url is None:
-            yield Finding(
-                path, f"the adapter `{name}` has no files", "add `container: {artifact_url: s3://bucket/key}`"
-            )
-        if it.container is not None and it.container.image is not None:
-            yield Finding(
-                (*path, "container", "image"),
-                f"the adapter `{name}` has an image of its own",
-                "remove `image`",
-            )
-        if it.model_name is not None:
-            yield Finding(
-                (*path, "model_name"), f"the adapter `{name}` has a model of its own", "remove `model_name`"
-            )
-
-
-@error("IS434", "An adapter runs on the variant of its base.", _SPECIFICATION, InferenceComponentsSpec)
-def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """It has no instances of its own."""
-    for path, name, _, base in _adapters(spec):
-        here, there = spec.inference_components[name], spec.inference_components.get(base)
-        if there is not None and component_variants(spec, here) != component_variants(spec, there):
-            message = f"`{name}` and its base `{base}` are on different variants"
-            yield Finding((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
 
 
 @error(

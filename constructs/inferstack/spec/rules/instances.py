@@ -13,7 +13,7 @@ from inferstack.spec.words import listed
 
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
 _POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
-_STORAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-instance-storage.html"
+_STORAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-hosting.html"
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantRoutingConfig.html"
 _SAGEMAKER_CONFIG = "AWS::SageMaker::EndpointConfig"

@@ -76,12 +76,18 @@ def repository_in(contents: Contents, kind: Kind, default: str | None) -> Reposi
         return _model_at_the_top(contents)
     models: list[TritonModel] = []
     faults = list(_layout_faults(contents))
-    for folder in contents.folders_in(""):
-        if not _is_layer(contents, folder):
-            _read(contents, folder, folder, models, faults)
+    for folder in _model_folders(contents):
+        _read(contents, folder, folder, models, faults)
     if kind == "multi-model" or default is None:
         default = served_by_multi_model(tuple(models))
     return Repository(contents.archive.name, tuple(models), default, kind, _SOURCE, tuple(faults))
+
+
+def _model_folders(contents: Contents) -> list[str]:
+    """Folders of models. Beside a configuration at the top, a folder without its own is only a version."""
+    if CONFIG_FILE in contents.files:
+        return []
+    return [folder for folder in contents.folders_in("") if not _is_layer(contents, folder)]
 
 
 def _model_at_the_top(contents: Contents) -> Repository:

@@ -22,11 +22,13 @@ _OTHER_FORMATS = {
 
 
 def not_gzip(start: bytes) -> str | None:
-    """What a file is that begins like this, when it is no gzip file; in words. None when it is."""
+    """What a file is whose first block is this, when it is no gzip file; in words. None when it is."""
     if start.startswith(b"\x1f\x8b"):
         return None
     if not start:
         return "it is empty"
+    if start[257:].startswith(b"ustar"):
+        return "it is a tar that is not compressed"
     found = next((what for magic, what in _OTHER_FORMATS.items() if start.startswith(magic)), None)
     return "it is no gzip file" if found is None else f"it is {found}, not with gzip"
 

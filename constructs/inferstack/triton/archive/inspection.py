@@ -26,7 +26,7 @@ from inferstack.triton.model import CONFIG_FILE, Repository
 _MOST_MEMBERS = 100_000
 _MOST_NAMES = 16 << 20
 _MOST_CONFIGS = 64 << 20
-_START = 6
+_START = 512
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """One model asked in every form that a client of the endpoint can choose."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from inferstack.triton.rehearsal.explanations import failure
@@ -15,33 +16,44 @@ from inferstack.triton.rehearsal.tensors import (
     without_json,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How clients reach a model: path (also as people read it), headers, and the container's inference type."""
+
+    shown: str
+    path: str
+    headers: Mapping[str, str]
+    inference_type: str | None = None
+
+
 _JSON = "application/json"
 _LARGEST_JSON = 4_000_000
 _SUCCESS = 200
 
 
-def ask_sagemaker(client: Client, path: str, config: Any, headers: Mapping[str, str]) -> Iterator[Answer]:
+def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -> Iterator[Answer]:
     """Asks through SageMaker's port: JSON with a batch of one, binary with a batch of two where there is one.
 
     The second batch size shows models that only work for the first.
     """
-    if not _skips_json(config):
-        reply = client.ask("POST", path, json_request(config, 1), {**headers, "Content-Type": _JSON})
+    if not notes_about_json(config):
+        body = json_request(config, 1, in_sequence=in_sequence)
+        reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": _JSON})
         yield _answer("JSON", config, 1, reply)
-    batch = min(2, max(1, config.max_batch_size))
-    body, header = binary_request(config, batch)
-    kind = {"Content-Type": f"{BINARY}{header}"}
-    yield _answer("binary", config, batch, client.ask("POST", path, body, {**headers, **kind}))
+    batch = 1 if in_sequence else min(2, max(1, config.max_batch_size))
+    body, header = binary_request(config, batch, in_sequence=in_sequence)
+    reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": f"{BINARY}{header}"})
+    yield _answer("binary", config, batch, reply)
 
 
-def ask_triton(client: Client, path: str, config: Any) -> Iterator[Answer]:
+def ask_triton(client: Client, path: str, config: Any, *, in_sequence: bool) -> Answer:
     """Asks through Triton's own port, with a batch of one."""
-    if not _skips_json(config):
-        yield _answer("JSON", config, 1, client.ask("POST", path, json_request(config, 1)))
-        return
-    # Output comes in JSON here, unless asked for otherwise; the length of its JSON is in a header then.
-    body, header = binary_request(config, 1)
-    yield _answer("binary", config, 1, client.ask("POST", path, body, {TRITON_LENGTH: str(header)}))
+    if not notes_about_json(config):
+        body = json_request(config, 1, in_sequence=in_sequence)
+        return _answer("JSON", config, 1, client.ask("POST", path, body))
+    body, header = binary_request(config, 1, in_sequence=in_sequence)
+    return _answer("binary", config, 1, client.ask("POST", path, body, {TRITON_LENGTH: str(header)}))
 
 
 def notes_about_json(config: Any) -> tuple[str, ...]:
@@ -56,17 +68,20 @@ def notes_about_json(config: Any) -> tuple[str, ...]:
     return ()
 
 
-def _skips_json(config: Any) -> bool:
-    return bool(notes_about_json(config))
-
-
 def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
     if reply.status != _SUCCESS:
-        return Answer(form, batch, reply.milliseconds, failure=failure(reply.text))
+        return Answer(form, batch, reply.milliseconds, failure=refusal(reply))
     try:
         outputs = read_answer(reply.body, reply.header_length)
     except (ValueError, KeyError) as error:
-        words = f"the answer is none of the protocol: {error}"
-        return Answer(form, batch, reply.milliseconds, failure=Failure(words))
+        what = f"the answer is none of the protocol: {error}"
+        return Answer(form, batch, reply.milliseconds, failure=Failure(what))
     found = tuple(deviations(config, batch, outputs))
     return Answer(form, batch, reply.milliseconds, outputs, deviations=found)
+
+
+def refusal(reply: Reply) -> Failure:
+    """A reply that is not the wanted one, as a failure."""
+    if reply.status == 0:
+        return failure(reply.text, "")
+    return failure(f"status {reply.status}", reply.text)

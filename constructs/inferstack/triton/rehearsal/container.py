@@ -16,6 +16,8 @@ OWN_PORT = 8000
 _PREFIX = "SAGEMAKER_TRITON_"
 DEFAULT_MODEL = f"{_PREFIX}DEFAULT_MODEL_NAME"
 """Names the model that the container loads and that `/invocations` asks."""
+INFERENCE_TYPE = f"{_PREFIX}INFERENCE_TYPE"
+"""What `/invocations` does with a request, in Triton 25.03 and later."""
 _PING_MODE = f"{_PREFIX}PING_MODE"
 _INFERENCE_TYPES = ("infer", "generate", "generate_stream")
 
@@ -84,10 +86,9 @@ def _model_to_load(environment: Mapping[str, str], folders: Sequence[str]) -> st
 
 
 def _check_inference_type(environment: Mapping[str, str]) -> None:
-    name = f"{_PREFIX}INFERENCE_TYPE"
-    value = environment.get(name)
+    value = environment.get(INFERENCE_TYPE)
     if value and value not in _INFERENCE_TYPES:
-        raise ContainerStops(f"{name} is `{value}`; allowed: {', '.join(_INFERENCE_TYPES)}")
+        raise ContainerStops(f"{INFERENCE_TYPE} is `{value}`; allowed: {', '.join(_INFERENCE_TYPES)}")
 
 
 def _launch(

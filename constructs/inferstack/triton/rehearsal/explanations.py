@@ -5,13 +5,16 @@ before a server starts; where its message shows up after all, the check's code i
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inferstack.triton.rehearsal.outcome import Failure
 
 _LOG_HEAD = re.compile(r"^(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] ?")
 _DYING = "error: "
-_MOST_LINES = 30
+_MOST_LINES = 20
+# What the server says wherever there is no GPU.
+_NOISE = ('"CudaDriverHelper has not been initialized', "CudaDriverHelper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ _OF_CODE: tuple[Explanation, ...] = (
     ),
     _when(
         r"shared memory pool|No space left on device",
-        "the tensors do not fit into shared memory; raise SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE, or free some",
+        "the tensors do not fit into shared memory; raise SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE, or free it",
     ),
     _when(
         r"Stub process .* is not healthy|stub process has exited|failed to launch.*stub",
@@ -54,6 +57,11 @@ _OF_CODE: tuple[Explanation, ...] = (
     _when(
         r"no answer within",
         "the model took longer than --timeout; SageMaker itself waits 60 s for an answer",
+    ),
+    _when(
+        r"did not answer 200 within",
+        "loading takes longer than --timeout; SageMaker waits for "
+        "`container_startup_health_check_timeout_in_seconds`",
     ),
 )
 _OF_CONFIGURATION: tuple[Explanation, ...] = (
@@ -69,7 +77,6 @@ _OF_CONFIGURATION: tuple[Explanation, ...] = (
         r"decoupled transaction policy",
         "SageMaker's port takes one answer for one request; a decoupled model needs "
         "SAGEMAKER_TRITON_INFERENCE_TYPE generate or generate_stream, which the local Triton has not yet",
-        "IS918",
     ),
     _when(r"unable to find .*backend|must specify 'platform'", "no backend of this name is known", "IS920"),
     _when(
@@ -90,9 +97,11 @@ EXPLANATIONS = (*_OF_CODE, *_OF_CONFIGURATION)
 """In order: the first that fits is shown. What a model's own code does comes first, as it says more."""
 
 
-def failure(words: str) -> Failure:
-    """The words with their meaning, where it is known."""
-    return Failure(words.strip(), meaning_of(words))
+def failure(what: str, words: str) -> Failure:
+    """A failure with Triton's words, and their meaning where it is known."""
+    lines = tuple(line.rstrip() for line in words.splitlines() if line.strip())
+    meaning = next(filter(None, map(meaning_of, (*lines, what))), None)
+    return Failure(what, lines, meaning)
 
 
 def meaning_of(words: str) -> str | None:
@@ -104,22 +113,23 @@ def meaning_of(words: str) -> str | None:
 
 
 def why_it_ended(log: str) -> str:
-    """The server's errors from its log: its last word, and before it the errors that led there."""
-    errors = _errors(log)
+    """The server's errors from its log: its last word, and before it the errors that led there.
+
+    A log without any gives its last lines.
+    """
     last = [line for line in log.splitlines() if line.startswith(_DYING)]
-    found = list(dict.fromkeys([*errors, *last])) or log.splitlines()[-_MOST_LINES:]
+    lines = [line for said in (*_errors(log), *last) for line in said.replace("\\n", "\n").splitlines()]
+    found = list(dict.fromkeys(lines)) or log.splitlines()
     return "\n".join(found[-_MOST_LINES:])
 
 
-def _errors(log: str) -> list[str]:
+def _errors(log: str) -> Iterator[str]:
     """Error entries of the log without time and place; an entry may have several lines (a traceback)."""
-    lines: list[str] = []
     inside = False
     for line in log.splitlines():
         head = _LOG_HEAD.match(line)
         if head is not None:
             inside = head["level"] in "EF"
         said = line if head is None else line[head.end() :]
-        if inside and said.strip() and not said.startswith(("+--", "|", _DYING)):
-            lines.append(said.rstrip().strip('"'))
-    return lines
+        if inside and not said.startswith(("+--", "|", _DYING, *_NOISE)):
+            yield said.rstrip().strip('"')

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 from inferstack.triton.rehearsal.confinement import Confinement
 from inferstack.triton.rehearsal.container import OWN_PORT, PORT, Launch
-from inferstack.triton.rehearsal.explanations import meaning_of, why_it_ended
+from inferstack.triton.rehearsal.explanations import failure, why_it_ended
 from inferstack.triton.rehearsal.http import Client
 from inferstack.triton.rehearsal.outcome import Failure
 from inferstack.triton.rehearsal.server import InstalledServer, install_backends, server_environment
@@ -23,7 +23,7 @@ class NeverReady(Exception):  # noqa: N818 - an outcome of the rehearsal, no err
     """The server ended, or did not get ready in time."""
 
     def __init__(self, seconds: float, failure: Failure) -> None:
-        super().__init__(failure.words)
+        super().__init__(failure.what)
         self.seconds, self.failure = seconds, failure
 
 
@@ -85,8 +85,7 @@ class Host:
             sleep(_PAUSE)
 
     def _failure(self, what: str) -> Failure:
-        words = why_it_ended(self.log())
-        return Failure(f"{what}\n{words}", meaning_of(words))
+        return failure(what, why_it_ended(self.log()))
 
     @property
     def _log_file(self) -> Path:

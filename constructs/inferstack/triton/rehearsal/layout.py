@@ -11,6 +11,7 @@ from pathlib import Path
 
 from inferstack.triton.archive.entry import Entry
 from inferstack.triton.archive.plan import Locate, plan_archives
+from inferstack.triton.backends import is_ensemble
 from inferstack.triton.config import render_config
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.rehearsal.local_config import LocalConfig, local_config, stand_in_backend
@@ -34,6 +35,12 @@ class LaidOut:
     def stand_in(self, model: str) -> str | None:
         """The backend that is played for a model."""
         return self.configs[model].stand_in
+
+    def in_sequence(self, model: str) -> bool:
+        """Whether requests to a model belong to a sequence: it has state, or an ensemble may pass them on."""
+        config = self.configs[model].config
+        stateful = any(one.config.HasField("sequence_batching") for one in self.configs.values())
+        return stateful if is_ensemble(config) else bool(config.HasField("sequence_batching"))
 
 
 def lay_out(

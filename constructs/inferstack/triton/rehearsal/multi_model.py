@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from inferstack.triton.model import Repository
-from inferstack.triton.rehearsal.asking import ask_sagemaker, notes_about_json
+from inferstack.triton.rehearsal.asking import Way, refusal
 from inferstack.triton.rehearsal.container import ContainerStops, launch_multi_model
-from inferstack.triton.rehearsal.explanations import failure, meaning_of, why_it_ended
+from inferstack.triton.rehearsal.explanations import failure, why_it_ended
 from inferstack.triton.rehearsal.host import Host, NeverReady
 from inferstack.triton.rehearsal.http import Reply
 from inferstack.triton.rehearsal.layout import LaidOut
-from inferstack.triton.rehearsal.outcome import ArchiveOutcome, Failure, ModelOutcome
-from inferstack.triton.rehearsal.single import ask_member, loaded_models
+from inferstack.triton.rehearsal.outcome import ArchiveOutcome, ModelOutcome
+from inferstack.triton.rehearsal.single import ask_answering, ask_member, loaded_models, stopped
 
 _TARGET = "X-Amzn-SageMaker-Target-Model"
 _OK = 200
@@ -38,7 +38,7 @@ def rehearse_multi_model(
         launch = launch_multi_model(environment, str(empty))
         host.start(launch, sorted({name for _, laid_out in archives for name in laid_out.stand_ins}))
     except ContainerStops as stops:
-        why = Failure(str(stops), "the container ends before Triton starts")
+        why = stopped(stops)
         yield from (ArchiveOutcome(repository.archive, 0, why) for repository, _ in archives)
         return
     except NeverReady as never:
@@ -62,14 +62,15 @@ class _Visit:
         loaded = self._load()
         seconds = loaded.milliseconds / 1000
         if loaded.status != _OK:
-            words = "\n".join(dict.fromkeys([loaded.text, why_it_ended(self.host.log()[logged:])]))
-            return ArchiveOutcome(archive, seconds, Failure(words, meaning_of(words)))
+            words = f"{loaded.text}\n{why_it_ended(self.host.log()[logged:])}"
+            what = f"the archive does not load: {refusal(loaded).what}"
+            return ArchiveOutcome(archive, seconds, failure(what, words))
         models = tuple(self._models())
         steps = [f"loaded ({loaded.status})", "invoked"]
         for name, path, method, wanted in self._others():
             reply = self.host.sagemaker.ask(method, path, headers=self._headers())
             if reply.status != wanted:
-                told = failure(f"{name}: status {reply.status} instead of {wanted}: {reply.text}")
+                told = failure(f"{name}: status {reply.status} instead of {wanted}", reply.text)
                 return ArchiveOutcome(archive, seconds, told, models, tuple(steps))
             steps.append(f"{name} ({reply.status})")
         return ArchiveOutcome(archive, seconds, None, models, tuple(steps))
@@ -92,14 +93,8 @@ class _Visit:
         for model in self.repository.models:
             name = model.name
             if name == self.repository.default_model:
-                config = self.laid_out.configs[name].config
-                answers = tuple(
-                    ask_sagemaker(self.host.sagemaker, f"{self._path}/invoke", config, self._headers())
-                )
-                notes = (*self.laid_out.notes[name], *notes_about_json(config))
-                yield ModelOutcome(
-                    name, "POST /models/…/invoke", self.laid_out.stand_in(name), answers, notes
-                )
+                way = Way("/models/…/invoke", f"{self._path}/invoke", self._headers())
+                yield ask_answering(self.host, self.laid_out, name, way)
             else:
                 yield ask_member(self.host, self.laid_out, name, loaded=name in loaded)
 

@@ -7,9 +7,10 @@ from inferstack.triton.rehearsal.tensors import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Triton's own words (or the start script's), and what they mean here as far as we know."""
+    """What went wrong, Triton's own words about it, and what they mean as far as that is known."""
 
-    words: str
+    what: str
+    words: tuple[str, ...] = ()
     meaning: str | None = None
 
 

@@ -69,7 +69,8 @@ def _value(value: object) -> str:
 
 
 def _failure(failure: Failure, margin: str) -> Iterator[str]:
-    for line in failure.words.splitlines():
-        yield f"{margin}Triton: {line}"
+    yield f"{margin}{failure.what}"
+    for line in failure.words:
+        yield f"{margin}  Triton: {line}"
     if failure.meaning is not None:
         yield f"{margin}which means: {failure.meaning}"

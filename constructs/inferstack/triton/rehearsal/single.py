@@ -5,15 +5,17 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
 from inferstack.triton.model import Repository
-from inferstack.triton.rehearsal.asking import ask_sagemaker, ask_triton, notes_about_json
-from inferstack.triton.rehearsal.container import DEFAULT_MODEL, ContainerStops, launch_single
+from inferstack.triton.rehearsal.asking import Way, ask_sagemaker, ask_triton, notes_about_json
+from inferstack.triton.rehearsal.container import DEFAULT_MODEL, INFERENCE_TYPE, ContainerStops, launch_single
+from inferstack.triton.rehearsal.explanations import failure
 from inferstack.triton.rehearsal.host import Host, NeverReady
 from inferstack.triton.rehearsal.layout import LaidOut
 from inferstack.triton.rehearsal.outcome import ArchiveOutcome, Failure, ModelOutcome
 
-INVOCATIONS = "POST /invocations"
 OWN_PORT = "Triton's own port"
 NOT_LOADED = "not loaded"
+NOT_ASKED = "not asked"
+_GENERATING = frozenset({"generate", "generate_stream"})
 
 
 def rehearse_single(
@@ -24,26 +26,35 @@ def rehearse_single(
         launch = launch_single(environment, laid_out.folders)
         seconds = host.start(launch, laid_out.stand_ins)
     except ContainerStops as stops:
-        return ArchiveOutcome(
-            repository.archive, 0, Failure(str(stops), "the container ends before Triton starts")
-        )
+        return ArchiveOutcome(repository.archive, 0, stopped(stops))
     except NeverReady as never:
         return ArchiveOutcome(repository.archive, never.seconds, never.failure)
-    default = launch.environment[DEFAULT_MODEL]
-    models = tuple(_outcomes(host, repository, laid_out, default))
+    models = tuple(_outcomes(host, repository, laid_out, launch.environment))
     return ArchiveOutcome(repository.archive, seconds, models=models)
 
 
-def _outcomes(host: Host, repository: Repository, laid_out: LaidOut, default: str) -> Iterator[ModelOutcome]:
+def _outcomes(
+    host: Host, repository: Repository, laid_out: LaidOut, environment: Mapping[str, str]
+) -> Iterator[ModelOutcome]:
+    default = environment[DEFAULT_MODEL]
     loaded = loaded_models(host)
     for model in repository.models:
         if model.name == default:
-            config = laid_out.configs[model.name].config
-            answers = tuple(ask_sagemaker(host.sagemaker, "/invocations", config, {}))
-            notes = (*laid_out.notes[model.name], *notes_about_json(config))
-            yield ModelOutcome(model.name, INVOCATIONS, laid_out.stand_in(model.name), answers, notes)
+            kind = environment.get(INFERENCE_TYPE)
+            yield ask_answering(host, laid_out, model.name, Way("/invocations", "/invocations", {}, kind))
         else:
             yield ask_member(host, laid_out, model.name, loaded=model.name in loaded)
+
+
+def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOutcome:
+    """Asks the model that clients of the endpoint reach, in every form that they may choose."""
+    stand_in, notes = laid_out.stand_in(name), laid_out.notes[name]
+    if way.inference_type in _GENERATING:
+        why = f"the local Triton has no inference type `{way.inference_type}`; only loading was rehearsed"
+        return ModelOutcome(name, NOT_ASKED, stand_in, (), (why, *notes))
+    config = laid_out.configs[name].config
+    answers = tuple(ask_sagemaker(host.sagemaker, way, config, in_sequence=laid_out.in_sequence(name)))
+    return ModelOutcome(name, f"POST {way.shown}", stand_in, answers, (*notes, *notes_about_json(config)))
 
 
 def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> ModelOutcome:
@@ -56,8 +67,14 @@ def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> Mod
     if config.model_transaction_policy.decoupled:
         why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
         return ModelOutcome(name, OWN_PORT, stand_in, (), (why, *notes))
-    answers = tuple(ask_triton(host.triton, f"/v2/models/{quote(name, safe='')}/infer", config))
-    return ModelOutcome(name, OWN_PORT, stand_in, answers, notes)
+    path = f"/v2/models/{quote(name, safe='')}/infer"
+    answer = ask_triton(host.triton, path, config, in_sequence=laid_out.in_sequence(name))
+    return ModelOutcome(name, OWN_PORT, stand_in, (answer,), notes)
+
+
+def stopped(stops: ContainerStops) -> Failure:
+    """The failure of a container whose start script gives up."""
+    return failure(f"the container ends before it starts Triton: {stops}", "")
 
 
 def loaded_models(host: Host) -> frozenset[str]:

@@ -33,6 +33,8 @@ _FORMATS = {
 }
 _NO_JSON = frozenset({"FP16", "BF16"})
 _BYTES = "BYTES"
+# A sequence of one request.
+_SEQUENCE = {"sequence_id": 1, "sequence_start": True, "sequence_end": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +75,19 @@ def input_elements(config: Any, batch: int) -> int:
     return sum(prod(asked.shape) for asked in _asked(config, batch))
 
 
-def json_request(config: Any, batch: int) -> bytes:
-    """A body with every declared input: ones, or a short text, in declared shapes."""
+def json_request(config: Any, batch: int, *, in_sequence: bool) -> bytes:
+    """A body with every declared input: ones, or a short text, in declared shapes.
+
+    ``in_sequence``: as the only request of a sequence, which models with state ask for.
+    """
     inputs = [
         {**_described(asked), "data": [_one(asked.data_type)] * prod(asked.shape)}
         for asked in _asked(config, batch)
     ]
-    return json.dumps({"inputs": inputs, **_about_request(config)}).encode()
+    return json.dumps({"inputs": inputs, "parameters": _SEQUENCE if in_sequence else {}}).encode()
 
 
-def binary_request(config: Any, batch: int) -> tuple[bytes, int]:
+def binary_request(config: Any, batch: int, *, in_sequence: bool) -> tuple[bytes, int]:
     """The same with the values behind the JSON. The number is the length of the JSON."""
     described: list[dict[str, Any]] = []
     values = b""
@@ -90,9 +95,8 @@ def binary_request(config: Any, batch: int) -> tuple[bytes, int]:
         data = _packed_one(asked.data_type) * prod(asked.shape)
         described.append({**_described(asked), "parameters": {"binary_data_size": len(data)}})
         values += data
-    about = _about_request(config)
-    about["parameters"] = {**about.get("parameters", {}), "binary_data_output": True}
-    header = json.dumps({"inputs": described, **about}).encode()
+    parameters = {**(_SEQUENCE if in_sequence else {}), "binary_data_output": True}
+    header = json.dumps({"inputs": described, "parameters": parameters}).encode()
     return header + values, len(header)
 
 
@@ -105,12 +109,6 @@ def _asked(config: Any, batch: int) -> Iterator[_Asked]:
 
 def _described(asked: _Asked) -> dict[str, Any]:
     return {"name": asked.name, "datatype": asked.data_type, "shape": list(asked.shape)}
-
-
-def _about_request(config: Any) -> dict[str, Any]:
-    if not config.HasField("sequence_batching"):
-        return {}
-    return {"parameters": {"sequence_id": 1, "sequence_start": True, "sequence_end": True}}
 
 
 def _one(name: str) -> object:

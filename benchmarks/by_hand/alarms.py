@@ -1,0 +1,115 @@
+"""The alarms of each kind, as a table that a user would keep."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Stack, aws_cloudwatch as cloudwatch
+
+from benchmarks.by_hand.components import Component
+from benchmarks.by_hand.names import TOPIC, VARIANT, suffix
+from benchmarks.family import Endpoint
+
+_CALLS, _FLEET, _COPIES = "AWS/SageMaker", "/aws/sagemaker/Endpoints", "/aws/sagemaker/InferenceComponents"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One alarm, for each part of the endpoint that has the metric."""
+
+    metric: str
+    namespace: str
+    statistic: str
+    threshold: float
+    limit: str
+    """The threshold for a reader."""
+    periods: int = 3
+    unit: str | None = None
+    datapoints: int | None = None
+    reason: str = ""
+    is_named_plainly: bool = False
+    """The statistic is the metric's own and not in the logical id."""
+
+
+_FAILURES = Watch(
+    "Invocation5XXErrors", _CALLS, "Sum", 1, "1", 5, None, 3, "Requests fail on the server's side in most minutes."
+)
+_KILLED = "A container that runs out of memory is killed with all its requests."
+_FULL = "The next batch or model will not fit into the GPU's memory."
+_LOADING = "Requests wait for models to be loaded: more models are in use than fit into memory."
+_REFUSED = "Requests are refused for longer than a component takes to wake from zero copies."
+
+_OF_VARIANTS = (
+    _FAILURES,
+    Watch("MemoryUtilization", _FLEET, "Maximum", 90, "90", unit="Percent", reason=_KILLED),
+    Watch(
+        "DiskUtilization", _FLEET, "Maximum", 90, "90", unit="Percent", reason="Model downloads and logs fail on a full disk."
+    ),
+    Watch("GPUMemoryUtilization", _FLEET, "Maximum", 95, "95 %", 5, "Percent", reason=_FULL),
+)
+_OF_MULTI_MODEL = Watch(
+    "ModelLoadingWaitTime", _CALLS, "p90", 30_000_000, "30 s", 5, "Microseconds", reason=_LOADING
+)
+_OF_COMPONENTS = (
+    _FAILURES,
+    Watch("NoCapacityInvocationFailures", _CALLS, "Sum", 1, "1", 15, reason=_REFUSED),
+    Watch("MemoryUtilizationNormalized", _COPIES, "Maximum", 90, "90 %", unit="Percent", reason=_KILLED),
+)
+_GPU_MEMORY = Watch(
+    "GPUMemoryUtilizationNormalized", _COPIES, "Average", 95, "95 %", unit="Percent", is_named_plainly=True
+)
+
+
+def variant_alarms(stack: Stack, endpoint: Endpoint) -> None:
+    """Alarms of an endpoint that hosts models."""
+    where = {"EndpointName": endpoint.name, "VariantName": VARIANT}
+    topics = None if endpoint.kind == "ensemble" else [TOPIC]
+    for watch in _variant_watches(endpoint):
+        _alarm(stack, watch, VARIANT, where, topics)
+
+
+def _variant_watches(endpoint: Endpoint) -> Iterator[Watch]:
+    yield from _OF_VARIANTS
+    match endpoint.kind:
+        case "multi-model":
+            yield _OF_MULTI_MODEL
+        case "single-model":
+            yield _latency(endpoint, "p95", 5)
+        case "ensemble":
+            yield _latency(endpoint, "p95", 3)
+
+
+def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> None:
+    """Alarms of inference components."""
+    for watch in (*_OF_COMPONENTS, _latency(endpoint, "p99", 5), _GPU_MEMORY):
+        for part in parts:
+            _alarm(stack, watch, part.name, {"InferenceComponentName": part.name}, [TOPIC])
+
+
+def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
+    limit = endpoint.latency_ms
+    return Watch("ModelLatency", _CALLS, statistic, limit * 1000, f"{limit} ms", periods, "Microseconds")
+
+
+def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics: list[str] | None) -> None:
+    named = "" if watch.is_named_plainly else watch.statistic[0].upper() + watch.statistic[1:]
+    is_percentile = watch.statistic.startswith("p")
+    said = f"{watch.statistic} of {watch.metric} of {title} reaches {watch.limit}. {watch.reason}".strip()
+    dimension = cloudwatch.CfnAlarm.DimensionProperty
+    cloudwatch.CfnAlarm(
+        stack,
+        f"Alarm{watch.metric}{named}{suffix(title, *where.values())}",
+        alarm_description=said,
+        namespace=watch.namespace,
+        metric_name=watch.metric,
+        dimensions=[dimension(name=name, value=value) for name, value in where.items()],
+        statistic=None if is_percentile else watch.statistic,
+        extended_statistic=watch.statistic if is_percentile else None,
+        unit=watch.unit,
+        period=60,
+        evaluation_periods=watch.periods,
+        datapoints_to_alarm=watch.datapoints,
+        comparison_operator="GreaterThanOrEqualToThreshold",
+        threshold=watch.threshold,
+        treat_missing_data="notBreaching",
+        alarm_actions=topics,
+    )

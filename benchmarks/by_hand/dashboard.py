@@ -1,0 +1,107 @@
+"""The dashboard: the same graphs for each part of an endpoint."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from aws_cdk import Fn, Stack, aws_cloudwatch as cloudwatch
+
+from benchmarks.by_hand.components import Component
+from benchmarks.by_hand.names import VARIANT
+from benchmarks.family import Endpoint
+
+_CALLS, _FLEET, _COPIES = "AWS/SageMaker", "/aws/sagemaker/Endpoints", "/aws/sagemaker/InferenceComponents"
+_BOTH, _FLEET_ONLY, _COPIES_ONLY = (_CALLS, _CALLS), (_CALLS, None), (None, _CALLS)
+_INSTANCES, _NORMALIZED = (_FLEET, None), (_FLEET, _COPIES)
+
+# Title, and metrics with statistic and the namespaces that variants and components publish them in.
+_WITH_COMPONENTS: dict[str, Any] = {
+    "Requests a minute": [
+        ("Invocations", "Sum", _BOTH),
+        ("InvocationsPerInstance", "Sum", _FLEET_ONLY),
+        ("InvocationsPerCopy", "Sum", _COPIES_ONLY),
+    ],
+    "Latency (µs)": [
+        ("ModelLatency", "p50", _BOTH),
+        ("ModelLatency", "p99", _BOTH),
+        ("OverheadLatency", "Average", _BOTH),
+    ],
+    "Errors a minute": [
+        ("Invocation4XXErrors", "Sum", _BOTH),
+        ("Invocation5XXErrors", "Sum", _BOTH),
+        ("InvocationModelErrors", "Sum", _BOTH),
+        ("NoCapacityInvocationFailures", "Sum", _COPIES_ONLY),
+    ],
+    "GPU (%)": [("GPUUtilization", "Average", _INSTANCES), ("GPUMemoryUtilization", "Average", _INSTANCES)],
+    "GPU, normalized (%)": [
+        ("GPUUtilizationNormalized", "Average", _NORMALIZED),
+        ("GPUMemoryUtilizationNormalized", "Average", _NORMALIZED),
+    ],
+    "CPU, memory, disk (%)": [
+        (name, "Average", _INSTANCES) for name in ("CPUUtilization", "MemoryUtilization", "DiskUtilization")
+    ],
+    "Reserved by components (%)": [
+        (name, "Average", _INSTANCES) for name in ("GPUReservation", "CPUReservation", "MemoryReservation")
+    ],
+}
+_OF_COMPONENTS = {"GPU, normalized (%)", "Reserved by components (%)"}
+_WITH_MODELS = {title: rows for title, rows in _WITH_COMPONENTS.items() if title not in _OF_COMPONENTS}
+_WITH_MANY_MODELS = {
+    **_WITH_MODELS,
+    "Loaded models": [("LoadedModelCount", "Average", _INSTANCES), ("ModelCacheHit", "Average", _FLEET_ONLY)],
+    "Loading of models (µs)": [
+        (name, "Average", _FLEET_ONLY)
+        for name in ("ModelLoadingWaitTime", "ModelDownloadingTime", "ModelLoadingTime")
+    ],
+}
+_GRAPHS = {
+    "single-model": _WITH_MODELS,
+    "multi-model": _WITH_MANY_MODELS,
+    "ensemble": _WITH_MODELS,
+    "inference-components": _WITH_COMPONENTS,
+}
+
+
+def dashboard(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> cloudwatch.CfnDashboard:
+    """The dashboard of an endpoint."""
+    graphs = _GRAPHS[endpoint.kind].items()
+    body = {"widgets": [_widget(i, endpoint, parts, *graph) for i, graph in enumerate(graphs)]}
+    return cloudwatch.CfnDashboard(
+        stack,
+        "Dashboard",
+        dashboard_name=Fn.sub(f"{endpoint.name}-${{AWS::Region}}"),
+        dashboard_body=Fn.sub(json.dumps(body, separators=(",", ":"))),
+    )
+
+
+def _widget(index: int, endpoint: Endpoint, parts: Sequence[Component], title: str, rows: Any) -> Any:
+    row, column = divmod(index, 3)
+    shown = {
+        "title": title,
+        "region": "${AWS::Region}",
+        "period": 60,
+        "yAxis": {"left": {"min": 0}},
+        "metrics": [line for metric in rows for line in _lines(endpoint, parts, *metric)],
+    }
+    return {"type": "metric", "x": 8 * column, "y": 6 * row, "width": 8, "height": 6, "properties": shown}
+
+
+def _lines(
+    endpoint: Endpoint,
+    parts: Sequence[Component],
+    metric: str,
+    statistic: str,
+    namespaces: tuple[str | None, str | None],
+) -> Iterator[list[Any]]:
+    of_variants, of_components = namespaces
+    if of_variants is not None:
+        where = ["EndpointName", endpoint.name, "VariantName", VARIANT]
+        yield [of_variants, metric, *where, _style(VARIANT, metric, statistic)]
+    if of_components is not None:
+        for part in parts:
+            style = _style(part.name, metric, statistic)
+            yield [of_components, metric, "InferenceComponentName", part.name, style]
+
+
+def _style(title: str, metric: str, statistic: str) -> dict[str, str]:
+    return {"stat": statistic, "label": f"{title} {metric} {statistic}"}

@@ -1,0 +1,74 @@
+"""Do both ways make the same templates? `python -m benchmarks.check_equal [COUNT]`.
+
+Compares what `app.py` and the hand-written app synthesise, and what `inferstack render` prints: section by
+section, resource by resource, without Metadata (inferstack adds the line of the spec that each comes from).
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.process import run
+from benchmarks.surroundings import (
+    app_program,
+    environment,
+    hand_program,
+    inferstack_program,
+    specs_folder,
+)
+
+Template = dict[str, Any]
+
+
+def differences(count: int) -> list[str]:
+    """Everything that is not equal, one line each."""
+    with specs_folder(count) as folder:
+        specs = [str(file) for file in sorted((folder / "model_specs").iterdir())]
+        run(app_program(folder), environment())
+        run(hand_program(folder, count), environment())
+        run(inferstack_program(folder, "render", *specs, "--out", "rendered"), environment())
+        hand = _templates(folder / "hand.out")
+        if len(hand) != count:
+            return [f"{len(hand)} templates by hand instead of {count}"]
+        return [
+            f"{way}: {line}"
+            for way in ("cdk.out", "rendered")
+            for line in _differences(hand, _templates(folder / way))
+        ]
+
+
+def _templates(folder: Path) -> dict[str, Template]:
+    return {file.name: json.loads(file.read_text("utf-8")) for file in folder.glob("*.template.json")}
+
+
+def _differences(ours: dict[str, Template], theirs: dict[str, Template]) -> Iterator[str]:
+    for name in sorted(ours.keys() | theirs.keys()):
+        one, other = _parts(ours.get(name, {})), _parts(theirs.get(name, {}))
+        for part in sorted(one.keys() | other.keys()):
+            if one.get(part) != other.get(part):
+                yield f"{name} {part}:\n  by hand    {one.get(part)}\n  inferstack {other.get(part)}"
+
+
+def _parts(template: Template) -> dict[str, Any]:
+    """Everything that has a name: resources without their metadata, outputs, mappings, the rest."""
+    return {
+        f"{section}.{name}": {key: it for key, it in part.items() if key != "Metadata"}
+        for section, content in template.items()
+        # Has one value only, so that nobody writes it by hand.
+        if section != "AWSTemplateFormatVersion"
+        for name, part in (content.items() if isinstance(content, dict) else [("", {"is": content})])
+    }
+
+
+def _main() -> None:
+    count = int(sys.argv[1]) if sys.argv[1:] else 24
+    found = differences(count)
+    print(*found, sep="\n", end="\n" if found else "")
+    print(f"{count} endpoints: {len(found)} differences")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,62 @@
+"""Where the measured programs run: the same Python, the same Node, nothing of the caller's CDK settings."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.process import Program
+from benchmarks.specs import write_specs
+
+ROOT = Path(__file__).parents[1]
+# The programs here run on nothing but the sources, installed or not.
+sys.path[:0] = [str(ROOT / "constructs"), str(ROOT / "stacks")]
+
+from inferstack.node_runtime import VARIABLE, select_node  # noqa: E402
+
+INFERSTACK = "import sys; from inferstack.cli import main; sys.exit(main())"
+"""The program `inferstack` of an installed package."""
+
+_SOURCES = (ROOT, ROOT / "constructs", ROOT / "stacks")
+_OWN = ("CDK_", "PYTHON", "JSII_", "NODE_OPTIONS")
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment without what would change the measurement."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
+    kept["PYTHONPATH"] = os.pathsep.join(map(str, _SOURCES))
+    if VARIABLE in os.environ:
+        kept[VARIABLE] = os.environ[VARIABLE]
+    # The app chooses its Node itself; the hand-written one must not run on another.
+    select_node(kept)
+    return kept
+
+
+def app_program(folder: Path, *, validation: bool = False) -> Program:
+    """`python app.py` on the specs in ``folder/model_specs``; templates go to ``folder/cdk.out``."""
+    return Program([sys.executable, str(ROOT / "app.py")], folder, _cdk(validation))
+
+
+def hand_program(folder: Path, count: int, *, validation: bool = False) -> Program:
+    """The hand-written app with as many endpoints; templates go to ``folder/hand.out``."""
+    command = [sys.executable, "-m", "benchmarks.by_hand.app", str(count), str(folder / "hand.out")]
+    return Program(command, folder, _cdk(validation))
+
+
+def inferstack_program(folder: Path, *arguments: str, statuses: frozenset[int] = frozenset({0})) -> Program:
+    """`inferstack ARGUMENTS` in a folder."""
+    return Program([sys.executable, "-c", INFERSTACK, *arguments], folder, statuses=statuses)
+
+
+@contextmanager
+def specs_folder(count: int) -> Iterator[Path]:
+    """A temporary folder with ``count`` specs in its `model_specs`."""
+    with tempfile.TemporaryDirectory() as name:
+        write_specs(Path(name, "model_specs"), count)
+        yield Path(name)
+
+
+def _cdk(validation: bool) -> dict[str, str]:
+    return {"CDK_VALIDATION": "true" if validation else "false"}

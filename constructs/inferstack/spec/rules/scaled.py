@@ -1,0 +1,67 @@
+"""What scales, on which dimension and from which number: read by all rules on scaling."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.walk import (
+    component_scalings,
+    component_variants,
+    variant_scalings,
+    variants,
+)
+
+INSTANCES = "sagemaker:variant:DesiredInstanceCount"
+CONCURRENCY = "sagemaker:variant:DesiredProvisionedConcurrency"
+COPIES = "sagemaker:inference-component:DesiredCopyCount"
+WHAT = {INSTANCES: "instances", CONCURRENCY: "provisioned concurrency", COPIES: "copies"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """Something that scales: where, on which scalable dimension, on which fleet, from which number on."""
+
+    path: SpecPath
+    scaling: Autoscaling
+    dimension: str
+    variant: Variant | None
+    start: tuple[SpecPath, int] | None
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Levels on which CloudWatch has metrics of it."""
+        return ("component",) if self.dimension == COPIES else ("variant", "endpoint")
+
+
+def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
+    """Variants first, then components."""
+    where = {id(variant): path for path, variant in variants(spec)}
+    for path, variant, scaling in variant_scalings(spec):
+        dimension = INSTANCES if variant.serverless_config is None else CONCURRENCY
+        yield Scaled(path, scaling, dimension, variant, _start(where[id(variant)], variant))
+    for path, _, component, scaling in component_scalings(spec):
+        host = next(iter(component_variants(spec, component)), None)
+        runtime = component.runtime_config
+        place = (*path[:-1], "runtime_config", "copy_count")
+        start = None if runtime is None else (place, runtime.copy_count)
+        yield Scaled(path, scaling, COPIES, host, start)
+
+
+def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
+    """Where a variant says from which number it starts, and the number."""
+    serverless = variant.serverless_config
+    if serverless is None:
+        count = variant.initial_instance_count
+        return None if count is None else ((*path, "initial_instance_count"), count)
+    count = serverless.provisioned_concurrency
+    return None if count is None else ((*path, "serverless_config", "provisioned_concurrency"), count)
+
+
+def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]]:
+    """Every policy with its path and with what it scales."""
+    for scaled in scaled_parts(spec):
+        for index, policy in enumerate(scaled.scaling.policies):
+            yield (*scaled.path, "policies", index), scaled, policy

@@ -1,0 +1,124 @@
+"""IS510 to IS519: the metrics that scaling follows, and their targets."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog import instances, metrics
+from inferstack.catalog.metrics import Metric
+from inferstack.spec.blocks.autoscaling import ScalingPolicy
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, policies
+from inferstack.spec.rules.walk import (
+    instance_types,
+    kind_of,
+)
+from inferstack.spec.words import listed, nearest
+
+_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+
+# Of what a serverless endpoint publishes, only this rises and falls with provisioned concurrency.
+_OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
+
+
+@error("IS510", "The metric of a policy is one that AWS has.", _METRICS, ModelSpec)
+def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """A predefined metric type, or one that SageMaker publishes."""
+    for path, scaled, policy in policies(spec):
+        if metrics.find_predefined(policy.metric) is None and not metrics.find(policy.metric):
+            fitting = _fitting(spec, scaled)
+            close = nearest(policy.metric, [*fitting, *metrics.names()])
+            suggestion = "" if close is None else f"did you mean `{close}`? "
+            yield Finding(
+                (*path, "metric"),
+                f"AWS has no metric `{policy.metric}`",
+                f"{suggestion}here fit {listed(fitting)}",
+            )
+
+
+def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
+    """Metrics that could scale this, the predefined ones first."""
+    predefined = [
+        it.name for it in metrics.PREDEFINED_SCALING_METRICS if it.scalable_dimension == scaled.dimension
+    ]
+    return [*predefined, *(name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))]
+
+
+def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    if scaled.dimension == CONCURRENCY and name != _OF_CONCURRENCY:
+        return False
+    return any(it.dimensions in scaled.levels for it in metrics.find(name, kind_of(spec)))
+
+
+@error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec)
+def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
+    """Metrics of copies scale copies, those of variants instances."""
+    for path, scaled, policy in policies(spec):
+        found = metrics.find_predefined(policy.metric)
+        if found is not None and found.scalable_dimension != scaled.dimension:
+            here, there = WHAT[scaled.dimension], WHAT[found.scalable_dimension]
+            message = f"{policy.metric} scales {there}, and this scales {here}"
+            yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+
+
+@error("IS512", "The metric of a policy is published for what it scales.", _METRICS, ModelSpec)
+def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """A policy on a metric without data never does anything."""
+    for path, scaled, policy in policies(spec):
+        known = metrics.find_predefined(policy.metric) is None and metrics.find(policy.metric)
+        if known and not _published(spec, scaled, policy.metric):
+            message = (
+                f"{policy.metric} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
+            )
+            yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+
+
+@error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec)
+def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
+    """Capacity follows the ratio of metric and target."""
+    for path, _, policy in policies(spec):
+        if policy.target_value <= 0:
+            yield Finding(
+                (*path, "target_value"), f"the target is {policy.target_value}", "write a number above 0"
+            )
+
+
+@error("IS514", "The target of a utilization can be reached.", _METRICS, ModelSpec)
+def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """A sum over devices ends at 100 times their number."""
+    for path, scaled, policy, metric in _utilizations(spec):
+        most = 100 * min(_devices(scaled, metric), default=1)
+        if policy.target_value > most:
+            message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
+            fix = f"write a number below {most}" if most else "choose a metric that the instance type has"
+            yield Finding((*path, "target_value"), message, fix)
+
+
+@warning("IS515", "The target of a utilization that sums over devices counts them all.", _METRICS, ModelSpec)
+def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
+    """60 on four GPUs is 15 % of them."""
+    for path, scaled, policy, metric in _utilizations(spec):
+        devices = max(_devices(scaled, metric), default=1)
+        if metric.per_device is not None and devices > 1 and 0 < policy.target_value <= 100:
+            word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
+            share = f"{policy.target_value} is {policy.target_value / devices:.3g} % of {devices} {word}"
+            fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
+            yield Finding((*path, "target_value"), f"{policy.metric} is a sum: {share}", fix)
+
+
+def _utilizations(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric]]:
+    """Policies on a percentage, with the metric."""
+    for path, scaled, policy in policies(spec):
+        for metric in metrics.find(policy.metric, kind_of(spec)):
+            if metric.unit == "Percent" and metric.dimensions in scaled.levels:
+                yield path, scaled, policy, metric
+
+
+def _devices(scaled: Scaled, metric: Metric) -> list[int]:
+    """How many devices the metric sums over, on each instance type that is known."""
+    if metric.per_device is None or scaled.variant is None:
+        return []
+    found = [instances.find(name) for name in instance_types(scaled.variant)]
+    return [it.gpus if metric.per_device == "gpu" else it.vcpus for it in found if it is not None]

@@ -1,0 +1,271 @@
+"""An archive that somebody made is judged as the container will take it, and can do no harm meanwhile."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import subprocess
+import tarfile
+import tracemalloc
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
+
+from inferstack.triton.archive.contents import Kind
+from inferstack.triton.archive.inspection import Inspection, inspect_archive
+from inferstack.triton.archive.packing import pack
+from inferstack.triton.archive.plan import plan_archive
+from inferstack.triton.check import repository_problems
+from inferstack.triton.folder import read_repository
+from inferstack.triton.model import FilePlace
+
+END = bytes(1024)
+OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}
+
+
+def inspected(folder: Path, content: bytes, kind: Kind = "single") -> Inspection:
+    """The archive, and every problem of its form and of its models."""
+    archive = folder / "model.tar.gz"
+    archive.write_bytes(content)
+    return inspect_archive(archive, kind)
+
+
+def errors(inspection: Inspection) -> list[str]:
+    found = list(inspection.problems)
+    if inspection.repository is not None:
+        found += repository_problems(inspection.repository, lambda _: FilePlace("archive"))
+    return sorted({problem.code for problem in found if problem.severity == "error"})
+
+
+def zipped(contents: Mapping[str, str]) -> bytes:
+    return gzip.compress(tar_of(contents), 1)
+
+
+def message(inspection: Inspection) -> str:
+    (problem,) = inspection.problems
+    return problem.message
+
+
+def test_our_own_archive_has_no_problem_and_the_same_digests(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path / "models", PIPE)
+    made = pack(plan_archive(read_repository(folder), [folder], locate), tmp_path / "model.tar.gz")
+    found = inspect_archive(made.path, "single")
+    assert errors(found) == []
+    assert found.packed == made
+    assert found.repository is not None
+    assert found.repository.default_model == "pipe"
+
+
+@pytest.mark.parametrize("options", [["-C", "models", "."], ["-C", "models", "net", "pipe"]])
+@pytest.mark.parametrize("form", ["gnu", "pax", "ustar", "v7"])
+def test_archives_of_the_tar_command_have_no_problem(options: list[str], form: str, tmp_path: Path) -> None:
+    lay_out(tmp_path / "models", {**PIPE, "net/1/" + "n" * 80: "x"})
+    subprocess.run(["tar", f"--format={form}", "-czf", "model.tar.gz", *options], cwd=tmp_path, check=True)
+    found = inspect_archive(tmp_path / "model.tar.gz", "single")
+    assert errors(found) == []
+    assert [member.name for member in found.members if member.kind == "file"].count("net/1/model.py") == 1
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_long_and_foreign_names_are_read_as_tarfile_reads_them(form: int, tmp_path: Path) -> None:
+    names = ["net/1/" + "l" * 150, "net/" + "/".join("deep" * 10 for _ in range(5)), "net/1/größe"]
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", format=form) as tar:
+        for name in names:
+            tar.addfile(tarfile.TarInfo(name))
+    assert [it.name for it in inspected(tmp_path, made.getvalue()).members] == names
+
+
+def test_content_is_hashed_to_the_last_byte(tmp_path: Path) -> None:
+    tar = tar_of(MODEL)
+    content = gzip.compress(tar[:1024]) + gzip.compress(tar[1024:] + bytes(10_240))
+    packed = inspected(tmp_path, content).packed
+    assert packed is not None
+    assert packed.file_sha256 == hashlib.sha256(content).hexdigest()
+    assert packed.tar_sha256 == hashlib.sha256(tar + bytes(10_240)).hexdigest()
+
+
+LAYOUTS: list[tuple[str, Mapping[str, str], list[str], list[str]]] = [
+    # what, contents, errors for a single model, errors in an archive of a multi-model endpoint
+    ("a model", MODEL, [], []),
+    ("with ./ in front", {f"./{path}": content for path, content in {"": "", **MODEL}.items()}, [], []),
+    ("an ensemble", PIPE, [], []),
+    ("the configuration at the top", {"config.pbtxt": CONFIG, "1/model.py": ""}, ["IS901"], []),
+    ("a folder too many", {f"repo/{path}": text for path, text in MODEL.items()}, ["IS901"], ["IS901"]),
+    ("nothing", {}, ["IS901"], ["IS901"]),
+    ("files only", {"model.py": ""}, ["IS901"], ["IS901"]),
+    ("two models", {**MODEL, **OTHER}, ["IS917"], ["IS914"]),
+    ("no version", {"net/config.pbtxt": CONFIG}, ["IS907"], ["IS907"]),
+    ("the ensemble's version lost", {**MODEL, "pipe/config.pbtxt": ENSEMBLE}, ["IS907"], ["IS907"]),
+    ("a version v1", {"net/config.pbtxt": CONFIG, "net/v1/model.py": ""}, ["IS907"], ["IS907"]),
+    ("another name", {**MODEL, "net/config.pbtxt": 'name: "other"\n' + CONFIG}, ["IS904"], []),
+    ("a byte order mark", {**MODEL, "net/config.pbtxt": "\ufeff" + CONFIG}, ["IS900"], ["IS900"]),
+    ("no pbtxt", {**MODEL, "net/config.pbtxt": "nonsense: {"}, ["IS900"], ["IS900"]),
+    ("too large a pbtxt", {**MODEL, "net/config.pbtxt": CONFIG + "#" * (1 << 20)}, ["IS900"], ["IS900"]),
+    ("stray checkpoints", {**MODEL, ".ipynb_checkpoints/x": ""}, ["IS997"], ["IS997"]),
+    ("an empty stray folder", {**MODEL, ".ipynb_checkpoints/": ""}, ["IS997"], ["IS997"]),
+    ("macOS's folder", {**MODEL, "__MACOSX/net/._config.pbtxt": ""}, ["IS997"], ["IS997"]),
+    ("the same file twice", {**MODEL, "./net/1/model.py": "other"}, ["IS994"], ["IS994"]),
+    ("but for case", {**MODEL, "net/1/Model.py": ""}, ["IS994"], ["IS994"]),
+    ("an absolute path", {**MODEL, "/etc/passwd": ""}, ["IS993"], ["IS993"]),
+    ("a way out", {**MODEL, "net/../../x": ""}, ["IS993"], ["IS993"]),
+]
+
+
+@pytest.mark.parametrize(("contents", "single", "many"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS])
+def test_the_layout_is_what_the_container_looks_for(
+    contents: Mapping[str, str], single: list[str], many: list[str], tmp_path: Path
+) -> None:
+    assert errors(inspected(tmp_path, zipped(contents))) == single
+    assert errors(inspected(tmp_path, zipped(contents), "multi-model")) == many
+
+
+def test_files_of_tools_inside_a_model_are_a_warning(tmp_path: Path) -> None:
+    found = inspected(tmp_path, zipped({**MODEL, "net/1/._model.py": "", "net/.DS_Store": "", "._net": ""}))
+    (problem,) = found.problems
+    assert (problem.code, problem.severity) == ("IS998", "warning")
+    assert "`._net`" in problem.message
+
+
+def test_a_model_at_the_top_has_the_archives_name(tmp_path: Path) -> None:
+    found = inspected(tmp_path, zipped({"config.pbtxt": CONFIG, "1/model.py": ""}), "multi-model").repository
+    assert found is not None
+    assert [(model.name, model.versions, list(model.files)) for model in found.models] == [
+        ("model", ("1",), ["1/model.py"])
+    ]
+
+
+def test_a_problem_of_a_configuration_stands_at_its_line_in_the_archive(tmp_path: Path) -> None:
+    found = inspected(tmp_path, zipped({**MODEL, "net/config.pbtxt": CONFIG + "nonsense: 1\n"})).repository
+    assert found is not None
+    (fault,) = found.faults
+    assert fault.place == FilePlace(f"{(tmp_path / 'model.tar.gz').as_posix()}/net/config.pbtxt", 4, 1)
+
+
+LINKS = {
+    "symbolic link": member("net/1/model.pt", tarfile.SYMTYPE, linkname="/etc/passwd"),
+    "hard link": member("net/1/model.pt", tarfile.LNKTYPE, linkname="net/config.pbtxt"),
+    "device": member("net/1/model.pt", tarfile.CHRTYPE),
+    "pipe": member("net/1/model.pt", tarfile.FIFOTYPE),
+    "unknown kind of entry": member("net/1/model.pt", b"V", b"what is this"),
+    "sparse file": member("net/1/model.pt", content=b"x", pax_headers={"GNU.sparse.major": "1"}),
+}
+
+
+@pytest.mark.parametrize("kind", LINKS)
+def test_what_is_neither_file_nor_folder_is_refused(kind: str, tmp_path: Path) -> None:
+    found = inspected(tmp_path, gzip.compress(LINKS[kind] + tar_of(MODEL)))
+    assert "IS991" in errors(found)
+    assert message(found) == f"{kind} in the archive: `net/1/model.pt`"
+
+
+def test_a_link_for_a_configuration_is_not_followed(tmp_path: Path) -> None:
+    link = member("net/config.pbtxt", tarfile.SYMTYPE, linkname="/etc/passwd")
+    assert "IS991" in errors(inspected(tmp_path, gzip.compress(link + tar_of({"net/1/model.py": ""}))))
+
+
+def zip_file() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("net/config.pbtxt", CONFIG)
+    return made.getvalue()
+
+
+GZIP = zipped({**MODEL, "net/1/weights.bin": "".join(map(str, range(5000)))})
+HUGE = 1 << 40
+UNUSABLE: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "it is empty"),
+    "text": (b"hello", "it is no gzip file"),
+    "a tar without gzip": (tar_of(MODEL), "it is a tar that is not compressed"),
+    "zip": (zip_file(), "it is a zip file"),
+    "bzip2": (bz2.compress(tar_of(MODEL)), "it is compressed with bzip2"),
+    "xz": (lzma.compress(tar_of(MODEL)), "it is compressed with xz"),
+    "cut off": (GZIP[: len(GZIP) // 2], "it ends too early"),
+    "cut off in the checksum": (GZIP[:-4], "it ends too early"),
+    "a wrong checksum": (GZIP[:-8] + bytes(8), "it is damaged"),
+    "damaged": (GZIP[:200] + bytes(200) + GZIP[400:], "it is damaged"),
+    "something behind it": (GZIP + b"more", "it is damaged"),
+    "no tar": (gzip.compress(b"hello" * 1000), "it holds no tar"),
+    "an empty gzip": (gzip.compress(b""), "it ends without the mark"),
+    "no end": (gzip.compress(member("net/x", content=b"x")), "it ends without the mark"),
+    "a file that is cut off": (gzip.compress(member("net/x", content=b"x" * 5000)[:3000]), "in the middle"),
+    "a size beyond all": (gzip.compress(member("net/x", size=HUGE) + END), "in the middle"),
+    "a size that is none": (
+        gzip.compress(member("net/x", pax_headers={"size": "-5"}) + END),
+        'the size of "net/x" is no number',
+    ),
+    "an endless name": (gzip.compress(member("n" * 2000) + END), "is longer than"),
+    "a header without end": (gzip.compress(member("x", tarfile.XHDTYPE, size=1 << 32) + END), "bytes long"),
+    "a long name without end": (gzip.compress(member("x", b"L", size=1 << 32) + END), "bytes long"),
+    "a damaged header": (gzip.compress(member("x", tarfile.XHDTYPE, b"999 path=x\n") + END), "is damaged"),
+    "a header of nothing": (gzip.compress(member("x", tarfile.XHDTYPE, b"11 path=x\n") + END), "is damaged"),
+    "an old sparse file": (gzip.compress(member("net/x", tarfile.GNUTYPE_SPARSE) + END), "tar --sparse"),
+}
+
+
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_what_is_no_whole_archive_is_one_clear_problem(what: str, tmp_path: Path) -> None:
+    content, reason = UNUSABLE[what]
+    found = inspected(tmp_path, content)
+    assert [problem.code for problem in found.problems] == ["IS996"]
+    assert reason in message(found)
+    assert found.packed is None
+
+
+@pytest.mark.parametrize(("name", "reason"), [("gone.tar.gz", "No such file"), (".", "Is a directory")])
+def test_what_cannot_be_opened_is_a_problem(name: str, reason: str, tmp_path: Path) -> None:
+    assert reason in message(inspect_archive(tmp_path / name, "single"))
+
+
+def bomb(chunks: Iterator[bytes], target: Path) -> Path:
+    with gzip.open(target, "wb", 1) as file:
+        for chunk in chunks:
+            file.write(chunk)
+    return target
+
+
+def many_members() -> Iterator[bytes]:
+    yield member("net/x") * 1001
+
+
+def large_configurations() -> Iterator[bytes]:
+    for number in range(70):
+        yield member(f"m{number}/config.pbtxt", content=bytes(1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("chunks", "reason"), [(many_members, "more than 1000 entries"), (large_configurations, "larger than")]
+)
+def test_what_would_fill_the_memory_is_refused(
+    chunks: object, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inferstack.triton.archive.inspection._MOST_MEMBERS", 1000)
+    archive = bomb(chunks(), tmp_path / "model.tar.gz")  # type: ignore[operator]
+    assert reason in message(inspect_archive(archive, "single"))
+
+
+def test_what_swells_without_end_is_refused_in_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inferstack.triton.archive.gzip_reading._HARMLESS", 16 << 20)
+    zeros = gzip.compress(bytes(16 << 20), 9)
+    head = gzip.compress(member("net/1/model.bin", size=HUGE))
+    (tmp_path / "model.tar.gz").write_bytes(head + zeros * 4)
+    tracemalloc.start()
+    try:
+        found = inspect_archive(tmp_path / "model.tar.gz", "single")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "more than 100 times its size" in message(found)
+    assert peak < 8 << 20
+
+
+def test_looking_into_an_archive_writes_nothing(tmp_path: Path) -> None:
+    inspected(tmp_path, zipped({**PIPE, "../evil": "", "/tmp/evil": ""}))
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tar.gz"]
+    assert not (tmp_path.parent / "evil").exists()
