@@ -19,10 +19,10 @@ from typing import Any
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
+    FieldDescriptorProto as Field,
     FileDescriptorProto,
     FileDescriptorSet,
 )
-from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
 
 from tools.triton_descriptions import DESCRIPTIONS
 from tools.triton_wheel import descriptor_in_wheel, notice_of_wheel

@@ -1,6 +1,15 @@
 """One endpoint of the family as a stack of typed L1 constructs."""
 
-from aws_cdk import App, CfnOutput, DefaultStackSynthesizer, Environment, Fn, Stack, Tags, aws_sagemaker as sagemaker
+from aws_cdk import (
+    App,
+    CfnOutput,
+    DefaultStackSynthesizer,
+    Environment,
+    Fn,
+    Stack,
+    Tags,
+    aws_sagemaker as sagemaker,
+)
 
 from benchmarks.by_hand import fleets, models
 from benchmarks.by_hand.alarms import component_alarms, variant_alarms

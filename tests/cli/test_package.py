@@ -37,6 +37,7 @@ triton:
       output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]
       files: {1/model.py: net.py}
 """
+MAIN = "import sys; from inferstack.cli import main; sys.exit(main())"
 Command = Callable[..., int]
 
 
@@ -119,7 +120,7 @@ def test_missing_files_are_named_at_their_lines_and_nothing_is_written(
     assert said.out == ""
     assert [line.split(": ")[:2] for line in said.err.splitlines()] == [
         ["one.yaml:15:27", "IS990"],
-        ["one.yaml:15:49", "IS990"],
+        ["one.yaml:15:48", "IS990"],
     ]
     assert not Path("out").exists()
 
@@ -131,7 +132,9 @@ def test_an_invalid_spec_packs_nothing(package: Command, capsys: pytest.CaptureF
     assert not Path("out").exists()
 
 
-def test_a_spec_without_triton_has_nothing_to_pack(package: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_spec_without_triton_has_nothing_to_pack(
+    package: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("one.yaml").write_text(SPEC)
     assert package("one.yaml") == 0
     assert capsys.readouterr().err == "one.yaml: nothing to package: the spec has no `triton` block\n"
@@ -152,10 +155,12 @@ def test_an_existing_repository_is_packed_without_its_junk(
     assert "    empty folder  pipe/1\n" in said
 
 
-def test_a_repository_that_is_not_there_is_an_error(package: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_repository_that_is_not_there_is_an_error(
+    package: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("one.yaml").write_text(SPEC + "triton: {repository: models}\n")
     assert package("one.yaml") == 1
-    assert "one.yaml:9:23: IS902" in capsys.readouterr().err
+    assert "one.yaml:9:22: IS990: models is not there" in capsys.readouterr().err
 
 
 def test_files_from_elsewhere_are_packed_only_when_allowed(
@@ -242,8 +247,7 @@ def test_a_stopped_run_leaves_nothing(ending: signal.Signals, package: Command, 
         file.truncate(8 << 30)
     out = tmp_path / "out"
     running = subprocess.Popen(
-        [sys.executable, "-c", "import sys; from inferstack.cli import main; sys.exit(main())"]
-        + ["package", "one.yaml", "--out", "out"],
+        [sys.executable, "-c", MAIN, "package", "one.yaml", "--out", "out"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.PIPE,
         text=True,
@@ -296,3 +300,15 @@ def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) 
     with bar("model.tar.gz", 100 << 20) as advance:
         advance(100 << 20)
     assert capsys.readouterr().err == ""
+
+
+def test_who_does_not_pack_does_not_pay_for_protobuf() -> None:
+    asked = f"{MAIN.rpartition(';')[0]}\nmain(['explain', 'IS012'])\nprint('google.protobuf' in sys.modules)"
+    ended = subprocess.run(
+        [sys.executable, "-c", asked],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.splitlines()[-1] == "False"

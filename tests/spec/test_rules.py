@@ -20,7 +20,7 @@ from inferstack.spec.quantity import (
 )
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.base import Rule, error
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     component_scalings,
     component_variants,
     components,

@@ -7,13 +7,21 @@ from pathlib import Path
 
 from inferstack.triton.model import FilePlace, Place
 
-CONFIG = 'backend: "python"\ninput { name: "X" data_type: TYPE_FP32 dims: 1 }\noutput { name: "Y" data_type: TYPE_FP32 dims: 1 }\n'
+CONFIG = """\
+backend: "python"
+input { name: "X" data_type: TYPE_FP32 dims: 1 }
+output { name: "Y" data_type: TYPE_FP32 dims: 1 }
+"""
 ENSEMBLE = """\
 platform: "ensemble"
 input { name: "X" data_type: TYPE_FP32 dims: 1 }
 output { name: "Y" data_type: TYPE_FP32 dims: 1 }
 ensemble_scheduling {
-  step { model_name: "net" model_version: -1 input_map { key: "X" value: "X" } output_map { key: "Y" value: "Y" } }
+  step {
+    model_name: "net" model_version: -1
+    input_map { key: "X" value: "X" }
+    output_map { key: "Y" value: "Y" }
+  }
 }
 """
 MODEL = {"net/config.pbtxt": CONFIG, "net/1/model.py": "pass\n"}

@@ -116,7 +116,9 @@ LAYOUTS: list[tuple[str, Mapping[str, str], list[str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("contents", "single", "many"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS])
+@pytest.mark.parametrize(
+    ("contents", "single", "many"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS]
+)
 def test_the_layout_is_what_the_container_looks_for(
     contents: Mapping[str, str], single: list[str], many: list[str], tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""Everything that cannot go into an archive is refused before a byte is written, all at once, at its place."""
+"""What cannot go into an archive is refused before a byte is written, all at once, at its place."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -44,7 +44,9 @@ def test_a_declared_model_gets_its_configuration_and_an_empty_version(tmp_path: 
 
 
 def test_a_folder_stands_for_all_that_is_in_it(tmp_path: Path) -> None:
-    lay_out(tmp_path, {"saved/model.pb": "", "saved/variables/data": "", "saved/.DS_Store": "", "saved/e/": ""})
+    lay_out(
+        tmp_path, {"saved/model.pb": "", "saved/variables/data": "", "saved/.DS_Store": "", "saved/e/": ""}
+    )
     plan = plan_archive(declared(tmp_path, {"1/model.savedmodel": "saved"}), [tmp_path], locate)
     assert contents(plan)[2:] == [
         "net/1/model.savedmodel",
@@ -148,7 +150,19 @@ def test_a_path_with_dots_that_stays_inside_is_no_offence(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "path",
-    ["../x", "1/../../x", "/etc/x", "1//x", "./x", "1/.", "1\\x", "1/x\n", "1/\udcff", "1/" + "x" * 256, "a/" * 65 + "x"],
+    [
+        "../x",
+        "1/../../x",
+        "/etc/x",
+        "1//x",
+        "./x",
+        "1/.",
+        "1\\x",
+        "1/x\n",
+        "1/\udcff",
+        "1/" + "x" * 256,
+        "a/" * 65 + "x",
+    ],
 )
 def test_paths_that_cannot_stand_in_an_archive_are_refused(path: str, tmp_path: Path) -> None:
     lay_out(tmp_path, {"model": ""})
@@ -197,13 +211,17 @@ def test_a_multi_model_spec_has_a_plan_for_each_archive(tmp_path: Path) -> None:
     lay_out(tmp_path, {"a.py": "", "b.py": ""})
     model = {"backend": "python", "input": TENSOR, "output": TENSOR}
     archives = {
-        f"{name}.tar.gz": {"models": {name: {**model, "files": {"1/model.py": f"{name}.py"}}}} for name in "ba"
+        f"{name}.tar.gz": {"models": {name: {**model, "files": {"1/model.py": f"{name}.py"}}}}
+        for name in ("b", "a")
     }
     spec = parse_spec(
         {
             "kind": "multi-model",
             "endpoint_name": "many",
-            "model": {"image": {"framework": "triton", "version": "25.09"}, "model_data_url": "s3://b-bucket/many/"},
+            "model": {
+                "image": {"framework": "triton", "version": "25.09"},
+                "model_data_url": "s3://b-bucket/many/",
+            },
             "variant": {"instance_type": "ml.g5.xlarge", "initial_instance_count": 2},
             "triton": {"archives": archives},
         }

@@ -82,7 +82,7 @@ def find(
     )
 
 
-def image_uri(  # noqa: PLR0913 - these are the parts of a URI
+def image_uri(
     framework: str,
     version: str,
     region: str,

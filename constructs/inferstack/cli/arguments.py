@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from inferstack.catalog import regions
-from inferstack.cli import package
+from inferstack.cli import package, rehearse
 from inferstack.cli.explain import explain, schema
 from inferstack.cli.render import WRITERS, render
 from inferstack.cli.validate import validate
@@ -27,6 +27,9 @@ def parser() -> argparse.ArgumentParser:
     _add_render(commands.add_parser("render", help="print CloudFormation", description=render.__doc__))
     package.add_arguments(
         commands.add_parser("package", help="pack model archives", description=package.package.__doc__)
+    )
+    rehearse.add_arguments(
+        commands.add_parser("rehearse", help="serve models locally", description=rehearse.rehearse.__doc__)
     )
     _add_explain(commands.add_parser("explain", help="say what a code means", description=explain.__doc__))
     shown = commands.add_parser("schema", help="print the JSON Schema", description=schema.__doc__)

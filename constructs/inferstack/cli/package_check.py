@@ -8,6 +8,7 @@ from inferstack.spec.blocks.kinds import Ignore, ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.spec.report import text
+from inferstack.spec.rules.triton_models import _contexts
 from inferstack.triton.archive.contents import Kind
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
@@ -56,10 +57,12 @@ def _model_problems(inspection: Inspection, loaded: LoadedSpec | None) -> Iterat
     def locate(_: SpecPath) -> FilePlace:
         return FilePlace(inspection.archive.as_posix())
 
-    if loaded is None:
-        yield from repository_problems(repository, locate)
-    else:
-        yield from repository_problems(repository, locate, Context(), _ignored(loaded.spec))
+    contexts = [Context()] if loaded is None else list(_contexts(loaded.spec))
+    ignored = frozenset() if loaded is None else _ignored(loaded.spec)
+    found: dict[Problem, None] = {}
+    for context in contexts:
+        found.update(dict.fromkeys(repository_problems(repository, locate, context, ignored)))
+    yield from found
 
 
 def _ignored(spec: ModelSpec) -> frozenset[str]:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
-from inferstack.resolve.environment import container_environment, is_triton
+from inferstack.resolve.environment import container_environment
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.problem import SpecError
 from inferstack.spec.report import text
-from inferstack.spec.rules.walk import containers
+from inferstack.spec.triton_image import is_triton
+from inferstack.spec.walk import containers
 from inferstack.triton.model import FilePlace, Place
 from inferstack.triton.rehearsal import (
     ArchiveOutcome,

@@ -18,10 +18,10 @@ from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import component_id
-from inferstack.resolve.metric import Measured, kind_of, measured
+from inferstack.resolve.metric import Measured, measured
 from inferstack.resolve.model import model_id
 from inferstack.spec.blocks.execution_role import ExecutionRole
-from inferstack.spec.rules.walk import components, models
+from inferstack.spec.walk import components, kind_of, models
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})

@@ -17,7 +17,7 @@ from inferstack.resolve.dashboard import DASHBOARD
 from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.rules.walk import components
+from inferstack.spec.walk import components
 
 
 def _role(_: ModelSpec) -> AbstractSet[str]:

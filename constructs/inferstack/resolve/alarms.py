@@ -11,12 +11,13 @@ from inferstack.defaults import (
     ALARM_PERIOD,
     DEFAULT_ALARMS,
 )
-from inferstack.resolve.metric import COMPONENT, VARIANT, Measured, dimensions, kind_of, named_unit, published
+from inferstack.resolve.metric import COMPONENT, VARIANT, Measured, dimensions, named_unit, published
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import absolute_threshold
+from inferstack.spec.walk import kind_of
 
 _SIMPLE_STATISTICS = frozenset({"Average", "Sum", "Minimum", "Maximum", "SampleCount"})
 

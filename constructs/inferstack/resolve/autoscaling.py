@@ -13,20 +13,17 @@ from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.metric import (
     COMPONENT,
+    ENDPOINT as ENDPOINT_DIMENSION,
     VARIANT,
     dimensions,
-    kind_of,
     named_unit,
     scaling_statistic,
-)
-from inferstack.resolve.metric import (
-    ENDPOINT as ENDPOINT_DIMENSION,
 )
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.walk import component_scalings, variant_scalings
+from inferstack.spec.walk import component_scalings, kind_of, variant_scalings
 
 _NAMESPACE = "sagemaker"
 _WAKE_UP_METRIC = "NoCapacityInvocationFailures"

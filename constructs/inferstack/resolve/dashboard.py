@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inferstack.catalog import metrics
-from inferstack.resolve.metric import Measured, kind_of, measured
+from inferstack.resolve.metric import Measured, measured
 from inferstack.resolve.resource import Resource, Resources, Value
 from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.walk import kind_of
 
 DASHBOARD = "Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24

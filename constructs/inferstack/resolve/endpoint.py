@@ -6,7 +6,7 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.rules.walk import variant_scalings, variants
+from inferstack.spec.walk import variant_scalings, variants
 
 ENDPOINT = "Endpoint"
 

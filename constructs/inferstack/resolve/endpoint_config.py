@@ -6,7 +6,7 @@ from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.rules.walk import variants
+from inferstack.spec.walk import variants
 
 ENDPOINT_CONFIG = "EndpointConfig"
 

@@ -5,12 +5,10 @@ What Triton's container reads: https://github.com/triton-inference-server/server
 
 from inferstack.defaults import TRITON_ENVIRONMENT, TRITON_MULTI_MODEL_ENVIRONMENT
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec, MultiModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.rules.walk import PlacedContainer
+from inferstack.spec.triton_image import is_triton
+from inferstack.spec.walk import PlacedContainer
 
 _DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
-_TRITON_FRAMEWORKS = frozenset({"triton", "sagemaker-tritonserver"})
-_TRITON_REPOSITORY = "/sagemaker-tritonserver:"
 
 
 def container_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str] | None:
@@ -18,17 +16,6 @@ def container_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str,
     own = placed.container.environment
     implied = _triton_environment(spec) if is_triton(placed.image) else {}
     return {**implied, **({} if own is None else own)} or None
-
-
-def is_triton(image: str | FrameworkImage | None) -> bool:
-    """Whether this is AWS's Triton image, as far as the image's name tells."""
-    match image:
-        case FrameworkImage():
-            return image.framework in _TRITON_FRAMEWORKS
-        case str():
-            return _TRITON_REPOSITORY in image
-        case None:
-            return False
 
 
 def _triton_environment(spec: ModelSpec) -> dict[str, str]:

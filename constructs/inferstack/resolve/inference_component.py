@@ -13,7 +13,7 @@ from inferstack.resolve.resource import Resource, Resources, Value, pascal, pres
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     PlacedContainer,
     Specification,
     component_variants,

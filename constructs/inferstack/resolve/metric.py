@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inferstack.catalog import instances, metrics
-from inferstack.catalog.metrics import Kind, Metric
+from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.rules.walk import component_variants, components, instance_types, variants
+from inferstack.spec.walk import component_variants, components, instance_types, kind_of, variants
 
 ENDPOINT = "EndpointName"
 VARIANT = "VariantName"
@@ -19,22 +19,6 @@ _SCALING_STATISTICS = frozenset({"Average", "Maximum", "Minimum", "SampleCount",
 # CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
 # units that matter for reading the number are named.
 _NAMED_UNITS = frozenset({"Percent", "Microseconds", "Milliseconds", "Seconds"})
-
-
-def kind_of(spec: ModelSpec) -> Kind:
-    """The catalog's word for what an endpoint publishes."""
-    config = spec.endpoint_config
-    if config is not None and config.async_inference_config is not None:
-        return "async"
-    if any(variant.serverless_config is not None for _, variant in variants(spec)):
-        return "serverless"
-    match spec:
-        case MultiModelSpec():
-            return "multi-model"
-        case InferenceComponentsSpec():
-            return "inference-components"
-        case _:
-            return "instances"
 
 
 @dataclass(frozen=True, slots=True)

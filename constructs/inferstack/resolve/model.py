@@ -7,7 +7,7 @@ from inferstack.resolve.image import Image, resolve_image
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, Model
-from inferstack.spec.rules.walk import PlacedContainer, containers, models
+from inferstack.spec.walk import PlacedContainer, containers, models
 
 _OWN = frozenset({"enable_network_isolation", "vpc_config"})
 

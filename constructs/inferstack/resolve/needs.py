@@ -9,7 +9,7 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.rules.walk import components, containers, models, variants
+from inferstack.spec.walk import components, containers, models, variants
 
 _S3_PREFIX = "S3Prefix"
 

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 _SHOWN = 12
 _LONGEST = 60
+_TELLING = 4
 
 _TYPE_NAMES = {
     "object": "a mapping",
@@ -91,9 +92,12 @@ def choose(found: object, options: Sequence[object]) -> str:
 
 
 def _by_nearness(found: object, options: Sequence[str], most: int) -> list[str]:
+    text = _fold(str(found)[:_LONGEST])
     folded = {_fold(option): option for option in reversed(options)}
-    close = get_close_matches(_fold(str(found)[:_LONGEST]), folded, n=most, cutoff=0.6)
-    return [folded[match] for match in close]
+    # What is whole but for its beginning or end (`m5.xlarge`) is nearer than any respelling.
+    whole = [key for key in folded if len(text) >= _TELLING and key.endswith(text)]
+    close = get_close_matches(text, folded, n=most, cutoff=0.6)
+    return [folded[key] for key in dict.fromkeys((*sorted(whole, key=len), *close))][:most]
 
 
 def _fold(text: str) -> str:

@@ -7,7 +7,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     component_variants,
     components,
 )

@@ -11,7 +11,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import UnfitQuantity, absolute_threshold, parse_threshold
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.rules.walk import components, hosts, kind_of, variants
+from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import listed, nearest
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"

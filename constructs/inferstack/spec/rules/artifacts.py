@@ -9,7 +9,7 @@ from inferstack.spec.blocks.model import Model, S3DataSource
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import components, containers, models, specifications
+from inferstack.spec.walk import components, containers, models, specifications
 
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"

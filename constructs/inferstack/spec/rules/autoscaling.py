@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import CONCURRENCY, COPIES, INSTANCES, WHAT, scaled_parts
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     has_variants,
     is_async,
     variant_scalings,

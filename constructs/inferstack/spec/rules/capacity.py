@@ -13,7 +13,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     component_variants,
     components,
     hosts,

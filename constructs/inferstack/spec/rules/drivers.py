@@ -9,12 +9,11 @@ from collections.abc import Iterator
 
 from inferstack.catalog.instances import InstanceType
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.rules.base import Finding, warning
 from inferstack.spec.rules.images import tag_of
-from inferstack.spec.rules.multi_model import TRITON_FRAMEWORKS
-from inferstack.spec.rules.walk import (
+from inferstack.spec.triton_image import is_triton
+from inferstack.spec.walk import (
     PlacedContainer,
     component_variants,
     components,
@@ -94,19 +93,10 @@ def image_cuda(placed: PlacedContainer) -> Cuda | None:
     for name in placed.instance_types:
         tag = tag_of(placed, name)
         if tag is not None:
-            triton = re.fullmatch(r"(\d\d\.\d\d)-py3", tag) if _is_triton(placed) else None
+            triton = re.fullmatch(r"(\d\d\.\d\d)-py3", tag) if is_triton(placed.image) else None
             tagged = re.search(r"-cu(\d\d)(\d)\b", tag)
             return _TRITON_CUDA.get(triton[1]) if triton else tagged and (int(tagged[1]), int(tagged[2]))
     return None
-
-
-def _is_triton(placed: PlacedContainer) -> bool:
-    image = placed.image
-    return (
-        image.framework in TRITON_FRAMEWORKS
-        if isinstance(image, FrameworkImage)
-        else "tritonserver" in str(image)
-    )
 
 
 def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> Iterator[Variant]:

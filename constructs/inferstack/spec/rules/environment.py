@@ -11,7 +11,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.walk import PlacedContainer, containers
+from inferstack.spec.walk import PlacedContainer, containers
 
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"

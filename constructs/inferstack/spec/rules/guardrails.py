@@ -14,7 +14,7 @@ from inferstack.spec.blocks.inference_component import ComponentCapacitySize, Co
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import components, instance_types, variants
+from inferstack.spec.walk import components, instance_types, variants
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
 _EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"

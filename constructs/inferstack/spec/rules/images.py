@@ -10,8 +10,8 @@ from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.multi_model import TRITON_FRAMEWORKS
-from inferstack.spec.rules.walk import PlacedContainer, containers
+from inferstack.spec.triton_image import TRITON_FRAMEWORKS
+from inferstack.spec.walk import PlacedContainer, containers
 from inferstack.spec.words import listed, nearest
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"

@@ -10,7 +10,7 @@ from inferstack.spec.blocks.variant import ManagedInstanceScaling
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.adapters import is_adapter
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     component_variants,
     components,
     instance_types,

@@ -8,7 +8,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import hosts, instance_types, variants
+from inferstack.spec.walk import hosts, instance_types, variants
 from inferstack.spec.words import listed
 
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"

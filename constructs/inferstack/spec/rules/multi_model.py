@@ -9,7 +9,8 @@ from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import containers, hosts, is_async, models, variant_scalings, variants
+from inferstack.spec.triton_image import is_triton
+from inferstack.spec.walk import containers, hosts, is_async, models, variant_scalings, variants
 
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
@@ -17,8 +18,6 @@ _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-en
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
-TRITON_FRAMEWORKS = frozenset({"triton", "sagemaker-tritonserver"})
-"""Names of Triton in the catalog of images."""
 
 
 @error(
@@ -69,7 +68,7 @@ def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
 def triton_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
     """AWS's other frameworks do multi-model on CPUs only."""
     for path, image in _images_on_gpus(spec):
-        if isinstance(image, FrameworkImage) and image.framework not in TRITON_FRAMEWORKS:
+        if isinstance(image, FrameworkImage) and not is_triton(image):
             message = f"{image.framework} cannot host several models on a GPU"
             yield Finding(
                 (*path, "image"), message, "use `framework: triton`, or an instance type without GPU"
@@ -82,7 +81,7 @@ def triton_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
 def own_image_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
     """An image of one's own may implement the contract; from its name nobody can tell."""
     for path, image in _images_on_gpus(spec):
-        if isinstance(image, str) and not is_opaque(image) and "tritonserver" not in image:
+        if isinstance(image, str) and not is_opaque(image) and not is_triton(image):
             message = f'nothing shows that "{image[:60]}" can host several models on a GPU'
             yield Finding(
                 (*path, "image"),

@@ -6,7 +6,7 @@ from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import components, has_variants, models, variants
+from inferstack.spec.walk import components, has_variants, models, variants
 from inferstack.spec.words import listed, nearest
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"

@@ -10,7 +10,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.adapters import is_adapter
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     Specification,
     component_variants,
     components,

@@ -7,7 +7,7 @@ from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     component_scalings,
     component_variants,
     variant_scalings,

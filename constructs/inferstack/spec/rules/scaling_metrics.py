@@ -9,7 +9,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, policies
-from inferstack.spec.rules.walk import (
+from inferstack.spec.walk import (
     instance_types,
     kind_of,
 )

@@ -6,7 +6,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.variant import ServerlessConfig, Variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.walk import is_async, models, variants
+from inferstack.spec.walk import is_async, models, variants
 
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _CONFIG = (

@@ -15,8 +15,8 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
-from inferstack.spec.rules.multi_model import TRITON_FRAMEWORKS
-from inferstack.spec.rules.walk import PlacedContainer, components, containers, specifications
+from inferstack.spec.triton_image import TRITON_FRAMEWORKS
+from inferstack.spec.walk import PlacedContainer, components, containers, specifications
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
 from inferstack.triton.rules import RULES as TRITON_RULES, Context

@@ -12,7 +12,7 @@ from inferstack.spec.blocks.kinds import (
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.rules.walk import containers
+from inferstack.spec.walk import containers
 from inferstack.spec.words import listed
 
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"

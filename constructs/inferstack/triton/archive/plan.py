@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.triton.archive.codes import CLASH, UNFIT_NAME
+from inferstack.triton.archive.codes import CLASH, MISSING, UNFIT_NAME
 from inferstack.triton.archive.entry import Entry
 from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.local_file import LocalFile
@@ -19,7 +19,7 @@ from inferstack.triton.archive.sources import FoundFile, LeftOut, found_under
 from inferstack.triton.archive.stored import stored_size
 from inferstack.triton.archive.tar_writing import tar_size
 from inferstack.triton.config import render_config
-from inferstack.triton.model import CONFIG_FILE, FilePlace, Place, Repository, TritonModel
+from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, FilePlace, Place, Repository, TritonModel
 
 Locate = Callable[[Place], FilePlace]
 """Turns a place in the spec into one in its file."""
@@ -87,7 +87,9 @@ def plan_archive(repository: Repository, allowed: Sequence[Path], locate: Locate
         message = f'"{repository.archive}" is no name for an archive: {why}'
         planner.refuse(locate(repository.source), UNFIT_NAME, message, "write a name such as resnet.tar.gz")
     for fault in repository.faults:
-        planner.refuse(locate(fault.place), fault.code, fault.message, fault.fix)
+        # To a check of the spec a missing folder is only a warning.
+        code = MISSING if fault.code == MISSING_FOLDER else fault.code
+        planner.refuse(locate(fault.place), code, fault.message, fault.fix)
     for model in repository.models:
         planner.add_model(model)
     if planner.problems:

@@ -19,7 +19,7 @@ from inferstack.triton.rehearsal.tensors import (
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How clients reach a model: path (also as people read it), headers, and the container's inference type."""
+    """How clients reach a model: path (``shown`` to people), headers, and the container's inference type."""
 
     shown: str
     path: str

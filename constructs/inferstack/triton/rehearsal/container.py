@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from inferstack.triton.rehearsal.explanations import failure
+
 SINGLE_FOLDER = "/opt/ml/model"
 """Where SageMaker unpacks the archive of an endpoint that has one."""
 PORT = 8080
@@ -41,7 +43,13 @@ _OPTIONS: tuple[tuple[str, str, str | None], ...] = (
 
 
 class ContainerStops(Exception):  # noqa: N818 - what the container does, no error of the program
-    """The container's start script would end before it starts Triton, for this reason."""
+    """The container's start script would end before it starts Triton."""
+
+    seconds = 0.0
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.failure = failure(f"the container ends before it starts Triton: {reason}", "")
 
 
 @dataclass(frozen=True, slots=True)

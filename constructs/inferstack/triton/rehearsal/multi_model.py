@@ -15,8 +15,8 @@ from inferstack.triton.rehearsal.explanations import failure, why_it_ended
 from inferstack.triton.rehearsal.host import Host, NeverReady
 from inferstack.triton.rehearsal.http import Reply
 from inferstack.triton.rehearsal.layout import LaidOut
+from inferstack.triton.rehearsal.members import ask_answering, ask_member, loaded_models
 from inferstack.triton.rehearsal.outcome import ArchiveOutcome, ModelOutcome
-from inferstack.triton.rehearsal.single import ask_answering, ask_member, loaded_models, stopped
 
 _TARGET = "X-Amzn-SageMaker-Target-Model"
 _OK = 200
@@ -37,12 +37,9 @@ def rehearse_multi_model(
     try:
         launch = launch_multi_model(environment, str(empty))
         host.start(launch, sorted({name for _, laid_out in archives for name in laid_out.stand_ins}))
-    except ContainerStops as stops:
-        why = stopped(stops)
-        yield from (ArchiveOutcome(repository.archive, 0, why) for repository, _ in archives)
-        return
-    except NeverReady as never:
-        yield from (ArchiveOutcome(repo.archive, never.seconds, never.failure) for repo, _ in archives)
+    except (ContainerStops, NeverReady) as ended:
+        for repository, _ in archives:
+            yield ArchiveOutcome(repository.archive, ended.seconds, ended.failure)
         return
     for repository, laid_out in archives:
         yield _Visit(host, repository, laid_out).outcome()

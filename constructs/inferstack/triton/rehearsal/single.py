@@ -1,21 +1,14 @@
 """An endpoint with one archive: start, `/ping`, `/invocations`, and every other model that was loaded."""
 
-import json
 from collections.abc import Iterator, Mapping
-from urllib.parse import quote
 
 from inferstack.triton.model import Repository
-from inferstack.triton.rehearsal.asking import Way, ask_sagemaker, ask_triton, notes_about_json
+from inferstack.triton.rehearsal.asking import Way
 from inferstack.triton.rehearsal.container import DEFAULT_MODEL, INFERENCE_TYPE, ContainerStops, launch_single
-from inferstack.triton.rehearsal.explanations import failure
 from inferstack.triton.rehearsal.host import Host, NeverReady
 from inferstack.triton.rehearsal.layout import LaidOut
-from inferstack.triton.rehearsal.outcome import ArchiveOutcome, Failure, ModelOutcome
-
-OWN_PORT = "Triton's own port"
-NOT_LOADED = "not loaded"
-NOT_ASKED = "not asked"
-_GENERATING = frozenset({"generate", "generate_stream"})
+from inferstack.triton.rehearsal.members import ask_answering, ask_member, loaded_models
+from inferstack.triton.rehearsal.outcome import ArchiveOutcome, ModelOutcome
 
 
 def rehearse_single(
@@ -25,10 +18,8 @@ def rehearse_single(
     try:
         launch = launch_single(environment, laid_out.folders)
         seconds = host.start(launch, laid_out.stand_ins)
-    except ContainerStops as stops:
-        return ArchiveOutcome(repository.archive, 0, stopped(stops))
-    except NeverReady as never:
-        return ArchiveOutcome(repository.archive, never.seconds, never.failure)
+    except (ContainerStops, NeverReady) as ended:
+        return ArchiveOutcome(repository.archive, ended.seconds, ended.failure)
     models = tuple(_outcomes(host, repository, laid_out, launch.environment))
     return ArchiveOutcome(repository.archive, seconds, models=models)
 
@@ -44,41 +35,3 @@ def _outcomes(
             yield ask_answering(host, laid_out, model.name, Way("/invocations", "/invocations", {}, kind))
         else:
             yield ask_member(host, laid_out, model.name, loaded=model.name in loaded)
-
-
-def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOutcome:
-    """Asks the model that clients of the endpoint reach, in every form that they may choose."""
-    stand_in, notes = laid_out.stand_in(name), laid_out.notes[name]
-    if way.inference_type in _GENERATING:
-        why = f"the local Triton has no inference type `{way.inference_type}`; only loading was rehearsed"
-        return ModelOutcome(name, NOT_ASKED, stand_in, (), (why, *notes))
-    config = laid_out.configs[name].config
-    answers = tuple(ask_sagemaker(host.sagemaker, way, config, in_sequence=laid_out.in_sequence(name)))
-    return ModelOutcome(name, f"POST {way.shown}", stand_in, answers, (*notes, *notes_about_json(config)))
-
-
-def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> ModelOutcome:
-    """Asks a model that clients of the endpoint do not reach by itself, such as a step of an ensemble."""
-    stand_in, notes = laid_out.stand_in(name), laid_out.notes[name]
-    if not loaded:
-        why = "the container loads the default model and what it needs, and nothing needs this one"
-        return ModelOutcome(name, NOT_LOADED, stand_in, (), (why, *notes))
-    config = laid_out.configs[name].config
-    if config.model_transaction_policy.decoupled:
-        why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
-        return ModelOutcome(name, OWN_PORT, stand_in, (), (why, *notes))
-    path = f"/v2/models/{quote(name, safe='')}/infer"
-    answer = ask_triton(host.triton, path, config, in_sequence=laid_out.in_sequence(name))
-    return ModelOutcome(name, OWN_PORT, stand_in, (answer,), notes)
-
-
-def stopped(stops: ContainerStops) -> Failure:
-    """The failure of a container whose start script gives up."""
-    return failure(f"the container ends before it starts Triton: {stops}", "")
-
-
-def loaded_models(host: Host) -> frozenset[str]:
-    """Names of the models that are ready."""
-    reply = host.triton.ask("POST", "/v2/repository/index", b'{"ready": true}')
-    found = json.loads(reply.body) if reply.status == 200 else []
-    return frozenset(entry["name"] for entry in found)

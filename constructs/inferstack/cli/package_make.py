@@ -1,0 +1,58 @@
+"""``inferstack package SPEC``: the archives that a spec declares."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from inferstack.cli.progress import bar
+from inferstack.cli.refusal import Refusal
+from inferstack.cli.streams import tell
+from inferstack.cli.termination import termination_interrupts
+from inferstack.spec.check import LoadedSpec
+from inferstack.triton.archive.description import described
+from inferstack.triton.archive.packing import pack
+from inferstack.triton.archive.plan import Plan, plan_archives
+from inferstack.triton.model import FilePlace, Place
+from inferstack.triton.repository import repositories_of, triton_block
+
+
+def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:
+    """Packs what a spec declares into ``out``; its files come from its folder, or from those allowed.
+
+    Raises:
+        SpecError: with every file that cannot be packed; then nothing is written.
+    """
+    if triton_block(loaded.spec) is None:
+        tell(f"{spec}: nothing to package: the spec has no `triton` block")
+        return 0
+    plans = _plans(loaded, spec.parent, allowed)
+    _refuse_own_output(plans, out)
+    with termination_interrupts():
+        for plan in plans:
+            _pack(plan, out / plan.archive)
+    return 0
+
+
+def _plans(loaded: LoadedSpec, base: Path, allowed: Iterable[Path]) -> tuple[Plan, ...]:
+    def locate(place: Place) -> FilePlace:
+        if isinstance(place, FilePlace):
+            return place
+        at = loaded.document.position(place)
+        return FilePlace(loaded.document.file, at.line, at.column)
+
+    return plan_archives(repositories_of(loaded.spec, base), (base, *allowed), locate)
+
+
+def _refuse_own_output(plans: Iterable[Plan], out: Path) -> None:
+    """An archive among the files of another would make the next one larger, and never the same."""
+    targets = {(out / plan.archive).resolve() for plan in plans}
+    for plan in plans:
+        for file in plan.local_files:
+            if file.path.resolve() in targets:
+                raise Refusal(f"{file.path} would be packed into itself; choose another folder with --out")
+
+
+def _pack(plan: Plan, target: Path) -> None:
+    with bar(target.name, plan.unpacked_size) as progress:
+        packed = pack(plan, target, progress)
+    contents = [(entry.name, None if entry.is_folder else entry.size) for entry in plan.entries]
+    print(described(packed, contents, plan.left_out), end="", flush=True)
