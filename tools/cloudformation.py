@@ -27,7 +27,8 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "AWS::SageMaker::Model": ("sagemaker", ("CreateModel",)),
 }
-TAGS_ONLY = ("AWS::IAM::ManagedPolicy",)
+# Types that a spec says nothing of directly: whether they take tags and what replaces them is enough.
+WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy",)
 # Structures of an API that no resource type stands for: what `load_test` is written in.
 API_ONLY_STRUCTURES = (
     ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
@@ -50,7 +51,7 @@ TIGHTER = {
 
 def generate() -> dict[str, Json]:
     """The two data files, by file name."""
-    shapes: dict[str, Any] = {name: _tagging(registry_schema(name)) for name in TAGS_ONLY}
+    shapes: dict[str, Any] = {name: _behaviour(registry_schema(name)) for name in WITHOUT_SHAPES}
     api_only: dict[str, Any] = {}
     for name, (service, operations) in SOURCES.items():
         shapes[name], api_only[name] = _resource(registry_schema(name), Api.load(service), operations)
@@ -60,10 +61,14 @@ def generate() -> dict[str, Json]:
     return {"cloudformation.json": shapes, "api_only.json": api_only}
 
 
-def _tagging(schema: Json) -> dict[str, Any]:
+def _behaviour(schema: Json) -> dict[str, Any]:
     tagging = schema["tagging"]
     taggable = tagging["taggable"]
-    return {"taggable": taggable, "tag_property": _pointer(tagging["tagProperty"]) if taggable else None}
+    return {
+        "taggable": taggable,
+        "tag_property": _pointer(tagging["tagProperty"]) if taggable else None,
+        "create_only": _pointers(schema, "createOnlyProperties"),
+    }
 
 
 def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json, Json]:
@@ -74,8 +79,7 @@ def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json
     inputs = [api.input_of(operation) for operation in operations]
     api_only = _merge(definitions, api, inputs)
     resource = {
-        **_tagging(schema),
-        "create_only": _pointers(schema, "createOnlyProperties"),
+        **_behaviour(schema),
         "read_only": _pointers(schema, "readOnlyProperties"),
         "write_only": _pointers(schema, "writeOnlyProperties"),
         "definitions": definitions,

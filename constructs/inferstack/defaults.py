@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from inferstack.catalog.metrics import Kind
 from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 
 T = TypeVar("T")
 
@@ -38,11 +39,36 @@ ALARM_OPERATOR = Default("GreaterThanOrEqualToThreshold", "A limit that is reach
 ALARM_MISSING_DATA = Default(
     "notBreaching", "An endpoint without traffic publishes nothing and is well.", _ALARMS
 )
-WAKE_UP_COOLDOWN = Default(60, "AWS's own value for leaving zero copies.", _ZERO)
-WAKE_UP_PERIOD = Default(60, "The metric comes once a minute.", _ZERO)
-WAKE_UP_THRESHOLD = Default(
-    1, "The first refused request wakes the component; AWS's example waits for a second one.", _ZERO
+
+
+def _one_more(metric: str) -> StepPolicy:
+    return StepPolicy(
+        policy_name="WakeUp",
+        metric=metric,
+        threshold=1,
+        statistic="Maximum",
+        evaluation_periods=1,
+        treat_missing_data="missing",
+        adjustment_type="ChangeInCapacity",
+        metric_aggregation_type="Maximum",
+        cooldown=60,
+        step_adjustments=(StepAdjustment(metric_interval_lower_bound=0, scaling_adjustment=1),),
+    )
+
+
+WAKE_COMPONENT = Default(
+    _one_more("NoCapacityInvocationFailures"),
+    "From zero copies there is nothing to track: the first refused request starts one. AWS's own example "
+    "compares with `> 1`, which waits for a second request in the same minute.",
+    _ZERO,
 )
+WAKE_ASYNC_VARIANT = Default(
+    _one_more("HasBacklogWithoutCapacity"),
+    "From zero instances there is no backlog per instance: the first waiting request starts one.",
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html",
+)
+STEP_EVALUATION_PERIODS = Default(1, "A step that waits is a step too late.", _ALARMS)
+STEP_MISSING_DATA = Default("missing", "Without data the capacity stays as it is.", _ALARMS)
 
 TRITON_ENVIRONMENT = Default(
     {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"},

@@ -22,7 +22,6 @@ from inferstack_stacks.endpoint_stack import EndpointStack, stack_name
 
 # Set by the CDK CLI for the app that it runs.
 _OUTDIR = "CDK_OUTDIR"
-_QUIET = {"aws:cdk:enable-path-metadata": False, "aws:cdk:enable-asset-metadata": False}
 
 
 def build_app(
@@ -45,8 +44,8 @@ def build_app(
         # Absolute, since Node's working directory stays the one that it was started in.
         outdir=str(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir).absolute()),
         context=context,
-        post_cli_context=_QUIET,
         analytics_reporting=False,
+        # They name lines of Node's, never of Python.
         stack_traces=False,
         # What is not whole is not written: the CLI's default would write on exit, too.
         auto_synth=False,

@@ -232,6 +232,21 @@ def test_a_check_judges_by_the_kind_of_endpoint(package: Command) -> None:
     assert package("many.yaml", "--check", "made.tar.gz") == 0
 
 
+def test_a_check_takes_the_default_model_from_the_spec(
+    package: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay_out(Path("models"), PIPE)
+    subprocess.run(["tar", "-czf", "made.tar.gz", "-C", "models", "net", "pipe"], check=True)
+    variable = "  environment: {SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: net}\n"
+    Path("bare.yaml").write_text(SPEC)
+    Path("told.yaml").write_text(SPEC.replace("variant:", f"{variable}variant:"))
+    assert package("--check", "made.tar.gz") == 0
+    assert package("told.yaml", "--check", "made.tar.gz") == 0
+    capsys.readouterr()
+    assert package("bare.yaml", "--check", "made.tar.gz") == 1
+    assert "IS917" in capsys.readouterr().out
+
+
 def test_a_check_knows_the_image_of_the_spec(package: Command, capsys: pytest.CaptureFixture[str]) -> None:
     lay_out(Path("models"), {**MODEL, "net/config.pbtxt": CONFIG + "model_metrics {}\n"})
     subprocess.run(["tar", "-czf", "made.tar.gz", "-C", "models", "net"], check=True)

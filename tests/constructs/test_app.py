@@ -193,3 +193,21 @@ def test_the_app_prints_nothing_when_all_is_well(folder):
     done = run(str(ROOT / "app.py"), cwd=folder, CDK_VALIDATION="false")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert Path("cdk.out/a.template.json").is_file()
+
+
+def test_the_cdk_clis_context_chooses_the_stage_and_adds_no_metadata(folder):
+    write("a.yaml", SPEC.format(name="a", count=1) + STAGES)
+    said = {"aws:cdk:enable-path-metadata": True, "aws:cdk:version-reporting": True, "stage": "prod"}
+    done = run(
+        str(ROOT / "app.py"),
+        cwd=folder,
+        CDK_CONTEXT_JSON=json.dumps(said),
+        CDK_OUTDIR=str(folder / "assembly"),
+        CDK_VALIDATION="false",
+    )
+    assert done.returncode == 0, done.stderr
+    template = json.loads((folder / "assembly/a.template.json").read_text())
+    (variant,) = template["Resources"]["EndpointConfig"]["Properties"]["ProductionVariants"]
+    assert variant["InitialInstanceCount"] == 4
+    assert "aws:cdk:path" not in json.dumps(template)
+    assert "CDKMetadata" not in template["Resources"]

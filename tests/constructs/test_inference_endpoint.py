@@ -1,3 +1,5 @@
+import tempfile
+
 import aws_cdk as cdk
 import jsii
 import msgspec
@@ -46,6 +48,12 @@ def test_an_override_of_the_default_child_reaches_the_template():
     made = endpoint("single")
     made.node.default_child.add_property_override("RetainDeploymentConfig", True)
     assert only(synthesised(made), "AWS::SageMaker::Endpoint")["RetainDeploymentConfig"] is True
+
+
+def test_no_temporary_file_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    endpoint("single")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_preserved_ids_give_the_resolved_template():

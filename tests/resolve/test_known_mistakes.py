@@ -83,7 +83,7 @@ REFUSED = {
         "IS801",
     ),
     "a name that blocks the model's replacement": ("single", "model: {model_name: fixed}", "IS101"),
-    "two containers in two ways": ("single", "model: {containers: []}", "IS101"),
+    "two containers in two ways": ("single", "model: {containers: []}", "IS320"),
     "a misspelt key": ("single", "variant: {instance_typ: ml.m5.large}", "IS101"),
     "a canary of most of the fleet": (
         "single",

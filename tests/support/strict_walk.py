@@ -31,6 +31,8 @@ class Call:
     """What CloudFormation adds to the properties."""
     kept: frozenset[str] = frozenset()
     """Properties that CloudFormation keeps for itself."""
+    each: tuple[str, str] | None = None
+    """A list of which CloudFormation sends each item by a call of its own."""
 
 
 _SCALED = {
@@ -47,7 +49,11 @@ CALLS = {
     "AWS::SageMaker::InferenceComponent": Call(
         "sagemaker", "CreateInferenceComponent", "UpdateInferenceComponent"
     ),
-    "AWS::ApplicationAutoScaling::ScalableTarget": Call("application-autoscaling", "RegisterScalableTarget"),
+    "AWS::ApplicationAutoScaling::ScalableTarget": Call(
+        "application-autoscaling",
+        "RegisterScalableTarget",
+        each=("ScheduledActions", "PutScheduledAction"),
+    ),
     "AWS::ApplicationAutoScaling::ScalingPolicy": Call(
         "application-autoscaling", "PutScalingPolicy", filled_in=_SCALED, kept=frozenset({"ScalingTargetId"})
     ),
@@ -81,6 +87,10 @@ def _resource_problems(resource: Mapping[str, Any]) -> Problems:
         update = _input(call.service, call.update)
         for key in [it for it in created if it in update.members and it not in create.members]:
             yield from walk(update.members[key], created.pop(key), f".{key}")
+    if call.each is not None:
+        key, operation = call.each
+        for index, item in enumerate(created.pop(key, ())):
+            yield from walk(_input(call.service, operation), {**_SCALED, **item}, f".{key}[{index}]")
     if isinstance(create.members.get("Tags"), MapShape) and "Tags" in created:
         # CloudFormation writes tags as a list everywhere.
         created["Tags"] = {tag["Key"]: tag["Value"] for tag in created["Tags"]}

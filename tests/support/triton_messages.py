@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
@@ -85,8 +84,3 @@ def set_fields(message: Any, path: tuple[Any, ...] = ()) -> Any:
                 yield (*here, index)
                 if hasattr(item, "ListFields"):
                     yield from set_fields(item, (*here, index))
-
-
-def class_of(descriptor: Any) -> Any:
-    """The class of a message below ModelConfig."""
-    return message_factory.GetMessageClass(descriptor)

@@ -111,7 +111,7 @@ LAYOUTS: list[tuple[str, Mapping[str, str], list[str], list[str]]] = [
     ("macOS's folder", {**MODEL, "__MACOSX/net/._config.pbtxt": ""}, ["IS997"], ["IS997"]),
     ("the same file twice", {**MODEL, "./net/1/model.py": "other"}, ["IS994"], ["IS994"]),
     ("but for case", {**MODEL, "net/1/Model.py": ""}, ["IS994"], ["IS994"]),
-    ("an absolute path", {**MODEL, "/etc/passwd": ""}, ["IS993"], ["IS993"]),
+    ("an absolute path", {**MODEL, "/etc/x": ""}, ["IS993"], ["IS993"]),
     ("a way out", {**MODEL, "net/../../x": ""}, ["IS993"], ["IS993"]),
 ]
 
@@ -124,6 +124,11 @@ def test_the_layout_is_what_the_container_looks_for(
 ) -> None:
     assert errors(inspected(tmp_path, zipped(contents))) == single
     assert errors(inspected(tmp_path, zipped(contents), "multi-model")) == many
+
+
+def test_the_reason_is_given_for_a_path_that_leads_out(tmp_path: Path) -> None:
+    assert message(inspected(tmp_path, zipped({**MODEL, "/etc/x": ""}))).endswith("it is absolute")
+    assert message(inspected(tmp_path, zipped({**MODEL, "net/../x": ""}))).endswith("it has `..` in it")
 
 
 def test_files_of_tools_inside_a_model_are_a_warning(tmp_path: Path) -> None:
@@ -150,7 +155,7 @@ def test_a_problem_of_a_configuration_stands_at_its_line_in_the_archive(tmp_path
 
 LINKS = {
     "symbolic link": member("net/1/model.pt", tarfile.SYMTYPE, linkname="/etc/passwd"),
-    "hard link": member("net/1/model.pt", tarfile.LNKTYPE, linkname="net/config.pbtxt"),
+    "hard link": member("net/1/model.pt", tarfile.LNKTYPE, linkname="net/config.pbtxt", size=5000),
     "device": member("net/1/model.pt", tarfile.CHRTYPE),
     "pipe": member("net/1/model.pt", tarfile.FIFOTYPE),
     "unknown kind of entry": member("net/1/model.pt", b"V", b"what is this"),
@@ -163,6 +168,14 @@ def test_what_is_neither_file_nor_folder_is_refused(kind: str, tmp_path: Path) -
     found = inspected(tmp_path, gzip.compress(LINKS[kind] + tar_of(MODEL)))
     assert "IS991" in errors(found)
     assert message(found) == f"{kind} in the archive: `net/1/model.pt`"
+    assert [it.name for it in found.members if it.kind == "file"] == list(MODEL)
+
+
+def test_a_long_target_of_a_link_is_passed_over(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("net/1/model.pt")
+    info.type, info.linkname = tarfile.SYMTYPE, "l" * 300
+    found = inspected(tmp_path, gzip.compress(info.tobuf(tarfile.GNU_FORMAT) + tar_of(MODEL)))
+    assert message(found) == "symbolic link in the archive: `net/1/model.pt`"
 
 
 def test_a_link_for_a_configuration_is_not_followed(tmp_path: Path) -> None:

@@ -55,7 +55,10 @@ def test_an_ensemble_is_written_as_the_container_looks_for_it() -> None:
 
 # What the spec says, and what Triton reads.
 SUGAR: dict[str, tuple[dict[str, Any], str]] = {
-    "a true parameter": ({"parameters": {"A": True}}, 'parameters { key: "A" value { string_value: "true" } }'),
+    "a true parameter": (
+        {"parameters": {"A": True}},
+        'parameters { key: "A" value { string_value: "true" } }',
+    ),
     "a false parameter": (
         {"parameters": {"A": False}},
         'parameters { key: "A" value { string_value: "false" } }',
@@ -176,7 +179,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("path", "place"), PLACES.items(), ids=lambda value: str(value))
+@pytest.mark.parametrize(("path", "place"), PLACES.items(), ids=str)
 def test_fields_are_found_however_the_text_is_written(path: tuple[Any, ...], place: tuple[int, int]) -> None:
     parse_text(TEXT)
     assert field_positions(TEXT)[path] == place

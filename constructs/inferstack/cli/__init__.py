@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from inferstack.cli.arguments import parser
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
-from inferstack.spec.report import printable
+from inferstack.spec.problem import printable
 
 __all__ = ["main"]
 

@@ -1,6 +1,7 @@
 """``inferstack package --check``: archives that somebody else made."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from inferstack.cli.progress import bar
@@ -8,13 +9,13 @@ from inferstack.spec.blocks.kinds import Ignore, ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.spec.report import text
-from inferstack.spec.rules.triton_models import _contexts
+from inferstack.spec.rules.triton_models import triton_contexts
 from inferstack.triton.archive.contents import Kind
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.tar_reading import FOLDER
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace
+from inferstack.triton.model import FilePlace, Repository
 from inferstack.triton.repository import triton_block
 from inferstack.triton.rules import Context
 
@@ -36,9 +37,8 @@ def check(archives: Iterable[Path], loaded: LoadedSpec | None, *, multi_model: b
 def _inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool) -> Inspection:
     many = multi_model if loaded is None else isinstance(loaded.spec, MultiModelSpec)
     kind: Kind = "multi-model" if many else "single"
-    block = None if loaded is None else triton_block(loaded.spec)
     with bar(archive.name, _size(archive)) as progress:
-        return inspect_archive(archive, kind, None if block is None else block.default_model, progress)
+        return inspect_archive(archive, kind, progress)
 
 
 def _size(archive: Path) -> int:
@@ -50,19 +50,29 @@ def _size(archive: Path) -> int:
 
 
 def _model_problems(inspection: Inspection, loaded: LoadedSpec | None) -> Iterator[Problem]:
-    repository = inspection.repository
-    if repository is None:
+    if inspection.repository is None:
         return
+    repository = _as_deployed(inspection.repository, loaded)
 
     def locate(_: SpecPath) -> FilePlace:
         return FilePlace(inspection.archive.as_posix())
 
-    contexts = [Context()] if loaded is None else list(_contexts(loaded.spec))
+    contexts = [Context()] if loaded is None else list(triton_contexts(loaded.spec))
     ignored = frozenset() if loaded is None else _ignored(loaded.spec)
     found: dict[Problem, None] = {}
     for context in contexts:
         found.update(dict.fromkeys(repository_problems(repository, locate, context, ignored)))
     yield from found
+
+
+def _as_deployed(repository: Repository, loaded: LoadedSpec | None) -> Repository:
+    """The repository with the default model that the spec chooses; without a spec, the likely one."""
+    if loaded is None or repository.kind == "multi-model":
+        return repository
+    block = triton_block(loaded.spec)
+    chosen = None if block is None else block.default_model
+    only = repository.models[0].name if len(repository.models) == 1 else None
+    return replace(repository, default_model=only if chosen is None else chosen)
 
 
 def _ignored(spec: ModelSpec) -> frozenset[str]:

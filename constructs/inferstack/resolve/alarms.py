@@ -37,9 +37,8 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
             seen[name] += 1
             # A second rule on the same number (a warning below the alarm, say) gets the next number.
             logical_id = name if seen[name] == 1 else f"{name}{seen[name]}"
-            made[logical_id] = Resource(
-                "AWS::CloudWatch::Alarm", _alarm(block, rule, part, metric, reason), path
-            )
+            alarm = {**alarm_properties(rule, part, metric, reason), **_actions(block)}
+            made[logical_id] = Resource("AWS::CloudWatch::Alarm", alarm, path)
     return made
 
 
@@ -73,7 +72,8 @@ def _suffix(part: Measured) -> str:
     return f"{pascal(part.title)}{short_hash(*part.values.values())}"
 
 
-def _alarm(block: Alarms, rule: AlarmRule, part: Measured, metric: Metric, reason: str) -> dict[str, Value]:
+def alarm_properties(rule: AlarmRule, part: Measured, metric: Metric, reason: str) -> dict[str, Value]:
+    """The alarm of a rule on one part of the endpoint, without actions."""
     statistic = metric.statistic if rule.statistic is None else rule.statistic
     simple = statistic in _SIMPLE_STATISTICS
     return present(
@@ -90,6 +90,11 @@ def _alarm(block: Alarms, rule: AlarmRule, part: Measured, metric: Metric, reaso
         ComparisonOperator=_or(rule.comparison_operator, ALARM_OPERATOR.value),
         Threshold=absolute_threshold(rule.threshold, metric, part.devices(metric)),
         TreatMissingData=_or(rule.treat_missing_data, ALARM_MISSING_DATA.value),
+    )
+
+
+def _actions(block: Alarms) -> dict[str, Value]:
+    return present(
         AlarmActions=_listed(block.actions),
         OKActions=_listed(block.ok_actions),
         InsufficientDataActions=_listed(block.insufficient_data_actions),

@@ -5,28 +5,31 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from inferstack.catalog import metrics
-from inferstack.defaults import WAKE_UP_COOLDOWN, WAKE_UP_PERIOD, WAKE_UP_THRESHOLD
+from inferstack.defaults import STEP_EVALUATION_PERIODS, STEP_MISSING_DATA, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
+from inferstack.resolve.alarms import alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.metric import (
-    COMPONENT,
-    ENDPOINT as ENDPOINT_DIMENSION,
-    VARIANT,
+    Measured,
     dimensions,
+    measured_component,
+    measured_variant,
     named_unit,
     scaling_statistic,
 )
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref
-from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
+from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import component_scalings, kind_of, variant_scalings
 
 _NAMESPACE = "sagemaker"
-_WAKE_UP_METRIC = "NoCapacityInvocationFailures"
+_POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +40,34 @@ class Scaled:
     resource_id: str
     dimension: str
     depends_on: str
-    dimensions: dict[str, str]
-    """What its metrics are found by."""
+    part: Measured
+    """Whose metrics decide."""
     scaling: Autoscaling
+    wake_up: StepPolicy
+    """What starts the first of it, where it may go down to nothing."""
     source: SpecPath
 
 
 def resolve_autoscaling(spec: ModelSpec) -> Resources:
-    """Targets, policies, and for what may have no copies the alarm that wakes it."""
+    """Targets, policies, and for what may have no capacity the alarm that wakes it."""
     made: Resources = {}
     for scaled in (*_scaled_variants(spec), *_scaled_components(spec)):
         made[_target_id(scaled)] = _target(scaled)
         for index, policy in enumerate(scaled.scaling.policies):
             policy_id = f"ScalingPolicy{scaled.id_suffix}{pascal(_policy_name(policy))}"
             made[policy_id] = _policy(spec, scaled, policy, index)
-        if scaled.scaling.min_capacity == 0 and COMPONENT in scaled.dimensions:
-            made |= _wake_up(scaled)
+        for path, step in _steps(scaled):
+            made |= _step(spec, scaled, step, path)
     return made
+
+
+def _steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
+    """The spec's own step policies, and the wake-up unless one of them watches the same metric."""
+    for index, step in enumerate(scaled.scaling.step_policies):
+        yield (*scaled.source, "step_policies", index), step
+    watched = {step.metric for step in scaled.scaling.step_policies}
+    if scaled.scaling.min_capacity == 0 and scaled.wake_up.metric not in watched:
+        yield (*scaled.source, "min_capacity"), scaled.wake_up
 
 
 def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
@@ -64,8 +78,9 @@ def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
             resource_id=f"endpoint/{spec.endpoint_name}/variant/{variant.variant_name}",
             dimension=f"sagemaker:variant:Desired{counted}",
             depends_on=ENDPOINT,
-            dimensions={ENDPOINT_DIMENSION: spec.endpoint_name, VARIANT: variant.variant_name},
+            part=measured_variant(spec, variant),
             scaling=scaling,
+            wake_up=WAKE_ASYNC_VARIANT.value,
             source=path,
         )
 
@@ -77,8 +92,9 @@ def _scaled_components(spec: ModelSpec) -> Iterator[Scaled]:
             resource_id=f"inference-component/{name}",
             dimension="sagemaker:inference-component:DesiredCopyCount",
             depends_on=component_id(spec, name, component),
-            dimensions={COMPONENT: name},
+            part=measured_component(spec, name, component),
             scaling=scaling,
+            wake_up=WAKE_COMPONENT.value,
             source=path,
         )
 
@@ -98,7 +114,7 @@ def _target(scaled: Scaled) -> Resource:
     return Resource("AWS::ApplicationAutoScaling::ScalableTarget", made, scaled.source, (scaled.depends_on,))
 
 
-def _policy_name(policy: ScalingPolicy) -> str:
+def _policy_name(policy: ScalingPolicy | StepPolicy) -> str:
     return policy.metric if policy.policy_name is None else policy.policy_name
 
 
@@ -111,65 +127,68 @@ def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, index: int) 
         "TargetTrackingScalingPolicyConfiguration": {**_tracked(spec, scaled, policy), **tracking},
     }
     path = (*scaled.source, "policies", index)
-    return Resource("AWS::ApplicationAutoScaling::ScalingPolicy", made, path)
+    return Resource(_POLICY, made, path)
 
 
 def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
     if metrics.find_predefined(policy.metric) is not None:
         return {"PredefinedMetricSpecification": {"PredefinedMetricType": policy.metric}}
-    metric = _metric(spec, scaled, policy)
+    metric = _metric(spec, scaled, policy.metric)
     customized = present(
         Namespace=metric.namespace,
         MetricName=metric.name,
-        Dimensions=dimensions(scaled.dimensions, metric),
+        Dimensions=dimensions(scaled.part.values, metric),
         Statistic=scaling_statistic(metric),
         Unit=named_unit(metric),
     )
     return {"CustomizedMetricSpecification": customized}
 
 
-def _metric(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> metrics.Metric:
+def _metric(spec: ModelSpec, scaled: Scaled, name: str) -> metrics.Metric:
     """The metric of the scaled part, or of the whole endpoint; the rules saw to it that there is one."""
-    return next(
-        metric
-        for metric in metrics.find(policy.metric, kind_of(spec))
-        if set(metrics.DIMENSION_NAMES[metric.dimensions]) <= set(scaled.dimensions)
-    )
+    found = metrics.find(name, kind_of(spec))
+    return next(it for it in found if set(metrics.DIMENSION_NAMES[it.dimensions]) <= set(scaled.part.values))
 
 
-def _wake_up(scaled: Scaled) -> Resources:
-    """From zero there is nothing to track: a refused request adds the first copy.
-
-    https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
-    """
-    policy_id = f"WakeUpPolicy{scaled.id_suffix}"
-    step = {
-        "AdjustmentType": "ChangeInCapacity",
-        "Cooldown": WAKE_UP_COOLDOWN.value,
-        "MetricAggregationType": "Maximum",
-        "StepAdjustments": [{"MetricIntervalLowerBound": 0, "ScalingAdjustment": 1}],
-    }
+def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> Resources:
+    """A policy, and the alarm that sets it off."""
+    suffix = f"{scaled.id_suffix}{pascal(_policy_name(step))}"
     policy = {
-        "PolicyName": "WakeUp",
+        "PolicyName": _policy_name(step),
         "PolicyType": "StepScaling",
         "ScalingTargetId": ref(_target_id(scaled)),
-        "StepScalingPolicyConfiguration": step,
+        "StepScalingPolicyConfiguration": present(
+            AdjustmentType=step.adjustment_type,
+            Cooldown=step.cooldown,
+            MetricAggregationType=step.metric_aggregation_type,
+            MinAdjustmentMagnitude=step.min_adjustment_magnitude,
+            StepAdjustments=[properties(adjustment) for adjustment in step.step_adjustments],
+        ),
     }
-    (refused,) = metrics.find(_WAKE_UP_METRIC)
-    alarm = {
-        "AlarmDescription": "A request found no copy of the component; the alarm starts one.",
-        "Namespace": refused.namespace,
-        "MetricName": refused.name,
-        "Dimensions": dimensions(scaled.dimensions, refused),
-        "Statistic": "Maximum",
-        "Period": WAKE_UP_PERIOD.value,
-        "EvaluationPeriods": 1,
-        "ComparisonOperator": "GreaterThanOrEqualToThreshold",
-        "Threshold": WAKE_UP_THRESHOLD.value,
-        "TreatMissingData": "missing",
-        "AlarmActions": [ref(policy_id)],
-    }
+    alarm = {**_step_alarm(spec, scaled, step), "AlarmActions": [ref(f"StepPolicy{suffix}")]}
     return {
-        policy_id: Resource("AWS::ApplicationAutoScaling::ScalingPolicy", policy, scaled.source),
-        f"WakeUpAlarm{scaled.id_suffix}": Resource("AWS::CloudWatch::Alarm", alarm, scaled.source),
+        f"StepPolicy{suffix}": Resource(_POLICY, policy, path),
+        f"StepAlarm{suffix}": Resource("AWS::CloudWatch::Alarm", alarm, path),
     }
+
+
+def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
+    metric = _metric(spec, scaled, step.metric)
+    rule = AlarmRule(
+        metric=step.metric,
+        threshold=step.threshold,
+        statistic=step.statistic,
+        comparison_operator=step.comparison_operator,
+        period=step.period,
+        evaluation_periods=_first(step.evaluation_periods, STEP_EVALUATION_PERIODS.value),
+        datapoints_to_alarm=step.datapoints_to_alarm,
+        treat_missing_data=_first(step.treat_missing_data, STEP_MISSING_DATA.value),
+    )
+    return alarm_properties(rule, scaled.part, metric, "Capacity changes by a step.")
+
+
+T = TypeVar("T")
+
+
+def _first(value: T | None, default: T) -> T:
+    return default if value is None else value

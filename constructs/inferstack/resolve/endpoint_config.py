@@ -6,7 +6,7 @@ from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.walk import variants
+from inferstack.spec.walk import shadow_variants, variants
 
 ENDPOINT_CONFIG = "EndpointConfig"
 
@@ -19,6 +19,7 @@ def resolve_endpoint_config(spec: ModelSpec) -> Resources:
         # Only inference components start under the configuration's role; models have their own.
         ExecutionRoleArn=role_arn(spec.execution_role) if with_components else None,
         ProductionVariants=[_variant(spec, variant) for _, variant in variants(spec)],
+        ShadowProductionVariants=[_variant(spec, variant) for _, variant in shadow_variants(spec)] or None,
         **config,
     )
     source = next((path for path, _ in variants(spec)), ())

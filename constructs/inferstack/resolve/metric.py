@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
+from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.walk import component_variants, components, instance_types, kind_of, variants
+from inferstack.spec.walk import component_variants, components, every_variant, instance_types, kind_of
 
 ENDPOINT = "EndpointName"
 VARIANT = "VariantName"
@@ -43,15 +44,24 @@ class Measured:
         )
 
 
+def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:
+    """A variant as CloudWatch knows it."""
+    return Measured(
+        variant.variant_name, {ENDPOINT: spec.endpoint_name, VARIANT: variant.variant_name}, variant
+    )
+
+
+def measured_component(spec: ModelSpec, name: str, component: InferenceComponent) -> Measured:
+    """A component as CloudWatch knows it."""
+    return Measured(name, {COMPONENT: name}, component_variants(spec, component)[0])
+
+
 def measured(spec: ModelSpec) -> Iterator[Measured]:
     """Components first: where a name means a component's metric and the fleet's, the component's is meant."""
     for _, name, component in components(spec):
-        host = component_variants(spec, component)[0]
-        yield Measured(name, {COMPONENT: name}, host)
-    for _, variant in variants(spec):
-        yield Measured(
-            variant.variant_name, {ENDPOINT: spec.endpoint_name, VARIANT: variant.variant_name}, variant
-        )
+        yield measured_component(spec, name, component)
+    for _, variant in every_variant(spec):
+        yield measured_variant(spec, variant)
     yield Measured(spec.endpoint_name, {ENDPOINT: spec.endpoint_name}, None)
 
 

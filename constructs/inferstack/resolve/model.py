@@ -7,9 +7,11 @@ from inferstack.resolve.image import Image, resolve_image
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, Model
+from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import PlacedContainer, containers, models
 
-_OWN = frozenset({"enable_network_isolation", "vpc_config"})
+# What a model without `containers` says beside its only container.
+_NOT_THE_CONTAINERS = frozenset(Model.__struct_fields__) - frozenset(Container.__struct_fields__)
 
 
 def model_id(name: str | None) -> str:
@@ -26,27 +28,39 @@ def resolve_models(spec: ModelSpec, region: str | None) -> Resources:
     """Every model of the spec."""
     placed = {container.path: container for container in containers(spec)}
     return {
-        model_id(name): Resource("AWS::SageMaker::Model", _model(spec, model, placed[path], region), path)
+        model_id(name): Resource("AWS::SageMaker::Model", _model(spec, path, model, placed, region), path)
         for path, name, model in models(spec)
     }
 
 
-def _model(spec: ModelSpec, model: Model, placed: PlacedContainer, region: str | None) -> dict[str, Value]:
-    own = properties(model, leave_out=frozenset(Container.__struct_fields__))
+def _model(
+    spec: ModelSpec,
+    path: SpecPath,
+    model: Model,
+    placed: dict[SpecPath, PlacedContainer],
+    region: str | None,
+) -> dict[str, Value]:
+    own = properties(model, leave_out=frozenset({*Container.__struct_fields__, "containers"}))
+    made = [
+        _container(spec, container, region) for at, container in placed.items() if at[: len(path)] == path
+    ]
     return present(
         ExecutionRoleArn=role_arn(spec.execution_role),
-        PrimaryContainer=_container(spec, model, placed, region),
+        PrimaryContainer=made[0] if model.containers is None else None,
+        Containers=None if model.containers is None else made,
         **own,
     )
 
 
-def _container(spec: ModelSpec, model: Model, placed: PlacedContainer, region: str | None) -> Value:
-    rest = properties(model, leave_out=_OWN | {"image", "environment"})
-    return present(
-        Image=image_uri(placed, region),
-        Mode="MultiModel" if isinstance(spec, MultiModelSpec) else None,
-        Environment=container_environment(spec, placed),
-        **rest,
+def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:
+    rest = properties(placed.container, leave_out=_NOT_THE_CONTAINERS | {"image", "environment"})
+    return (
+        present(
+            Image=image_uri(placed, region),
+            Mode="MultiModel" if isinstance(spec, MultiModelSpec) else None,
+            Environment=container_environment(spec, placed),
+        )
+        | rest
     )
 
 

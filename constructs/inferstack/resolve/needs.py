@@ -9,7 +9,7 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.walk import components, containers, models, variants
+from inferstack.spec.walk import components, containers, every_variant, model_containers, models
 
 _S3_PREFIX = "S3Prefix"
 
@@ -36,7 +36,7 @@ class Needs:
 def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
     """Walks the spec once. ``region`` decides the image accounts where it is known."""
     config = EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
-    fleet = [variant for _, variant in variants(spec)]
+    fleet = [variant for _, variant in every_variant(spec)]
     return Needs(
         endpoint_name=spec.endpoint_name,
         inference_components=tuple(name for _, name, _ in components(spec)),
@@ -47,7 +47,9 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
         vpcs=tuple(_vpcs(spec, config)),
         topics=tuple(_topics(config)),
         functions=tuple(_functions(spec)),
-        model_packages=tuple(m.model_package_name for _, _, m in models(spec) if m.model_package_name),
+        model_packages=tuple(
+            it.model_package_name for _, _, it in model_containers(spec) if it.model_package_name is not None
+        ),
         hub_contents=tuple(_hub_contents(spec)),
     )
 
@@ -111,14 +113,14 @@ def _topics(config: EndpointConfig) -> Iterator[str]:
 
 
 def _functions(spec: ModelSpec) -> Iterator[str]:
-    for _, _, model in models(spec):
+    for _, _, model in model_containers(spec):
         config = model.image_config
         if config is not None and config.repository_auth_config is not None:
             yield config.repository_auth_config.repository_credentials_provider_arn
 
 
 def _hub_contents(spec: ModelSpec) -> Iterator[str]:
-    for _, _, model in models(spec):
+    for _, _, model in model_containers(spec):
         if model.model_data_source is not None:
             access = model.model_data_source.s3_data_source.hub_access_config
             if access is not None:

@@ -11,6 +11,7 @@ from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.triton_models import TRITON_RULES
 from inferstack.spec.structure import STRUCTURE_CODES
+from inferstack.triton.archive.codes import ARCHIVE_CODES
 
 _TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, STRUCTURE_CODES, CHECK_CODES)
 _OWN_FORMAT = "inferstack's spec format"
@@ -69,8 +70,8 @@ def every_entry() -> Iterator[CodeEntry]:
             yield CodeEntry(code, Severity.ERROR, sentence, _SOURCES.get(code, _OWN_FORMAT))
     for rule in RULES.values():
         yield CodeEntry(rule.code, rule.severity, rule.sentence, rule.source)
-    for of_models in TRITON_RULES.values():
-        yield CodeEntry(of_models.code, of_models.severity, of_models.sentence, of_models.source)
+    for found in (*TRITON_RULES.values(), *ARCHIVE_CODES.values()):
+        yield CodeEntry(found.code, found.severity, found.sentence, found.source)
 
 
 @cache

@@ -43,12 +43,7 @@ def _counted(count: int, noun: str) -> str:
 
 def text(problems: Sequence[Problem]) -> str:
     """``file:line:column: code: message; fix``, one line each."""
-    return "".join(f"{printable(str(problem))}\n" for problem in problems)
-
-
-def printable(line: str) -> str:
-    """A text in which nothing can break the line or command a terminal: what cannot be seen is escaped."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
+    return "".join(f"{problem}\n" for problem in problems)
 
 
 def as_json(problems: Sequence[Problem]) -> str:

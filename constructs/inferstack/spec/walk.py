@@ -60,6 +60,19 @@ def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
         yield ("variants", index), variant
 
 
+def shadow_variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
+    """Every variant that only gets copies of requests."""
+    if isinstance(spec, ModelBackedSpec):
+        for index, variant in enumerate(spec.shadow_variants or ()):
+            yield ("shadow_variants", index), variant
+
+
+def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
+    """Production variants, then shadows."""
+    yield from variants(spec)
+    yield from shadow_variants(spec)
+
+
 def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
     """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
     if not isinstance(spec, ModelBackedSpec):
@@ -75,6 +88,15 @@ def components(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceCompon
     if isinstance(spec, InferenceComponentsSpec):
         for name, component in spec.inference_components.items():
             yield ("inference_components", name), name, component
+
+
+def model_containers(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Container]]:
+    """Every container of the models: path, name of its model under `models`, container."""
+    for path, name, model in models(spec):
+        if model.containers is None:
+            yield path, name, model
+        for index, container in enumerate(model.containers or ()):
+            yield (*path, "containers", index), name, container
 
 
 Specification = ComponentSpecification | ComponentSpecificationForInstanceType
@@ -104,9 +126,9 @@ class PlacedContainer:
 
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
-    for path, name, model in models(spec):
-        hosts = (variant for _, variant in variants(spec) if name is None or variant.model_name == name)
-        yield PlacedContainer(path, model, tuple(t for host in hosts for t in instance_types(host)))
+    for path, name, container in model_containers(spec):
+        hosts = (variant for _, variant in every_variant(spec) if name is None or variant.model_name == name)
+        yield PlacedContainer(path, container, tuple(t for host in hosts for t in instance_types(host)))
     for path, _, component in components(spec):
         fleet = tuple(t for host in component_variants(spec, component) for t in instance_types(host))
         for below, specification in specifications(path, component):

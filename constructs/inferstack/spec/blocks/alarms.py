@@ -2,16 +2,9 @@
 
 from typing import Annotated, ClassVar
 
-from inferstack.spec.blocks.base import Block, Number, form
+from inferstack.spec.blocks.base import Block, Number, Statistic, form
 
 SnsTopic = Annotated[str, form(r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$")]
-
-# CloudWatch's simple statistics, percentiles and trimmed statistics. Its own enum knows the simple ones only.
-# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
-Statistic = Annotated[
-    str,
-    form(r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$"),
-]
 
 
 class AlarmRule(Block):

@@ -1,8 +1,10 @@
 """Application Auto Scaling: a scalable target and its policies."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from inferstack.spec.blocks.base import Block, Number
+from msgspec import Meta
+
+from inferstack.spec.blocks.base import Block, Number, Statistic
 
 
 class ScalingPolicy(Block):
@@ -30,6 +32,89 @@ class ScalingPolicy(Block):
     """Name of the policy; the metric's name when absent. Changing it replaces the policy."""
 
 
+class StepAdjustment(Block):
+    """What to do when the metric is so far beyond the threshold."""
+
+    shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalingPolicy.StepAdjustment",)
+
+    scaling_adjustment: int
+    """Capacity to add, or to remove when negative; with `ExactCapacity` the capacity to have."""
+    metric_interval_lower_bound: Number | None = None
+    """The step begins where the metric is this much above the threshold; without it at minus infinity."""
+    metric_interval_upper_bound: Number | None = None
+    """The step ends where the metric is this much above the threshold; without it never."""
+
+
+class StepPolicy(Block):
+    """An alarm on a metric, and by how much capacity changes when it goes off."""
+
+    shapes: ClassVar = (
+        "AWS::ApplicationAutoScaling::ScalingPolicy",
+        "AWS::ApplicationAutoScaling::ScalingPolicy.StepScalingPolicyConfiguration",
+        "AWS::CloudWatch::Alarm",
+    )
+    aws_keys: ClassVar = {"statistic": None}
+
+    metric: str
+    """AWS's name of a metric that SageMaker publishes."""
+    threshold: Number | str
+    """The limit, written as in an alarm's rule: a latency with its unit, a utilization also as a share."""
+    step_adjustments: Annotated[tuple[StepAdjustment, ...], Meta(min_length=1)]
+    """What to do, by how far the metric is beyond the threshold. One step is enough."""
+    adjustment_type: str
+    """`ChangeInCapacity`, `PercentChangeInCapacity` or `ExactCapacity`."""
+    comparison_operator: str | None = None
+    """`GreaterThanOrEqualToThreshold` when absent."""
+    statistic: Statistic | None = None
+    """What of a period's data is compared; the metric's usual one when absent."""
+    period: int | None = None
+    """Seconds of one data point; 60 when absent."""
+    evaluation_periods: int | None = None
+    """Data points that are looked at; 1 when absent."""
+    datapoints_to_alarm: int | None = None
+    """How many of them must be over the limit; all when absent."""
+    treat_missing_data: str | None = None
+    """What a minute without data means; `missing` when absent."""
+    cooldown: int | None = None
+    """Seconds to wait after a step before the next."""
+    metric_aggregation_type: str | None = None
+    """`Average`, `Minimum` or `Maximum` of the data points decides about the step."""
+    min_adjustment_magnitude: int | None = None
+    """With `PercentChangeInCapacity`: change by at least so many."""
+    policy_name: str | None = None
+    """Name of the policy; made from the metric when absent. Changing it replaces the policy."""
+
+
+class ScalableTargetAction(Block):
+    """New limits."""
+
+    shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget.ScalableTargetAction",)
+
+    min_capacity: int | None = None
+    """Fewest instances or copies from then on."""
+    max_capacity: int | None = None
+    """Most instances or copies from then on."""
+
+
+class ScheduledAction(Block):
+    """Limits that change by the clock."""
+
+    shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget.ScheduledAction",)
+
+    scheduled_action_name: str
+    """Name of the action, one of its kind on the target."""
+    schedule: str
+    """`cron(0 8 ? * MON-FRI *)`, `rate(1 day)` or `at(2026-12-24T08:00:00)`."""
+    scalable_target_action: ScalableTargetAction
+    """The limits from then on."""
+    timezone: str | None = None
+    """Time zone of the schedule, for example `Europe/Berlin`; UTC when absent."""
+    start_time: str | None = None
+    """From when on, as `2026-12-01T00:00:00Z`."""
+    end_time: str | None = None
+    """Until when, as `2026-12-31T00:00:00Z`."""
+
+
 class SuspendedState(Block):
     """Scaling that is switched off for a while without being removed."""
 
@@ -54,5 +139,9 @@ class Autoscaling(Block):
     """Most instances or copies."""
     policies: tuple[ScalingPolicy, ...] = ()
     """Several policies work together: the one that asks for most capacity wins."""
+    step_policies: tuple[StepPolicy, ...] = ()
+    """Alarms that change capacity by steps, beside or instead of policies that hold a target."""
+    scheduled_actions: tuple[ScheduledAction, ...] | None = None
+    """Limits that change by the clock."""
     suspended_state: SuspendedState | None = None
     """Which kinds of scaling are paused."""

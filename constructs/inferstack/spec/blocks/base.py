@@ -7,7 +7,7 @@ its documentation: it ends up in the JSON Schema and in the reference.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, dataclass_transform
+from typing import Annotated, Any, ClassVar, dataclass_transform
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,14 @@ def form(pattern: str | None = None, *, min_length: int | None = None, max_lengt
     """The form of a text, for the schema's check only: a CDK token stands for such a text and has none."""
     words = {"pattern": pattern, "minLength": min_length, "maxLength": max_length}
     return Meta(extra_json_schema={word: value for word, value in words.items() if value is not None})
+
+
+# CloudWatch's simple statistics, percentiles and trimmed statistics. Its own enum knows the simple ones only.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
+Statistic = Annotated[
+    str,
+    form(r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$"),
+]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

@@ -84,6 +84,8 @@ class ModelBackedSpec(ModelSpec):
     """The fleet. Several stand under `variants`."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
     """Fleets that share the traffic by weight."""
+    shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    """A fleet that gets copies of the requests while its answers are thrown away, to try a change."""
     autoscaling: Autoscaling | None = None
     """Scaling of the only variant."""
     triton: Triton | None = None
@@ -102,6 +104,10 @@ class EnsembleSpec(ModelBackedSpec, tag="ensemble", tag_field="kind"):
     """A Triton ensemble: several models in one container, called in one request."""
 
 
+class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
+    """Several containers on each instance, called one after the other or each by name."""
+
+
 class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="kind", kw_only=True):
     """Several models packed on one fleet, each with its own copies and scaling."""
 
@@ -117,7 +123,13 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     """Model repository for a Triton image."""
 
 
-Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec
+Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec
 """Any spec, told apart by `kind`."""
 
-KINDS: tuple[type[ModelSpec], ...] = (SingleModelSpec, MultiModelSpec, EnsembleSpec, InferenceComponentsSpec)
+KINDS: tuple[type[ModelSpec], ...] = (
+    SingleModelSpec,
+    MultiModelSpec,
+    EnsembleSpec,
+    InferenceComponentsSpec,
+    PipelineSpec,
+)

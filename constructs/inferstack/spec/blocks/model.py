@@ -130,11 +130,34 @@ class Container(Block):
     """Caching of a multi-model container."""
 
 
+class PipelineContainer(Container):
+    """One step of a pipeline, or one of several containers that are called directly."""
+
+    mode: str | None = None
+    """`MultiModel` for a container that serves many archives from a prefix; one in a serial pipeline."""
+
+
+class InferenceExecutionConfig(Block):
+    """How the containers of a pipeline are called."""
+
+    shapes: ClassVar = ("AWS::SageMaker::Model.InferenceExecutionConfig",)
+
+    mode: str
+    """`Serial`: a request runs through all containers in order. `Direct`: it names one of them."""
+
+
 class Model(Container):
-    """The model behind an endpoint. The container's properties stand directly in the block."""
+    """The model behind an endpoint. The only container's properties stand directly in the block."""
 
-    shapes: ClassVar = ("AWS::SageMaker::Model", "AWS::SageMaker::Model.ContainerDefinition")
+    shapes: ClassVar[tuple[str, ...]] = (
+        "AWS::SageMaker::Model",
+        "AWS::SageMaker::Model.ContainerDefinition",
+    )
 
+    containers: tuple[PipelineContainer, ...] | None = None
+    """For `kind: pipeline`: the containers in order, instead of one container's properties."""
+    inference_execution_config: InferenceExecutionConfig | None = None
+    """For `kind: pipeline`: whether a request runs through all containers or names one."""
     enable_network_isolation: bool | None = None
     """True cuts the container off from every network call, in and out, except the model's files."""
     vpc_config: VpcConfig | None = None

@@ -20,10 +20,14 @@ from inferstack.spec.rules import (
     instances,
     multi_model,
     names,
+    pipelines,
     regions,
     requirements,
     scaling_metrics,
+    secrets,
     serverless,
+    shadows,
+    steps,
     triton_repository,
 )
 from inferstack.spec.rules.base import RULES, Finding, Rule
@@ -47,9 +51,13 @@ __all__ = [
     "instances",
     "multi_model",
     "names",
+    "pipelines",
     "regions",
     "requirements",
     "scaling_metrics",
+    "secrets",
     "serverless",
+    "shadows",
+    "steps",
     "triton_repository",
 ]

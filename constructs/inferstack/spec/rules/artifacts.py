@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
-from inferstack.spec.blocks.model import Model, S3DataSource
+from inferstack.spec.blocks.model import Container, S3DataSource
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, containers, models, specifications
+from inferstack.spec.walk import components, containers, model_containers, models, specifications
 
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
@@ -20,7 +20,7 @@ _MODEL_ARCHIVE = ".tar.gz"
 
 
 def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
-    for path, _, model in models(spec):
+    for path, _, model in model_containers(spec):
         if model.model_data_source is not None:
             yield (*path, "model_data_source", "s3_data_source"), model.model_data_source.s3_data_source
 
@@ -62,12 +62,17 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
         for below, it in specifications(path, component)
         if _is_adapter(it)
     }
+    prefixes = {path for path, _, it in model_containers(spec) if _takes_prefix(spec, it)}
     for path, url in _urls(spec):
-        plain = path[-1] == "s3_uri" or isinstance(spec, MultiModelSpec) or path[:-2] in adapters
+        plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
         if not plain and _has_key(url) and not url.endswith(_MODEL_ARCHIVE):
             fix = "pack the files into a tar.gz"
             fix += ", or use `model_data_source` for plain files" if path[-1] == "model_data_url" else ""
             yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
+
+
+def _takes_prefix(spec: ModelSpec, container: Container) -> bool:
+    return isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
 
 
 def _is_adapter(specification: object) -> bool:
@@ -77,7 +82,7 @@ def _is_adapter(specification: object) -> bool:
 @error("IS232", "A model has an image or comes from a model package.", _CONTAINER, ModelBackedSpec)
 def model_has_an_image(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A package from the registry brings its own image."""
-    for path, _, model in models(spec):
+    for path, _, model in model_containers(spec):
         if model.image is None and model.model_package_name is None:
             yield Finding(
                 path,
@@ -91,7 +96,7 @@ def model_has_an_image(spec: ModelBackedSpec) -> Iterator[Finding]:
 )
 def package_brings_everything(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Which of the two wins is not documented."""
-    for path, _, model in models(spec):
+    for path, _, model in model_containers(spec):
         for key in ("image", "model_data_url", "model_data_source"):
             if model.model_package_name is not None and getattr(model, key) is not None:
                 yield Finding((*path, key), f"`{key}` stands beside `model_package_name`", "keep one of them")
@@ -100,7 +105,7 @@ def package_brings_everything(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error("IS234", "`model_data_url` and `model_data_source` exclude one another.", _CONTAINER, ModelBackedSpec)
 def one_source_of_files(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Two ways to say where the files are."""
-    for path, _, model in models(spec):
+    for path, _, model in model_containers(spec):
         if model.model_data_url is not None and model.model_data_source is not None:
             message = "`model_data_url` and `model_data_source` both say where the files are"
             yield Finding((*path, "model_data_source"), message, "keep one of them")
@@ -109,7 +114,7 @@ def one_source_of_files(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error("IS235", "`inference_specification_name` chooses within a model package.", _CONTAINER, ModelBackedSpec)
 def specification_of_a_package(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Without a package there is nothing to choose from."""
-    for path, _, model in models(spec):
+    for path, _, model in model_containers(spec):
         if model.inference_specification_name is not None and model.model_package_name is None:
             message = "`inference_specification_name` stands without `model_package_name`"
             yield Finding(
@@ -168,22 +173,23 @@ def licence_is_accepted(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error("IS244", "An image from a private registry needs access through a VPC.", _IMAGE, ModelBackedSpec)
 def private_registry_needs_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
     """`repository_access_mode: Vpc` reaches the registry through the model's subnets."""
-    for path, _, model in models(spec):
-        if _pulls_through_vpc(model) and model.vpc_config is None:
+    networks = {name: model.vpc_config for _, name, model in models(spec)}
+    for path, name, container in model_containers(spec):
+        if _pulls_through_vpc(container) and networks[name] is None:
             where = (*path, "image_config", "repository_access_mode")
             yield Finding(
                 where, "the image is pulled through a VPC, and the model has none", "add `vpc_config`"
             )
 
 
-def _pulls_through_vpc(model: Model) -> bool:
+def _pulls_through_vpc(model: Container) -> bool:
     return model.image_config is not None and model.image_config.repository_access_mode == "Vpc"
 
 
 @error("IS245", "A login for the registry goes with `repository_access_mode: Vpc`.", _IMAGE, ModelBackedSpec)
 def login_only_for_private_registries(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Amazon ECR takes the role instead."""
-    for path, _, model in models(spec):
+    for path, _, model in model_containers(spec):
         config = model.image_config
         if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
             where = (*path, "image_config", "repository_auth_config")

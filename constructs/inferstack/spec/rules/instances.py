@@ -8,7 +8,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import hosts, instance_types, variants
+from inferstack.spec.walk import every_variant, hosts, instance_types, variants
 from inferstack.spec.words import listed
 
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
@@ -20,7 +20,7 @@ _SAGEMAKER_CONFIG = "AWS::SageMaker::EndpointConfig"
 
 
 def _on_instances(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
-    return ((path, it) for path, it in variants(spec) if it.serverless_config is None)
+    return ((path, it) for path, it in every_variant(spec) if it.serverless_config is None)
 
 
 @error("IS260", "A variant says which instances it uses, unless it is serverless.", _VARIANT, ModelSpec)
@@ -35,7 +35,7 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS261", "`instance_pools` stands in the place of `instance_type`.", _POOLS, ModelSpec)
 def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Finding]:
     """Not both."""
-    for path, variant in variants(spec):
+    for path, variant in every_variant(spec):
         if variant.instance_pools is not None and variant.instance_type is not None:
             message = "`instance_type` and `instance_pools` exclude one another"
             yield Finding(
@@ -56,7 +56,7 @@ def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS263", "An instance with its own NVMe disk takes no volume.", _STORAGE, ModelSpec)
 def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker keeps model files on the instance's disk there."""
-    for path, variant in variants(spec):
+    for path, variant in every_variant(spec):
         with_disk = [host for host in hosts(variant) if host.has_local_nvme]
         if variant.volume_size_in_gb is not None and with_disk:
             host = with_disk[0]
@@ -71,7 +71,7 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS264", "`inference_ami_version` fits the instance's accelerator.", _VARIANT, ModelSpec)
 def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
     """An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's."""
-    for path, variant in variants(spec):
+    for path, variant in every_variant(spec):
         ami = variant.inference_ami_version
         wanted = "NVIDIA GPUs" if ami is not None and "-gpu-" in ami else "Neuron devices"
         for host in hosts(variant) if ami is not None else ():
@@ -85,7 +85,7 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS265", "Instance pools differ in instance type and priority.", _POOLS, ModelSpec)
 def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
     """The order in which pools are tried follows from the priorities."""
-    for path, variant in variants(spec):
+    for path, variant in every_variant(spec):
         for key in ("instance_type", "priority"):
             values = [getattr(pool, key) for pool in variant.instance_pools or ()]
             for value, count in Counter(values).items():
@@ -102,7 +102,7 @@ def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS266", "Settings for a routing strategy go with that strategy.", _ROUTING, ModelSpec)
 def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
     """`prefix_aware_routing_config` means nothing to the others."""
-    for path, variant in variants(spec):
+    for path, variant in every_variant(spec):
         routing = variant.routing_config
         if routing is None or routing.prefix_aware_routing_config is None:
             continue
@@ -118,7 +118,7 @@ def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
 def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
     """The API demands it."""
     strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
-    for path, variant in variants(spec):
+    for path, variant in every_variant(spec):
         if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
             message = "`routing_config` names no strategy"
             yield Finding((*path, "routing_config"), message, f"add `routing_strategy`: {listed(strategies)}")
@@ -131,7 +131,7 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
     """The hardware encrypts such a disk with a key of its own."""
     if spec.endpoint_config is None or spec.endpoint_config.kms_key_id is None:
         return
-    for _, variant in variants(spec):
+    for _, variant in every_variant(spec):
         for host in hosts(variant):
             if host.has_local_nvme:
                 message = f"`kms_key_id` does not encrypt the local disk of {host.name}"

@@ -6,7 +6,7 @@ from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, has_variants, models, variants
+from inferstack.spec.walk import components, every_variant, has_variants, models, variants
 from inferstack.spec.words import listed, nearest
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
@@ -56,8 +56,10 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
 @warning("IS203", "Each of the models is hosted by a variant.", "inferstack's spec format", ModelBackedSpec)
 def every_model_is_hosted(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A model that nothing hosts is created all the same."""
-    pools = (pool for _, variant in variants(spec) for pool in variant.instance_pools or ())
-    hosted = {variant.model_name for _, variant in variants(spec)} | {p.model_name_override for p in pools}
+    pools = (pool for _, variant in every_variant(spec) for pool in variant.instance_pools or ())
+    hosted = {variant.model_name for _, variant in every_variant(spec)} | {
+        p.model_name_override for p in pools
+    }
     for path, name, _ in models(spec):
         if name is not None and name not in hosted:
             yield Finding(

@@ -22,7 +22,7 @@ from inferstack.triton.model import FilePlace
 from inferstack.triton.rules import RULES as TRITON_RULES, Context
 from inferstack.triton.rules.base import Release
 
-__all__ = ["TRITON_RULES", "triton_problems", "triton_release"]
+__all__ = ["TRITON_RULES", "triton_contexts", "triton_problems", "triton_release"]
 
 _RELEASE = re.compile(r"(\d\d)\.(\d\d)")
 _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
@@ -40,7 +40,7 @@ def triton_problems(
         return FilePlace(document.file, *document.position(path))
 
     found: dict[Problem, None] = {}
-    contexts = list(_contexts(spec))
+    contexts = list(triton_contexts(spec))
     for repository in repositories_of(spec, Path(document.file).parent):
         for context in contexts:
             problems = repository_problems(repository, locate, context, ignored)
@@ -48,7 +48,7 @@ def triton_problems(
     yield from found
 
 
-def _contexts(spec: ModelSpec) -> Iterator[Context]:
+def triton_contexts(spec: ModelSpec) -> Iterator[Context]:
     """What is known of each container with Triton; of those that may have it, if no image is AWS's."""
     placed = [it for it in containers(spec) if _may_be_triton(it.image)]
     certain = [it for it in placed if triton_release(it.image) is not None]

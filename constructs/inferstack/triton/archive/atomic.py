@@ -22,8 +22,11 @@ def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(target)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # The name that the user knows, for the message.
+            error.filename, error.filename2 = os.fspath(target), None
         raise
     _keep_name(target.parent)
 

@@ -67,10 +67,10 @@ def _prefix(folder: str) -> str:
     return f"{folder}/" if folder else ""
 
 
-def repository_in(contents: Contents, kind: Kind, default: str | None) -> Repository:
+def repository_in(contents: Contents, kind: Kind) -> Repository:
     """The models of an archive that a container of this kind loads, with what keeps it from finding them.
 
-    Without a ``default`` it is the only model or the only ensemble, as whoever deploys it will have to say.
+    The default is the only model or the only ensemble, as whoever deploys it will have to say.
     """
     if kind == "multi-model" and CONFIG_FILE in contents.files:
         return _model_at_the_top(contents)
@@ -78,8 +78,7 @@ def repository_in(contents: Contents, kind: Kind, default: str | None) -> Reposi
     faults = list(_layout_faults(contents))
     for folder in _model_folders(contents):
         _read(contents, folder, folder, models, faults)
-    if kind == "multi-model" or default is None:
-        default = served_by_multi_model(tuple(models))
+    default = served_by_multi_model(tuple(models))
     return Repository(contents.archive.name, tuple(models), default, kind, _SOURCE, tuple(faults))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from inferstack.spec.report import printable
+from inferstack.spec.problem import printable
 from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.sources import LeftOut
 

@@ -40,13 +40,11 @@ class Inspection:
     problems: tuple[Problem, ...]
 
 
-def inspect_archive(
-    archive: Path, kind: Kind, default: str | None = None, progress: Progress = silent
-) -> Inspection:
+def inspect_archive(archive: Path, kind: Kind, progress: Progress = silent) -> Inspection:
     """Reads an archive once, from start to end, and says what it holds and what is wrong with its form.
 
-    ``kind`` is the kind of endpoint that is to load it, ``default`` the model that it is told to serve. What
-    is wrong with the models in it is for the rules to say, on ``repository``. Never raises for what is wrong.
+    ``kind`` is the kind of endpoint that is to load it. What is wrong with the models in it is for the rules
+    to say, on ``repository``. Never raises for what is wrong.
     """
     look = _Look(Contents(archive))
     try:
@@ -56,7 +54,7 @@ def inspect_archive(
         message = f"the archive cannot be used: {error}"
         problem = Problem(archive.as_posix(), 1, 1, NOT_AN_ARCHIVE, message, fix)
         return Inspection(archive, None, tuple(look.members), None, (problem,))
-    repository = repository_in(look.contents, kind, default)
+    repository = repository_in(look.contents, kind)
     return Inspection(archive, packed, tuple(look.members), repository, tuple(_problems(look)))
 
 

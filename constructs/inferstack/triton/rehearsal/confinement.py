@@ -14,9 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from inferstack.triton.rehearsal import keeper
 from inferstack.triton.rehearsal.refused import RehearsalRefused
 
+# Never imported: it needs Linux.
+_KEEPER = Path(__file__).with_name("keeper.py")
 _SETUP_SECONDS = 20.0
 _CLEANUP_SECONDS = 60.0
 _HOW_TO_ALLOW = (
@@ -45,7 +46,7 @@ class Confinement:
         with theirs:
             # A session of its own, so that Ctrl-C in the terminal reaches the caller only, who then leaves.
             self._keeper = subprocess.Popen(
-                [sys.executable, "-I", "-S", keeper.__file__, str(theirs.fileno())],
+                [sys.executable, "-I", "-S", str(_KEEPER), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
@@ -112,6 +113,10 @@ class Confinement:
 
 def _read(message: bytes) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(message) if message else {"refused": "the keeper of the server ended"}
+    if "no_namespace" in answer:
+        raise RehearsalRefused(
+            f"this machine allows no namespace ({answer['no_namespace']}); {_HOW_TO_ALLOW}"
+        )
     if "refused" in answer:
-        raise RehearsalRefused(f"this machine allows no namespace ({answer['refused']}); {_HOW_TO_ALLOW}")
+        raise RehearsalRefused(answer["refused"])
     return answer

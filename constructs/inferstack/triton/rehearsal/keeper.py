@@ -52,7 +52,7 @@ def main() -> None:
         channel.close()
         os.waitpid(inner, 0)
     except OSError as error:
-        _send(channel, refused=str(error))
+        _send(channel, no_namespace=str(error))
     finally:
         # Safe: links are not followed, and what the inner process mounted is not to be seen from here.
         shutil.rmtree(folder, ignore_errors=True)
@@ -80,7 +80,7 @@ def _inner(channel: socket.socket, folder: Path) -> None:
         _obey(channel, folder)
         status = 0
     except OSError as error:
-        _send(channel, refused=str(error))
+        _send(channel, no_namespace=str(error))
     finally:
         os._exit(status)
 
@@ -139,8 +139,11 @@ def _obey(channel: socket.socket, folder: Path) -> None:
     while message := channel.recv(1 << 20):
         match json.loads(message):
             case {"start": arguments, "environment": environment, "log": log}:
-                server = _start(arguments, environment, Path(log), folder)
-                _send(channel, started=server.pid)
+                try:
+                    server = _start(arguments, environment, Path(log), folder)
+                    _send(channel, started=server.pid)
+                except OSError as error:
+                    _send(channel, refused=f"the server cannot be started: {error}")
             case {"connect": port, "seconds": seconds}:
                 _connect(channel, port, seconds)
             case _:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.local_file import LocalFileError
 from inferstack.triton.archive.plan import Locate, plan_archives
 from inferstack.triton.backends import is_ensemble
 from inferstack.triton.config import render_config
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.rehearsal.local_config import LocalConfig, local_config, stand_in_backend
+from inferstack.triton.rehearsal.refused import RehearsalRefused
 from inferstack.triton.versions import is_version
 
 
@@ -50,6 +52,7 @@ def lay_out(
 
     Raises:
         SpecError: when an archive could not be packed, such as for files that are missing.
+        RehearsalRefused: when a file cannot be read or written.
     """
     complete: list[Repository] = []
     for target, repository in repositories.items():
@@ -110,7 +113,13 @@ def _is_weight(inner: str) -> bool:
 
 
 def _copy(entry: Entry, path: Path) -> None:
-    with path.open("wb") as file:
-        for chunk in entry.chunks():
-            file.write(chunk)
-    path.chmod(0o755 if entry.executable else 0o644)
+    try:
+        with path.open("wb") as file:
+            for chunk in entry.chunks():
+                file.write(chunk)
+        path.chmod(0o755 if entry.executable else 0o644)
+    except LocalFileError as error:
+        raise RehearsalRefused(f"{entry.at.file}:{entry.at.line}: {entry.name}: {error}") from None
+    except OSError as error:
+        fix = "the environment variable TMPDIR chooses another folder"
+        raise RehearsalRefused(f"{path} cannot be written: {error.strerror}; {fix}") from None

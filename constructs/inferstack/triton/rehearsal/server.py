@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inferstack.triton.rehearsal import probe, stand_in
 from inferstack.triton.rehearsal.refused import RehearsalRefused
 
 SERVER_RELEASE = (24, 10)
 """Triton's release inside the package, the same since 2024 and in all versions that the extra allows."""
 _INSTALL = "pip install 'inferstack[rehearse]'"
+_PROBE, _STAND_IN = (Path(__file__).with_name(name) for name in ("probe.py", "stand_in.py"))
 _PROBE_SECONDS = 60
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -70,7 +70,7 @@ def find_server(python: Path) -> InstalledServer:
 def _probe(python: Path) -> dict[str, Any]:
     try:
         done = subprocess.run(
-            [python, "-I", probe.__file__], capture_output=True, timeout=_PROBE_SECONDS, check=True, text=True
+            [python, "-I", str(_PROBE)], capture_output=True, timeout=_PROBE_SECONDS, check=True, text=True
         )
         found: dict[str, Any] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
@@ -108,7 +108,7 @@ def install_backends(server: InstalledServer, folder: Path, stand_ins: Iterable[
     for name in stand_ins:
         backend = folder / "backends" / name
         backend.mkdir()
-        shutil.copyfile(stand_in.__file__, backend / "model.py")
+        shutil.copyfile(_STAND_IN, backend / "model.py")
     return folder / "backends"
 
 

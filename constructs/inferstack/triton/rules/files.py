@@ -31,6 +31,8 @@ _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 # From here on a name with a slash is refused when the model is loaded.
 _STRICT_NAMES = (26, 3)
+# A packed Python for a model, and how its place is written when it travels with the model.
+_ENVIRONMENT, _MODEL_FOLDER = "EXECUTION_ENV_PATH", "$$TRITON_MODEL_DIRECTORY/"
 
 
 def _faults(repository: Repository, code: str) -> Iterator[Finding]:
@@ -186,7 +188,7 @@ def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[F
 
 @model_error("IS913", "Files that a configuration names are there.", f"{SOURCE}/model_config_utils.cc")
 def named_files_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Labels of outputs, data for warm-up and for the first state of a sequence."""
+    """Labels of outputs, data for warm-up and for the first state of a sequence, Python environments."""
     for field, path in _named_files(model):
         if model.files and path not in model.files:
             fix = f"add `{path}`{_to_files(model, path)}"
@@ -194,6 +196,10 @@ def named_files_exist(model: TritonModel, context: Context) -> Iterator[Finding]
 
 
 def _named_files(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    parameters = model.config.parameters
+    environment = parameters[_ENVIRONMENT].string_value if _ENVIRONMENT in parameters else ""
+    if environment.startswith(_MODEL_FOLDER):
+        yield ("parameters", _ENVIRONMENT), environment.removeprefix(_MODEL_FOLDER)
     for index, output in enumerate(model.config.output):
         if output.label_filename:
             yield ("output", index, "label_filename"), str(PurePosixPath(output.label_filename))

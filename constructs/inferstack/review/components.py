@@ -1,0 +1,128 @@
+"""Inference components and their scaling.
+
+CloudFormation makes what is new before it deletes what is gone, and the name of a component is unique in an
+account and region.
+"""
+
+from collections.abc import Iterator
+
+from inferstack.review import deployed
+from inferstack.review.changes import Fate, differences
+from inferstack.review.deployed import Component
+from inferstack.review.update import Finding, Update
+from inferstack.spec import update_codes as codes
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.words import listed
+
+_COMPONENTS: SpecPath = ("inference_components",)
+_IDENTITY = frozenset({"InferenceComponentName", "EndpointName", "VariantName"})
+_TWICE = "deploy twice: first without it, then with it"
+
+
+def name_taken(update: Update) -> Iterator[Finding]:
+    """The new component is made while the old one still has the name."""
+    before = deployed.components(update.before)
+    for name, after in deployed.components(update.after).items():
+        if name in before and before[name].logical_id != after.logical_id:
+            message = f"`{name}` moves {_move(update, before[name], after)}, and its name is taken until it has"
+            fix = f"give it another name in the same deployment, or {_TWICE}"
+            yield Finding(codes.COMPONENT_NAME_TAKEN, (*_COMPONENTS, name), message, fix)
+
+
+def _move(update: Update, before: Component, after: Component) -> str:
+    if before.variant != after.variant:
+        return f"from the variant `{before.variant}` to `{after.variant}`"
+    old = deployed.endpoint_name(update.before)
+    return f"from the endpoint `{old}` to `{update.spec.endpoint_name}`"
+
+
+def removed_or_renamed(update: Update) -> Iterator[Finding]:
+    """What only changes its name is known by the rest of it."""
+    before, after = deployed.components(update.before), deployed.components(update.after)
+    new = {name: it for name, it in after.items() if name not in before}
+    for name, gone in before.items():
+        if name in after:
+            continue
+        twin = next((other for other, it in new.items() if _same(gone, it)), None)
+        if twin is None:
+            message = f"`{name}` is removed with its copies; requests that name it fail"
+            fix = "see that nobody calls it any more"
+            yield Finding(codes.COMPONENT_REMOVED, update.written(_COMPONENTS), message, fix)
+        else:
+            del new[twin]
+            message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
+            fix = "see that the fleet has room for both, and that clients take the new name"
+            yield Finding(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
+
+
+def _same(one: Component, other: Component) -> bool:
+    paths = differences(dict(one.properties), dict(other.properties))
+    return all(path[:1] and path[0] in _IDENTITY for path in paths)
+
+
+def updated(update: Update) -> Iterator[Finding]:
+    """New copies take over from the old ones on the same fleet."""
+    for name, component in deployed.components(update.after).items():
+        change = update.changes[component.logical_id]
+        own = [path for path in change.paths if str(path[0]).startswith("Specification")]
+        if change.fate is Fate.UPDATED and own:
+            rolls = "DeploymentConfig" in component.properties
+            how = "batch by batch" if rolls else "all at once"
+            message = f"the copies of `{name}` are replaced {how}, and the fleet needs room for new ones"
+            roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
+            path = update.place(component.logical_id, own[0])
+            yield Finding(codes.COMPONENT_UPDATED, path, message, f"check that they fit{roll}")
+
+
+def copies_reset(update: Update) -> Iterator[Finding]:
+    """Whatever is updated about a component, CloudFormation knows the template's copy count only."""
+    scaled = deployed.scaled_components(update.before)
+    for name, component in deployed.components(update.after).items():
+        change = update.changes[component.logical_id]
+        own = [path for path in change.paths if path[0] != "Tags"]
+        count = deployed.mapping(component.properties.get("RuntimeConfig")).get("CopyCount")
+        if change.fate is Fate.UPDATED and own and name in scaled and count is not None:
+            path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
+            message = f"the update of `{name}` may set its copies to {count}, however many scaling has started"
+            fix = "deploy while few run, or write as many as run now"
+            yield Finding(codes.COPIES_RESET, path, message, fix)
+
+
+def fleet_under_components(update: Update) -> Iterator[Finding]:
+    """A new fleet starts empty."""
+    before, after = deployed.components(update.before), deployed.components(update.after)
+    stay = [name for name in after if name in before]
+    if update.new_fleet and stay:
+        path = next(update.causes("EndpointConfig"))
+        names = listed(stay, last="and")
+        message = f"the instances under {names} are replaced; how the copies move is not confirmed"
+        fix = "try it on another endpoint, and deploy while there is little traffic"
+        yield Finding(codes.FLEET_UNDER_COMPONENTS, path, message, fix)
+
+
+def rebased(update: Update) -> Iterator[Finding]:
+    """An adapter is loaded into its base."""
+    before = deployed.components(update.before)
+    key = "BaseInferenceComponentName"
+    for name, after in deployed.components(update.after).items():
+        if name not in before or before[name].logical_id != after.logical_id:
+            continue
+        old, new = before[name].specification.get(key), after.specification.get(key)
+        if old != new:
+            path = update.place(after.logical_id, ("Specification", key))
+            message = f"the base of `{name}` changes from {old} to {new}; that an update can do this is not confirmed"
+            fix = f"give the adapter another name, or {_TWICE}"
+            yield Finding(codes.ADAPTER_REBASED, path, message, fix)
+
+
+def variant_under_components(update: Update) -> Iterator[Finding]:
+    """Components are deleted after the endpoint was updated."""
+    gone = set(deployed.variants(update.before)) - set(deployed.variants(update.after))
+    before = deployed.components(update.before)
+    on_it = [name for name, it in before.items() if it.variant in gone]
+    if update.same_endpoint and on_it:
+        names = listed(on_it, last="and")
+        message = f"the variant of {names} goes while they are on it, which SageMaker may refuse"
+        fix = "deploy twice: first without these components, then without the variant"
+        path = update.written(("variants",))
+        yield Finding(codes.VARIANT_UNDER_COMPONENTS, path, message, fix)

@@ -1,0 +1,103 @@
+"""The endpoint itself: its name and its nature."""
+
+from collections.abc import Iterator
+
+from inferstack.review import deployed
+from inferstack.review.changes import Fate
+from inferstack.review.deployed import Properties, mapping
+from inferstack.review.update import Finding, Update
+from inferstack.spec import update_codes as codes
+from inferstack.spec.problem import SpecPath
+
+_NAME: SpecPath = ("endpoint_name",)
+_KIND: SpecPath = ("kind",)
+_ASYNC: SpecPath = ("endpoint_config", "async_inference_config")
+_NEW_NAME = "give the endpoint a new name, move the clients, then remove the old one"
+
+
+def renamed(update: Update) -> Iterator[Finding]:
+    """Clients call the name."""
+    old, new = deployed.endpoint_name(update.before), update.spec.endpoint_name
+    if update.fate(deployed.ENDPOINT_TYPE) is not Fate.REPLACED or old is None:
+        return
+    if old.casefold() == new.casefold():
+        message = f"`{old}` and `{new}` are the same name to SageMaker, so that the new endpoint cannot be made"
+        yield Finding(codes.SAME_NAME_IN_OTHER_CASE, _NAME, message, f"write `{old}`, or another name")
+        return
+    message = (
+        f"a new endpoint `{new}` is made with its initial counts; `{old}` is deleted after that, or stays with "
+        "its stack where stacks have the endpoint's name"
+    )
+    fix = f"keep `{old}`, or add a spec for `{new}`, move the clients and remove this one"
+    yield Finding(codes.ENDPOINT_RENAMED, _NAME, message, fix)
+
+
+def serverless(update: Update) -> Iterator[Finding]:
+    """From serverless to instances there is a way, back there is none."""
+    if not update.same_endpoint:
+        return
+    before, after = _are_serverless(update.before), _are_serverless(update.after)
+    if before is None or before == after:
+        return
+    path = update.written(("variant", "instance_type") if before else ("variant", "serverless_config"))
+    if before:
+        message = "the endpoint ceases to be serverless, which no update and no rollback can undo"
+        fix = f"try it first: {_NEW_NAME}"
+        yield Finding(codes.NO_LONGER_SERVERLESS, path, message, fix)
+    else:
+        message = "SageMaker refuses to make an endpoint on instances serverless"
+        yield Finding(codes.BECOMES_SERVERLESS, path, message, _NEW_NAME)
+
+
+def _are_serverless(resources: deployed.Resources) -> bool | None:
+    fleet = deployed.variants(resources).values()
+    return any("ServerlessConfig" in it for it in fleet) if fleet else None
+
+
+def asynchronous(update: Update) -> Iterator[Finding]:
+    """SageMaker says that the asynchronous configuration cannot be removed."""
+    if not update.same_endpoint:
+        return
+    before, after = (
+        "AsyncInferenceConfig" in deployed.config(it) for it in (update.before, update.after)
+    )
+    if before and not after:
+        message = "SageMaker refuses to make an asynchronous endpoint a real-time one"
+        path = update.written(_ASYNC)
+        yield Finding(codes.NO_LONGER_ASYNC, path, message, _NEW_NAME)
+    if after and not before and deployed.config(update.before):
+        message = "the endpoint becomes asynchronous; that an update can do this is not confirmed"
+        yield Finding(codes.KIND_CHANGES, update.written(_ASYNC), message, _NEW_NAME)
+
+
+def with_components(update: Update) -> Iterator[Finding]:
+    """Models on variants, or components on a fleet."""
+    if not update.same_endpoint:
+        return
+    before, after = (_hosts_models(it) for it in (update.before, update.after))
+    if before is not None and before != after:
+        verb = "begins" if before else "ceases"
+        message = f"the endpoint {verb} to have inference components; that an update can do this is not confirmed"
+        yield Finding(codes.KIND_CHANGES, _KIND, message, _NEW_NAME)
+
+
+def _hosts_models(resources: deployed.Resources) -> bool | None:
+    fleet = deployed.variants(resources).values()
+    return any("ModelName" in it for it in fleet) if fleet else None
+
+
+def prefix(update: Update) -> Iterator[Finding]:
+    """Models are found under the prefix by the name that clients send."""
+    after = deployed.of_type(update.after, deployed.MODEL_TYPE)
+    for logical_id, before in deployed.of_type(update.before, deployed.MODEL_TYPE).items():
+        old, new = _prefix(before), _prefix(after.get(logical_id, {}))
+        if update.same_endpoint and old != new and None not in (old, new):
+            path = update.place(logical_id, ("PrimaryContainer", "ModelDataUrl"))
+            message = f"models come from {new} instead of {old}, and those that are loaded are loaded anew"
+            fix = "put every archive that clients name as `TargetModel` under the new prefix before"
+            yield Finding(codes.PREFIX_CHANGES, path, message, fix)
+
+
+def _prefix(model: Properties) -> object:
+    container = mapping(model.get("PrimaryContainer"))
+    return container.get("ModelDataUrl") if container.get("Mode") == "MultiModel" else None

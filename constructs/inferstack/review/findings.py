@@ -1,0 +1,54 @@
+"""All rules on updates, and what they find as problems of the spec."""
+
+from collections.abc import Callable, Iterator
+
+from inferstack.review import components, endpoint, fleet, scaling
+from inferstack.review.update import Finding, Update
+from inferstack.spec.blocks.kinds import Ignore
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.update_codes import UPDATE_CODES
+
+Rule = Callable[[Update], Iterator[Finding]]
+
+RULES: tuple[Rule, ...] = (
+    endpoint.renamed,
+    endpoint.serverless,
+    endpoint.asynchronous,
+    endpoint.with_components,
+    endpoint.prefix,
+    fleet.new_fleet,
+    fleet.count_reset,
+    fleet.count_kept,
+    fleet.scaled_type,
+    fleet.variant_names,
+    fleet.scaled_variant_gone,
+    fleet.same_config,
+    components.name_taken,
+    components.removed_or_renamed,
+    components.updated,
+    components.copies_reset,
+    components.fleet_under_components,
+    components.rebased,
+    components.variant_under_components,
+    scaling.limit_lowered,
+    scaling.scaling_removed,
+)
+"""Each looks at one update and yields what it does."""
+
+
+def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
+    """What the deployment does that one should know, without the warnings that the spec ignores."""
+    ignored = {it.code if isinstance(it, Ignore) else it for it in loaded.spec.ignore}
+    found = [finding for rule in RULES for finding in rule(update)]
+    problems = [_problem(loaded, finding) for finding in found]
+    return [it for it in problems if it.severity is Severity.ERROR or it.code not in ignored]
+
+
+def _problem(loaded: LoadedSpec, finding: Finding) -> Problem:
+    document = loaded.document
+    at = document.position(finding.path)
+    severity = UPDATE_CODES[finding.code].severity
+    return Problem(
+        document.file, at.line, at.column, finding.code, finding.message, finding.fix, severity, finding.path
+    )

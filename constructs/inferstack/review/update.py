@@ -1,0 +1,126 @@
+"""One deployment: the stack that is there, what the spec makes of it, and where the spec says so."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inferstack.catalog.cloudformation import snake
+from inferstack.resolve.template import resolve_resources, resolve_template
+from inferstack.review import deployed
+from inferstack.review.changes import Change, Fate, PropertyPath, Resources, compare
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.walk import variants
+
+_FREE_KEYS = frozenset({"Environment"})
+"""Properties whose keys are the user's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the deployment does: its code, where the spec says it, what happens, the way round."""
+
+    code: str
+    path: SpecPath
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What all rules look at."""
+
+    spec: ModelSpec
+    data: Mapping[str, Any]
+    """The spec as its file says it."""
+    sources: Mapping[str, SpecPath]
+    """Where the spec says what a resource is, by logical id."""
+    before: Resources
+    after: Resources
+    changes: Mapping[str, Change]
+
+    def fate(self, type_name: str) -> Fate:
+        """What becomes of the only resource of a type."""
+        found = (change.fate for change in self.changes.values() if change.type == type_name)
+        return next(found, Fate.UNCHANGED)
+
+    @property
+    def same_endpoint(self) -> bool:
+        """Whether the endpoint stays, changed or not."""
+        return self.fate(deployed.ENDPOINT_TYPE) in (Fate.UPDATED, Fate.UNCHANGED)
+
+    @property
+    def new_fleet(self) -> bool:
+        """Whether the endpoint stays and gets another configuration."""
+        return self.same_endpoint and self.fate(deployed.CONFIG_TYPE) is Fate.REPLACED
+
+    def place(self, logical_id: str, path: PropertyPath) -> SpecPath:
+        """Where the spec says this property, or the nearest part of it that is written there."""
+        change = self.changes[logical_id]
+        wanted = _spec_path(self.spec, change.type, self.sources.get(logical_id, ()), path)
+        return self.written(wanted)
+
+    def written(self, path: SpecPath) -> SpecPath:
+        """The path as far as the file has it: what a default fills in stands nowhere."""
+        found: Any = self.data
+        for depth, step in enumerate(path):
+            match found, step:
+                case dict(), str() if step in found:
+                    found = found[step]
+                case list(), int() if step < len(found):
+                    found = found[step]
+                case _:
+                    return path[:depth]
+        return path
+
+    def causes(self, logical_id: str) -> Iterator[SpecPath]:
+        """Where the spec says what changes about a resource: its own properties, then what it refers to."""
+        change = self.changes[logical_id]
+        for path in change.paths:
+            if path[0] != "Tags":
+                yield self.place(logical_id, path)
+        for other in change.follows:
+            yield from self.causes(other)
+
+
+def update_of(loaded: LoadedSpec, before: Resources) -> Update:
+    """What deploying the spec does to a stack with the resources ``before``."""
+    spec = loaded.spec
+    region = None if spec.env is None else spec.env.region
+    after = resolve_template(spec, region=region, source_of=lambda _: "")["Resources"]
+    sources = {logical_id: it.source for logical_id, it in resolve_resources(spec, region).items()}
+    return Update(spec, loaded.document.data, sources, before, after, compare(before, after))
+
+
+def dotted(path: SpecPath) -> str:
+    """A path as people write it: ``variants[0].instance_type``."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+
+
+def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: PropertyPath) -> SpecPath:
+    match type_name, path:
+        case _, ("Tags", *_):
+            return ("tags",)
+        case deployed.CONFIG_TYPE, ("ProductionVariants", int() as index, *rest):
+            return (*[at for at, _ in variants(spec)][index], *_keys(rest))
+        case deployed.CONFIG_TYPE, ("ProductionVariants",):
+            return source[:1]
+        case deployed.CONFIG_TYPE, _:
+            return ("endpoint_config", *_keys(path))
+        case deployed.ENDPOINT_TYPE, ("EndpointName",):
+            return ("endpoint_name",)
+        case deployed.ENDPOINT_TYPE, _:
+            return ("endpoint", *_keys(path))
+        case deployed.MODEL_TYPE, ("PrimaryContainer", *rest):
+            return (*source, *_keys(rest))
+        case _:
+            return (*source, *_keys(path))
+
+
+def _keys(path: Iterator[str | int] | tuple[str | int, ...] | list[str | int]) -> Iterator[str | int]:
+    """A property path in the spec's words."""
+    free = False
+    for step in path:
+        yield step if free or isinstance(step, int) else snake(step)
+        free = step in _FREE_KEYS

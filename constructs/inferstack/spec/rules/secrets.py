@@ -1,0 +1,176 @@
+"""IS214 to IS216: secrets in environment variables.
+
+Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) reads its environment. What
+is found here is never repeated: a message names the kind of secret, and of the value at most the beginning
+that all secrets of that kind share.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.walk import containers
+from inferstack.spec.words import choose
+
+_CODE = "https://docs.aws.amazon.com/secretsmanager/latest/userguide/hardcoded.html"
+_SECURE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm-secure-strings.html"
+_SERVICES = ("secretsmanager", "ssm")
+_INSTEAD = "'{{resolve:secretsmanager:NAME:SecretString:KEY}}'"
+_FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
+
+_REFERENCE = re.compile(r"\{\{resolve:([^:}]*)")
+_KNOWN_AT_DEPLOYMENT = re.compile(r"\{\{resolve:[^}]*\}\}|[$#]\{[^}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How secrets of one kind are written; the group `secret` is the part to keep, else all of it is."""
+
+    kind: str
+    pattern: re.Pattern[str]
+
+
+_FORMS = tuple(
+    _Form(kind, re.compile(pattern))
+    for kind, pattern in {
+        "an AWS access key (`AKIA…`)": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        "a private key (`-----BEGIN…`)": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
+        "a JSON Web Token (`eyJ…`)": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
+        "a Hugging Face token (`hf_…`)": r"\bhf_[A-Za-z0-9]{30,}",
+        # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
+        "an API key (`sk-…`)": r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
+        "a GitHub token (`gh…_`)": r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
+        "a GitLab token (`glpat-…`)": r"\bglpat-[\w-]{20,}",
+        "a Slack token (`xox…`)": r"\bxox[abeoprs]-[\w-]{10,}",
+        "a Google API key (`AIza…`)": r"\bAIza[\w-]{35}",
+        "an NVIDIA API key (`nvapi-…`)": r"\bnvapi-[\w-]{40,}",
+        "a Databricks token (`dapi…`)": r"\bdapi[0-9a-f]{32}",
+        "a storage account's key (`AccountKey=…`)": r"\bAccountKey=[A-Za-z0-9+/]{40,}",
+        "a presigned URL (`X-Amz-Signature=…`)": r"\bX-Amz-Signature=[0-9a-f]{64}",
+        "a URL with a password": r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
+        "a password (`password=…`)": (
+            r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})"
+        ),
+    }.items()
+)
+
+# The last words of a name decide: `HF_TOKEN` holds one, `HF_TOKEN_PATH` and `MAX_TOKENS` do not.
+_PASSWORD_NAME = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$")
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|AUTH)_?KEY)"
+    r"(?:_?[0-9]+|_VALUE)?$"
+)
+_PLACEHOLDER = re.compile(
+    r"(?i)^<.*>$|^\[.*\]$|\*{3}|\.{3}|…|xxx|example|change.?me|replace.?(?:me|with)|placeholder|dummy|your[-_ ]"
+)
+_SWITCHES = frozenset(
+    {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "required", "optional"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    path: SpecPath
+    key: str
+    value: str
+
+
+def _variables(spec: ModelSpec) -> Iterator[_Variable]:
+    for placed in containers(spec):
+        environment = placed.container.environment
+        for key, value in ({} if environment is None else environment).items():
+            yield _Variable((*placed.path, "environment", key), key, value)
+
+
+@warning("IS214", "No environment variable holds a value that has the form of a secret.", _CODE, ModelSpec)
+def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
+    """Parts that CloudFormation fills in at deployment are no secrets of the file."""
+    for variable in _variables(spec):
+        kind = _known_kind(variable.value)
+        if kind is not None:
+            yield Finding(variable.path, f"`{variable.key}` holds {kind} in plain text", _FIX)
+
+
+@warning("IS215", "No environment variable that is named like a secret holds one.", _CODE, ModelSpec)
+def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
+    """Under the name of a password any text counts, under that of a token or key what looks random."""
+    for variable in _variables(spec):
+        if _known_kind(variable.value) is None and _is_named_secret(variable):
+            message = f"`{variable.key}` holds what looks like a secret in plain text"
+            yield Finding(variable.path, message, _FIX)
+
+
+@error(
+    "IS216",
+    "A dynamic reference is to `secretsmanager` or `ssm`: CloudFormation fills in `ssm-secure` for a few"
+    " resource types only, none of them SageMaker's.",
+    _SECURE,
+    ModelSpec,
+)
+def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
+    """With any other the deployment fails."""
+    for variable in _variables(spec):
+        for service in _REFERENCE.findall(variable.value):
+            if service == "ssm-secure":
+                message = "CloudFormation does not resolve `ssm-secure` in SageMaker's resources"
+                yield Finding(variable.path, message, f"write {_INSTEAD}")
+            elif service not in _SERVICES:
+                message = f'"{service[:60]}" is no service of dynamic references'
+                yield Finding(variable.path, message, choose(service, _SERVICES))
+
+
+def _known_kind(value: str) -> str | None:
+    """What kind of secret is in the text, if any has a form that gives it away."""
+    text = _KNOWN_AT_DEPLOYMENT.sub(" ", value)
+    for form in _FORMS:
+        for found in form.pattern.finditer(text):
+            if not _stands_for_another(found.groupdict().get("secret", found[0])):
+                return form.kind
+    return None
+
+
+def _is_named_secret(variable: _Variable) -> bool:
+    value = variable.value.strip()
+    if _KNOWN_AT_DEPLOYMENT.search(value) or _says_where(value) or _stands_for_another(value):
+        return False
+    # `openaiApiKey` is a name of the same words.
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", variable.key).upper()
+    if _PASSWORD_NAME.search(name) is not None:
+        return len(value) >= 4
+    return _SECRET_NAME.search(name) is not None and _looks_random(value)
+
+
+def _says_where(value: str) -> bool:
+    """Whether this is an ARN, a URL, or a path of plain words, which is where a secret is."""
+    return value.startswith("arn:") or "://" in value or ("/" in value and not _looks_random(value))
+
+
+def _stands_for_another(text: str) -> bool:
+    """Whether a text is a placeholder, or a switch instead of a password."""
+    repeats = len(text) >= 12 and len(set(text)) <= 6
+    return repeats or text.lower() in _SWITCHES or _PLACEHOLDER.search(text) is not None
+
+
+def _looks_random(text: str) -> bool:
+    """Whether some part between separators is long and mixed as no word, number or name is."""
+    return any(_is_mixed(part) for part in re.split(r"[-_/.:,;\s]+", text))
+
+
+def _is_mixed(part: str) -> bool:
+    # Random text goes from one kind of character to another at almost every second one; from a capital on
+    # to a small letter is how words begin.
+    kinds = [_kind(character) for character in part]
+    turns = sum(a != b and (a, b) != ("upper", "lower") for a, b in pairwise(kinds))
+    return len(part) >= 12 and len(set(part)) >= 8 and turns * 5 >= len(part)
+
+
+def _kind(character: str) -> str:
+    if character.isdigit():
+        return "digit"
+    if character.isalpha():
+        return "upper" if character.isupper() else "lower"
+    return "other"

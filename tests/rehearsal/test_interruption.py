@@ -1,0 +1,104 @@
+"""The command, ended at its worst moment: Triton starts, and its shared memory is there."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from support.program import PROGRAM, SOURCE_ROOT
+from support.rehearsal import SERVER_PYTHON, model, spec
+
+SPEC = spec(
+    "single-model",
+    """
+    models:
+      net:
+        backend: python
+        input: [{name: A, data_type: TYPE_FP32, dims: [2]}]
+        output: [{name: B, data_type: TYPE_FP32, dims: [2]}]
+        files: {1/model.py: net.py}
+    """,
+)
+SLOW = model('return {"B": given["A"]}').replace(
+    "    def execute",
+    '    def initialize(self, args):\n        __import__("time").sleep(1000)\n\n    def execute',
+)
+_SECONDS = 30.0
+
+
+def _wait_for(what: Callable[[], object]) -> None:
+    deadline = monotonic() + _SECONDS
+    while not what():
+        assert monotonic() < deadline, what.__name__
+        sleep(0.05)
+
+
+def _processes_of(scratch: Path) -> list[Path]:
+    """Processes that have the scratch folder in their command line or work in it."""
+    found: list[Path] = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and (
+                os.fsencode(scratch) in (process / "cmdline").read_bytes()
+                or str((process / "cwd").readlink()).startswith(str(scratch))
+            ):
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+def _shared_memory_of(scratch: Path) -> set[str]:
+    """Names of Triton's files in the `/dev/shm` that its processes see."""
+    found: set[str] = set()
+    for process in _processes_of(scratch):
+        found |= {file.name for file in (process / "root" / "dev" / "shm").glob("triton_python_backend_*")}
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (tmp_path / "net.py").write_text(SLOW)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    command = ["rehearse", "spec.yaml", "--python", str(SERVER_PYTHON), "--timeout", "600"]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCE_ROOT), "TMPDIR": str(scratch)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        yield process, scratch
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+    ids=["ctrl-c", "terminated", "killed"],
+)
+def test_an_interrupted_rehearsal_leaves_no_process_no_file_and_no_shared_memory(
+    running: tuple[subprocess.Popen[bytes], Path], ending: signal.Signals, status: int
+) -> None:
+    process, scratch = running
+
+    def triton_has_shared_memory() -> object:
+        return _shared_memory_of(scratch)
+
+    def nothing_is_left() -> bool:
+        return not list(scratch.iterdir()) and not _processes_of(scratch)
+
+    _wait_for(triton_has_shared_memory)
+    regions = _shared_memory_of(scratch)
+    # A terminal sends Ctrl-C to all processes of a command, others end the one that they know.
+    (os.killpg if ending is signal.SIGINT else os.kill)(process.pid, ending)
+    assert process.wait(_SECONDS) == status
+    _wait_for(nothing_is_left)
+    assert not [name for name in regions if Path("/dev/shm", name).exists()]

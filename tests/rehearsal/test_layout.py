@@ -1,0 +1,89 @@
+"""The files of an archive as the container finds them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.rehearsal import spec
+
+from inferstack.spec.check import load_spec
+from inferstack.triton.archive.local_file import LocalFile, LocalFileError
+from inferstack.triton.messages import parse_text
+from inferstack.triton.model import FilePlace, Place
+from inferstack.triton.rehearsal.layout import LaidOut, lay_out
+from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.repository import repositories_of
+
+SPEC = spec(
+    "single-model",
+    """
+    default_model: net
+    models:
+      net:
+        backend: python
+        input: [{name: A, data_type: TYPE_FP32, dims: [2]}]
+        output: [{name: B, data_type: TYPE_FP32, dims: [2]}]
+        files: {1/model.py: net.py, words.txt: words.txt}
+      played:
+        platform: onnxruntime_onnx
+        input: [{name: A, data_type: TYPE_FP32, dims: [2]}]
+        output: [{name: B, data_type: TYPE_FP32, dims: [2]}]
+        instance_group: [{kind: KIND_GPU}]
+        files: {1/model.onnx: weights.onnx, 2/model.onnx: nowhere.onnx}
+    """,
+)
+WEIGHTS = b"heavy" * 1000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "net.py").write_text("code")
+    (tmp_path / "words.txt").write_text("words")
+    (tmp_path / "weights.onnx").write_bytes(WEIGHTS)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    return tmp_path
+
+
+def _lay_out(folder: Path) -> LaidOut:
+    [repository] = repositories_of(load_spec(folder / "spec.yaml").spec, folder)
+
+    def locate(place: Place) -> FilePlace:
+        return place if isinstance(place, FilePlace) else FilePlace("spec.yaml")
+
+    [laid_out] = lay_out({folder / "out": repository}, [folder], locate)
+    return laid_out
+
+
+def test_files_that_a_real_backend_reads_are_copied_and_others_only_as_long(folder: Path) -> None:
+    laid_out = _lay_out(folder)
+    out = folder / "out"
+    assert laid_out.folders == ("net", "played")
+    assert (out / "net/1/model.py").read_text() == "code"
+    assert (out / "net/words.txt").read_text() == "words"
+    assert (out / "played/1/model.onnx").read_bytes() == bytes(len(WEIGHTS))
+    assert (out / "played/2/model.onnx").read_bytes() == b""
+
+
+def test_configurations_are_the_local_ones_and_what_differs_is_noted(folder: Path) -> None:
+    laid_out = _lay_out(folder)
+    config = parse_text((folder / "out/played/config.pbtxt").read_text())
+    assert config == laid_out.configs["played"].config
+    assert laid_out.notes == {
+        "net": (),
+        "played": ("2/model.onnx is not on this machine", "its instances run on the CPU"),
+    }
+
+
+def test_the_users_own_files_stay_as_they_are(folder: Path) -> None:
+    before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    _lay_out(folder)
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_a_file_that_cannot_be_read_is_a_refusal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(_: LocalFile) -> Iterator[bytes]:
+        raise LocalFileError("it changed")
+
+    monkeypatch.setattr(LocalFile, "chunks", unreadable)
+    with pytest.raises(RehearsalRefused, match=r"net/1/model.py: it changed"):
+        _lay_out(folder)

@@ -1,0 +1,120 @@
+"""Shapes beyond one model on one fleet."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.resolving import Resolved, of_type, only
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import load_spec
+
+BASES = Path(__file__).parents[1] / "spec" / "wrong_specs" / "bases"
+
+
+def resolved(base: str) -> dict[str, Any]:
+    loaded = load_spec(BASES / f"{base}.yaml")
+    return resolve_template(loaded.spec, region="eu-west-1", source_of=str)
+
+
+def test_a_pipelines_containers_stand_in_order() -> None:
+    model = only(resolved("pipeline"), "AWS::SageMaker::Model")
+    assert [it["ContainerHostname"] for it in model["Containers"]] == ["features", "trees"]
+    assert model["InferenceExecutionConfig"] == {"Mode": "Serial"}
+    assert "PrimaryContainer" not in model
+
+
+def test_a_pipelines_role_reads_the_files_of_every_container() -> None:
+    policy = str(only(resolved("pipeline"), "AWS::IAM::ManagedPolicy"))
+    assert "fraud/features.tar.gz" in policy
+    assert "fraud/trees.tar.gz" in policy
+
+
+def test_a_shadow_hosts_its_own_model_beside_production() -> None:
+    config = only(resolved("shadow"), "AWS::SageMaker::EndpointConfig")
+    (production,), (shadow,) = config["ProductionVariants"], config["ShadowProductionVariants"]
+    assert production["ModelName"] == {"Fn::GetAtt": ["ModelToday", "ModelName"]}
+    assert shadow["ModelName"] == {"Fn::GetAtt": ["ModelNext", "ModelName"]}
+    assert shadow["VariantName"] == "Next"
+
+
+def test_a_step_policy_is_set_off_by_an_alarm_of_its_own() -> None:
+    template = resolved("steps")
+    policy = template["Resources"]["StepPolicyAllTrafficModelLatency"]["Properties"]
+    assert policy["PolicyType"] == "StepScaling"
+    assert policy["StepScalingPolicyConfiguration"]["StepAdjustments"][1] == {
+        "ScalingAdjustment": 3,
+        "MetricIntervalLowerBound": 100000,
+    }
+    alarm = template["Resources"]["StepAlarmAllTrafficModelLatency"]["Properties"]
+    assert alarm["Threshold"] == 200_000
+    assert alarm["EvaluationPeriods"] == 3
+    assert alarm["AlarmActions"] == [{"Ref": "StepPolicyAllTrafficModelLatency"}]
+
+
+def test_a_step_policys_share_is_of_all_vcpus() -> None:
+    alarm = resolved("steps")["Resources"]["StepAlarmAllTrafficIdle"]["Properties"]
+    assert alarm["Threshold"] == 40
+    assert alarm["ComparisonOperator"] == "LessThanThreshold"
+
+
+def test_limits_change_by_the_clock() -> None:
+    target = only(resolved("steps"), "AWS::ApplicationAutoScaling::ScalableTarget")
+    first, second = target["ScheduledActions"]
+    assert first["ScalableTargetAction"] == {"MinCapacity": 4}
+    assert first["Timezone"] == "Europe/Berlin"
+    assert second["ScheduledActionName"] == "evening"
+
+
+def test_an_asynchronous_fleet_without_instances_is_woken_by_the_first_request() -> None:
+    template = resolved("asynchronous")
+    assert only(template, "AWS::ApplicationAutoScaling::ScalableTarget")["MinCapacity"] == 0
+    alarm = template["Resources"]["StepAlarmAllTrafficWakeUp"]["Properties"]
+    assert alarm["MetricName"] == "HasBacklogWithoutCapacity"
+    assert alarm["Dimensions"] == [
+        {"Name": "EndpointName", "Value": only(template, "AWS::SageMaker::Endpoint")["EndpointName"]}
+    ]
+
+
+def test_a_step_policy_of_your_own_takes_the_place_of_the_wake_up(resolve: Resolved) -> None:
+    change = """
+        inference_components:
+          chat:
+            autoscaling:
+              min_capacity: 0
+              max_capacity: 4
+              step_policies:
+                - metric: NoCapacityInvocationFailures
+                  threshold: 1
+                  adjustment_type: ExactCapacity
+                  step_adjustments: [{metric_interval_lower_bound: 0, scaling_adjustment: 2}]
+    """
+    policies = of_type(resolve("components", change), "AWS::ApplicationAutoScaling::ScalingPolicy")
+    (policy,) = policies.values()
+    assert policy["StepScalingPolicyConfiguration"]["AdjustmentType"] == "ExactCapacity"
+
+
+@pytest.mark.parametrize("base", [path.stem for path in sorted(BASES.glob("*.yaml"))])
+def test_every_key_of_a_spec_reaches_the_template(base: str) -> None:
+    """Values are unique enough to be found again: each scalar of the SageMaker blocks stands in the template."""
+    data = yaml.safe_load((BASES / f"{base}.yaml").read_text("utf-8"))
+    template = str(resolved(base))
+    for block in ("model", "models", "variant", "variants", "shadow_variants", "endpoint_config", "endpoint"):
+        for value in scalars(data.get(block)):
+            assert str(value) in template, value
+
+
+def scalars(value: Any, key: str = "") -> list[Any]:
+    # A framework image becomes a URI, and the name of a model in the spec a reference.
+    if key in {"image", "model_name", "model_name_override"}:
+        return []
+    match value:
+        case dict():
+            return [found for name, item in value.items() for found in scalars(item, name)]
+        case list():
+            return [found for item in value for found in scalars(item)]
+        case None:
+            return []
+        case _:
+            return [value]

@@ -1,0 +1,110 @@
+"""Every property that CloudFormation lets a template write can be written in a spec.
+
+The list comes from the registry's schemas: a property that appears with an update of the catalog is
+missing here until a block has it.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.kinds import ModelSpec
+
+assert ModelSpec
+SAGEMAKER = ("Model", "EndpointConfig", "Endpoint", "InferenceComponent")
+TYPES = [
+    *(f"AWS::SageMaker::{name}" for name in SAGEMAKER),
+    "AWS::ApplicationAutoScaling::ScalableTarget",
+    "AWS::ApplicationAutoScaling::ScalingPolicy",
+]
+
+# What the library writes itself, and from what.
+WRITTEN_BY_RESOLVE = {
+    "AWS::SageMaker::Model": {"execution_role_arn", "primary_container", "tags"},
+    "AWS::SageMaker::Model.ContainerDefinition": set(),
+    "AWS::SageMaker::EndpointConfig": {
+        "execution_role_arn",
+        "production_variants",
+        "shadow_production_variants",
+        "tags",
+    },
+    "AWS::SageMaker::Endpoint": {"endpoint_name", "endpoint_config_name", "tags"},
+    "AWS::SageMaker::InferenceComponent": {"endpoint_name", "inference_component_name", "tags"},
+    "AWS::ApplicationAutoScaling::ScalableTarget": {
+        "resource_id",
+        "scalable_dimension",
+        "service_namespace",
+        "tags",
+    },
+    "AWS::ApplicationAutoScaling::ScalingPolicy": {
+        *("policy_type", "resource_id", "scalable_dimension", "scaling_target_id", "service_namespace"),
+        *("step_scaling_policy_configuration", "target_tracking_scaling_policy_configuration"),
+    },
+    "AWS::ApplicationAutoScaling::ScalingPolicy.TargetTrackingScalingPolicyConfiguration": {
+        "customized_metric_specification",
+        "predefined_metric_specification",
+    },
+}
+# Never written: a name would block the resource's replacement; the endpoint is known by its name; the
+# service-linked role is always used; SageMaker has no predictive scaling.
+LEFT_OUT = {
+    "AWS::SageMaker::Model": {"model_name"},
+    "AWS::SageMaker::EndpointConfig": {"endpoint_config_name"},
+    "AWS::SageMaker::InferenceComponent": {"endpoint_arn"},
+    "AWS::ApplicationAutoScaling::ScalableTarget": {"role_arn"},
+    "AWS::ApplicationAutoScaling::ScalingPolicy": {"predictive_scaling_policy_configuration"},
+}
+# Structures below what resolve writes or what is left out.
+UNREACHED = (
+    "Tag",
+    "Predictive",
+    "MetricDimension",
+    "TargetTrackingMetric",
+    "CustomizedMetric",
+    "PredefinedMetric",
+)
+
+
+def blocks(block: type[Block] = Block) -> Iterator[type[Block]]:
+    for child in block.__subclasses__():
+        yield child
+        yield from blocks(child)
+
+
+def fields_of(shape: str) -> set[str]:
+    return {field for block in blocks() if shape in block.shapes for field in block.__struct_fields__}
+
+
+def shapes() -> Iterator[tuple[str, str]]:
+    for type_name in TYPES:
+        yield type_name, ""
+        for definition in cloudformation.definitions(type_name):
+            if not definition.startswith(UNREACHED):
+                yield type_name, definition
+
+
+def writable(type_name: str, definition: str) -> set[str]:
+    read_only = {path.rpartition("/")[2] for path in cloudformation.read_only(type_name)}
+    return {
+        key for key, it in cloudformation.shape(type_name, definition).items() if it.name not in read_only
+    }
+
+
+# Structures that only read-only properties hold, and one that another block of the same form describes.
+READ_ONLY_STRUCTURES = {"DeployedImage", "InferenceComponentPlacementStatus"}
+SHARED = {
+    "AWS::SageMaker::InferenceComponent.Alarm": "AWS::SageMaker::Endpoint.Alarm",
+    "AWS::SageMaker::InferenceComponent.AutoRollbackConfiguration": "AWS::SageMaker::Endpoint.AutoRollbackConfig",
+}
+
+
+@pytest.mark.parametrize(("type_name", "definition"), list(shapes()))
+def test_every_writable_property_is_reachable(type_name: str, definition: str) -> None:
+    if definition in READ_ONLY_STRUCTURES:
+        return
+    shape = f"{type_name}.{definition}" if definition else type_name
+    written = WRITTEN_BY_RESOLVE.get(shape, set()) | LEFT_OUT.get(shape, set())
+    missing = writable(type_name, definition) - fields_of(SHARED.get(shape, shape)) - written
+    assert not missing, f"{shape}: add {sorted(missing)} to a block of spec/blocks"
