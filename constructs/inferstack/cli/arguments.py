@@ -48,6 +48,8 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--stage", help=f"{_STAGE}; without it all stages are checked")
     command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    against = "say also what deploying would do to the stack of this template, or to those of a folder"
+    command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
     command.add_argument("--strict", action="store_true", help="warnings fail, too")
     command.set_defaults(run=validate)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inferstack.cli.streams import tell
 from inferstack.spec.check_files import check_files, spec_files
-from inferstack.spec.problem import Problem, Severity, SpecError
+from inferstack.spec.problem import Problem, Severity, SpecError, printable
 from inferstack.spec.report import FORMATS, summary
 
 
@@ -14,6 +14,8 @@ def validate(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
     files, problems = _files(options.paths)
     problems += check_files(files, stage=options.stage)
+    if options.against is not None:
+        problems = _with_updates(problems, options.against, files, options.stage)
     # Flushed at once, so that the summary comes last where both streams end up in one place.
     print(FORMATS[options.format](problems), end="", flush=True)
     tell(summary(problems, len(files)))
@@ -32,3 +34,15 @@ def _files(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
         except SpecError as error:
             problems += error.problems
     return list(files.values()), problems
+
+
+def _with_updates(
+    problems: list[Problem], against: Path, files: Iterable[Path], stage: str | None
+) -> list[Problem]:
+    """What was found, and what deploying the specs would do to the stacks that are there."""
+    from inferstack.review.against import compare_with  # noqa: PLC0415 - brings the making of templates
+
+    comparison = compare_with(against, files, stage=stage)
+    for note in comparison.notes:
+        tell(printable(note))
+    return list(SpecError(dict.fromkeys((*problems, *comparison.problems))).problems)

@@ -103,7 +103,11 @@ def _is_replaced(resource: Mapping[str, Any], own: tuple[PropertyPath, ...], rep
     fixed = _create_only(type_of(resource))
     if any(path[0] in fixed for path in own):
         return True
-    return any(not replaced.isdisjoint(_references(value)) for name, value in properties_of(resource).items() if name in fixed)
+    return any(
+        not replaced.isdisjoint(_references(value))
+        for name, value in properties_of(resource).items()
+        if name in fixed
+    )
 
 
 def _create_only(type_name: str) -> frozenset[str]:

@@ -24,7 +24,9 @@ def name_taken(update: Update) -> Iterator[Finding]:
     before = deployed.components(update.before)
     for name, after in deployed.components(update.after).items():
         if name in before and before[name].logical_id != after.logical_id:
-            message = f"`{name}` moves {_move(update, before[name], after)}, and its name is taken until it has"
+            message = (
+                f"`{name}` moves {_move(update, before[name], after)}, and its name is taken until it has"
+            )
             fix = f"give it another name in the same deployment, or {_TWICE}"
             yield Finding(codes.COMPONENT_NAME_TAKEN, (*_COMPONENTS, name), message, fix)
 
@@ -83,7 +85,9 @@ def copies_reset(update: Update) -> Iterator[Finding]:
         count = deployed.mapping(component.properties.get("RuntimeConfig")).get("CopyCount")
         if change.fate is Fate.UPDATED and own and name in scaled and count is not None:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
-            message = f"the update of `{name}` may set its copies to {count}, however many scaling has started"
+            message = (
+                f"the update of `{name}` may set its copies to {count}, however many scaling has started"
+            )
             fix = "deploy while few run, or write as many as run now"
             yield Finding(codes.COPIES_RESET, path, message, fix)
 

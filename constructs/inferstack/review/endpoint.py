@@ -21,7 +21,9 @@ def renamed(update: Update) -> Iterator[Finding]:
     if update.fate(deployed.ENDPOINT_TYPE) is not Fate.REPLACED or old is None:
         return
     if old.casefold() == new.casefold():
-        message = f"`{old}` and `{new}` are the same name to SageMaker, so that the new endpoint cannot be made"
+        message = (
+            f"`{old}` and `{new}` are the same name to SageMaker, so that the new endpoint cannot be made"
+        )
         yield Finding(codes.SAME_NAME_IN_OTHER_CASE, _NAME, message, f"write `{old}`, or another name")
         return
     message = (
@@ -58,9 +60,7 @@ def asynchronous(update: Update) -> Iterator[Finding]:
     """SageMaker says that the asynchronous configuration cannot be removed."""
     if not update.same_endpoint:
         return
-    before, after = (
-        "AsyncInferenceConfig" in deployed.config(it) for it in (update.before, update.after)
-    )
+    before, after = ("AsyncInferenceConfig" in deployed.config(it) for it in (update.before, update.after))
     if before and not after:
         message = "SageMaker refuses to make an asynchronous endpoint a real-time one"
         path = update.written(_ASYNC)
@@ -77,7 +77,9 @@ def with_components(update: Update) -> Iterator[Finding]:
     before, after = (_hosts_models(it) for it in (update.before, update.after))
     if before is not None and before != after:
         verb = "begins" if before else "ceases"
-        message = f"the endpoint {verb} to have inference components; that an update can do this is not confirmed"
+        message = (
+            f"the endpoint {verb} to have inference components; that an update can do this is not confirmed"
+        )
         yield Finding(codes.KIND_CHANGES, _KIND, message, _NEW_NAME)
 
 

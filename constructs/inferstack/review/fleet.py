@@ -38,7 +38,9 @@ def new_fleet(update: Update) -> Iterator[Finding]:
 def _meanwhile(update: Update) -> str:
     if _rolls(update):
         return ", batch by batch"
-    more = [text for name, it in deployed.variants(update.after).items() if (text := _count(update, name, it))]
+    more = [
+        text for name, it in deployed.variants(update.after).items() if (text := _count(update, name, it))
+    ]
     return f" beside the old one, so that the quota must allow {' and '.join(more)} meanwhile" if more else ""
 
 
@@ -50,7 +52,9 @@ def _count(update: Update, name: str, variant: Properties) -> str | None:
     most = target.get("MaxCapacity", managed)
     if "ServerlessConfig" in variant:
         return None
-    return f"{variant.get('InitialInstanceCount')} more {kind}" if most is None else f"up to {most} more {kind}"
+    return (
+        f"{variant.get('InitialInstanceCount')} more {kind}" if most is None else f"up to {most} more {kind}"
+    )
 
 
 def _rolls(update: Update) -> bool:
@@ -77,7 +81,9 @@ def count_reset(update: Update) -> Iterator[Finding]:
         scaled = deployed.scaled_variants(update.before).get(name, {}).get("ScalableDimension") == _INSTANCES
         if scaled or "ManagedInstanceScaling" in after:
             start = after.get("InitialInstanceCount")
-            message = f"the update sets the instances of `{name}` to {start}, however many scaling has started"
+            message = (
+                f"the update sets the instances of `{name}` to {start}, however many scaling has started"
+            )
             fix = f"write `{dotted(_RETAIN)}: true` for this deployment, or start with as many as run now"
             yield Finding(codes.COUNT_RESET, (*path, "initial_instance_count"), message, fix)
 
@@ -91,7 +97,9 @@ def count_kept(update: Update) -> Iterator[Finding]:
         for key, (kept, word, instead) in _KEPT.items():
             old, new = before.get(key), after.get(key)
             if kept in retained and old != new and None not in (old, new):
-                message = f"`{word}` of `{name}` changes from {old} to {new}, but the endpoint keeps what it has"
+                message = (
+                    f"`{word}` of `{name}` changes from {old} to {new}, but the endpoint keeps what it has"
+                )
                 fix = (
                     f"{instead}, or list `{kept}` under `endpoint.exclude_retained_variant_properties` "
                     "for this deployment"
@@ -105,7 +113,9 @@ def _retained(update: Update) -> frozenset[str]:
     if endpoint.get("RetainAllVariantProperties") is not True:
         return frozenset()
     excluded = endpoint.get("ExcludeRetainedVariantProperties", [])
-    return frozenset({"DesiredInstanceCount", "DesiredWeight"}) - {it["VariantPropertyType"] for it in excluded}
+    return frozenset({"DesiredInstanceCount", "DesiredWeight"}) - {
+        it["VariantPropertyType"] for it in excluded
+    }
 
 
 def _kept_variants(update: Update) -> Iterator[tuple[SpecPath, str, Properties, Properties]]:
@@ -125,7 +135,9 @@ def scaled_type(update: Update) -> Iterator[Finding]:
     for path, name, before, after in _kept_variants(update):
         old, new = before.get("InstanceType"), after.get("InstanceType")
         if name in scaled and old != new and None not in (old, new):
-            message = f"SageMaker refuses to move `{name}` from {old} to {new} while its scaling is registered"
+            message = (
+                f"SageMaker refuses to move `{name}` from {old} to {new} while its scaling is registered"
+            )
             fix = (
                 f"deploy twice: first with {old}, without its `autoscaling` and with `{dotted(_RETAIN)}: true`; "
                 "then as it is here"
@@ -155,7 +167,9 @@ def variant_names(update: Update) -> Iterator[Finding]:
 def _moves(gone: list[str], new: list[str]) -> str:
     if len(gone) == len(new) == 1:
         return f"the variant `{gone[0]}` becomes `{new[0]}`"
-    moves = [f"{listed(names, last='and')} {verb}" for names, verb in ((gone, "goes"), (new, "comes")) if names]
+    moves = [
+        f"{listed(names, last='and')} {verb}" for names, verb in ((gone, "goes"), (new, "comes")) if names
+    ]
     return f"of the variants {' and '.join(moves)}"
 
 
@@ -177,7 +191,9 @@ def scaled_variant_gone(update: Update) -> Iterator[Finding]:
     for name in deployed.scaled_variants(update.before):
         if name in deployed.variants(update.before) and name not in after:
             message = f"the variant `{name}` goes while its scaling is registered, which SageMaker may refuse"
-            fix = "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
+            fix = (
+                "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
+            )
             yield Finding(codes.SCALED_VARIANT_GONE, update.written(("variants",)), message, fix)
 
 

@@ -23,7 +23,10 @@ def limit_lowered(update: Update) -> Iterator[Finding]:
 
 def scaling_removed(update: Update) -> Iterator[Finding]:
     """The capacity stays where it is."""
-    scaled = ((deployed.scaled_variants, deployed.variants), (deployed.scaled_components, deployed.components))
+    scaled = (
+        (deployed.scaled_variants, deployed.variants),
+        (deployed.scaled_components, deployed.components),
+    )
     for targets, hosts in scaled:
         for name in targets(update.before):
             if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):

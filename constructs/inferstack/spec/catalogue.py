@@ -11,6 +11,7 @@ from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.triton_models import TRITON_RULES
 from inferstack.spec.structure import STRUCTURE_CODES
+from inferstack.spec.update_codes import UPDATE_CODES
 from inferstack.triton.archive.codes import ARCHIVE_CODES
 
 _TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, STRUCTURE_CODES, CHECK_CODES)
@@ -42,7 +43,7 @@ TOPICS = {
     "IS5": "Autoscaling",
     "IS6": "Endpoint configuration, serverless, deployment guardrails",
     "IS7": "Images and regions",
-    "IS8": "Alarms, dashboard, execution role",
+    "IS8": "Alarms, dashboard, execution role, updates",
     "IS9": "Triton's models",
 }
 """What codes that begin alike are about."""

@@ -43,9 +43,7 @@ _AWS = "https://docs.aws.amazon.com"
 _DG = f"{_AWS}/sagemaker/latest/dg"
 _API = f"{_AWS}/sagemaker/latest/APIReference"
 _TEMPLATES = f"{_AWS}/AWSCloudFormation/latest/UserGuide/template-anatomy.html"
-_REPLACEMENT = (
-    f"{_AWS}/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
-)
+_REPLACEMENT = f"{_AWS}/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
 _UPDATE = f"{_API}/API_UpdateEndpoint.html"
 _UPDATE_COMPONENT = f"{_API}/API_UpdateInferenceComponent.html"
 _SCALED = f"{_DG}/endpoint-scaling-update.html"
@@ -83,9 +81,7 @@ _ALL = (
         "The instance type of a variant changes while a scaling target is registered for it.",
         _SCALED,
     ),
-    _error(
-        GUARDED_VARIANTS_CHANGE, "Variants change their names in an update with guardrails.", _GUARDRAILS
-    ),
+    _error(GUARDED_VARIANTS_CHANGE, "Variants change their names in an update with guardrails.", _GUARDRAILS),
     _error(BECOMES_SERVERLESS, "An endpoint on instances becomes serverless.", _SERVERLESS),
     _error(
         NO_LONGER_ASYNC,

@@ -6,6 +6,7 @@ from inferstack.spec.blocks.kinds import Ignore, ModelSpec
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules.base import RULES, Finding, error
 from inferstack.spec.rules.triton_models import TRITON_RULES
+from inferstack.spec.update_codes import UPDATE_CODES
 
 _FORMAT = "inferstack's spec format"
 
@@ -37,5 +38,5 @@ def _ignored(spec: ModelSpec) -> Iterator[tuple[int, str]]:
 
 def _severity(code: str) -> Severity | None:
     """How bad what a rule reports is; None if no rule has the code."""
-    rule = RULES[code] if code in RULES else TRITON_RULES.get(code)
+    rule = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
     return None if rule is None else rule.severity

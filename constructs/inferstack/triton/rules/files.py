@@ -112,7 +112,7 @@ def _resembles_version(folder: str) -> bool:
     return not is_version(folder) and folder not in RESERVED_FOLDERS and folder.strip("vV").isdigit()
 
 
-@model_error("IS908", "Version folders are plain numbers.", _LIFECYCLE)
+@model_warning("IS908", "Version folders are plain numbers.", _LIFECYCLE)
 def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
     for folder in model.folders if _from_spec(model) or model.versions else ():

@@ -22,23 +22,24 @@ def only_gpu_groups_name_gpus(model: TritonModel, context: Context) -> Iterator[
 
 @model_error("IS931", "Instance groups on GPUs run where there are GPUs.", _CONFIG)
 def gpus_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton does not load a model for a GPU that is missing."""
+    """Triton does not load a model for a GPU that is missing, not even one that could do without."""
     if not context.gpus:
         return
     fewest = min(context.gpus)
     for index, group in enumerate(model.config.instance_group):
-        if enum_name(group, "kind") != "KIND_GPU":
-            continue
+        kind = enum_name(group, "kind")
         missing = [number for number in group.gpus if not 0 <= number < fewest]
-        if fewest == 0:
+        if kind == "KIND_GPU" and fewest == 0:
             place = at(model, "instance_group", index, "kind")
             fix = "choose an instance type with a GPU, or write `KIND_AUTO`, which uses one if it is there"
             yield Finding(place, f"{model.name} needs a GPU, and its container has none", fix)
-        elif missing:
+        elif kind in ("KIND_GPU", "KIND_AUTO") and missing:
             place = at(model, "instance_group", index, "gpus")
-            message = f"the container has {fewest} GPU{'s' * (fewest > 1)}, numbered from 0"
-            numbers = listed(missing, last="and", quote="")
-            yield Finding(place, f"{message}, and {model.name} names {numbers}", "remove `gpus` to use all")
+            has = f"{fewest} GPU{'s' * (fewest > 1)}, numbered from 0" if fewest else "no GPU"
+            message = (
+                f"the container has {has}, and {model.name} names {listed(missing, last='and', quote='')}"
+            )
+            yield Finding(place, message, "remove `gpus` to use all there are")
 
 
 @model_error("IS932", "Profiles are for TensorRT models, and numbers.", _CONFIG)

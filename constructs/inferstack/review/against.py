@@ -1,0 +1,167 @@
+"""Specs against the templates that their stacks were made of."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inferstack.resolve.endpoint import ENDPOINT
+from inferstack.review.changes import Fate
+from inferstack.review.findings import update_problems
+from inferstack.review.template_file import PreviousTemplate, read_folder, read_template
+from inferstack.review.update import Update, update_of
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.check import LoadedSpec, check_document, in_region
+from inferstack.spec.document import read_document
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.report import here
+from inferstack.spec.update_codes import OTHER_STACK, UNCLEAR
+from inferstack.spec.walk import containers
+from inferstack.spec.words import listed
+
+_NAME = ("endpoint_name",)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What comparing came to: problems of specs and templates, and a line on each spec."""
+
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def compare_with(against: Path, files: Iterable[Path], *, stage: str | None) -> Comparison:
+    """Compares specs with previous templates. Specs with errors are left out: they deploy nothing.
+
+    Args:
+        against: a template, or a folder of templates of which each spec finds its own by the endpoint's
+            name, or by the spec file that the template says it came from.
+        files: spec files.
+        stage: the stage to compare. Without one, a spec that can be deployed without a stage is meant so.
+    """
+    result = Comparison()
+    try:
+        is_folder = against.is_dir()
+        templates, problems = read_folder(against) if is_folder else ([read_template(against)], [])
+    except SpecError as error:
+        return Comparison(list(error.problems))
+    result.problems.extend(problems)
+    documents = [specs for file in files if (specs := _loaded(file, stage))]
+    only = not is_folder and len(documents) == 1 and len(documents[0]) == 1
+    for specs in documents:
+        _compare_document(specs, templates, against, result, only=only)
+    return result
+
+
+def _loaded(file: Path, stage: str | None) -> list[LoadedSpec]:
+    try:
+        return check_document(read_document(file), stage=stage)[0]
+    except SpecError:
+        # Whoever checks the file has said so.
+        return []
+
+
+def _compare_document(
+    specs: list[LoadedSpec],
+    templates: list[PreviousTemplate],
+    against: Path,
+    result: Comparison,
+    *,
+    only: bool,
+) -> None:
+    """The stages of one file. ``only``: there is one spec and one template, which belong together."""
+    found = {id(one): templates if only else _own(one, templates, alone=len(specs) == 1) for one in specs}
+    for template in templates:
+        claimed = [one for one in specs if template in found[id(one)]]
+        # What is deployed without a stage is what is meant without one.
+        chosen = [one for one in claimed if one.stage is None] or claimed
+        if len(chosen) > 1:
+            result.problems.append(_unclear_stage(chosen, template))
+        elif chosen and len(found[id(chosen[0])]) == 1:
+            _compare_one(chosen[0], template, result)
+    for one in specs:
+        if not found[id(one)]:
+            result.notes.append(f"{_title(one)}: a new stack, no template of it in {against.as_posix()}")
+        elif len(found[id(one)]) > 1:
+            result.problems.append(_unclear_template(one, found[id(one)]))
+
+
+def _own(one: LoadedSpec, templates: list[PreviousTemplate], *, alone: bool) -> list[PreviousTemplate]:
+    """Templates of the spec's endpoint; where there is none, of the spec file under another name."""
+    name = one.spec.endpoint_name.casefold()
+    found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
+    if len(found) > 1 and one.spec.env is not None:
+        # The same endpoint in several accounts or regions: the app puts them into the stack's name.
+        env = "-".join(it for it in (one.spec.env.account, one.spec.env.region) if it is not None)
+        found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
+    if found or not alone or one.spec.stages is not None:
+        return found
+    return [it for it in templates if here(one.document.file) in it.spec_files]
+
+
+def _compare_one(one: LoadedSpec, template: PreviousTemplate, result: Comparison) -> None:
+    try:
+        update = update_of(_as_deployed(one, template), template.resources)
+    except SpecError as error:
+        result.problems.extend(error.problems)
+        return
+    strangers = list(_strangers(update))
+    if strangers:
+        result.problems.append(_other_stack(template, strangers))
+        return
+    result.problems.extend(update_problems(one, update))
+    result.notes.append(f"{_title(one)} against {template.file}: {_summary(update)}")
+
+
+def _as_deployed(one: LoadedSpec, template: PreviousTemplate) -> LoadedSpec:
+    """The spec in the region of the previous template's images, which a spec need not name."""
+    framework = any(isinstance(it.image, FrameworkImage) for it in containers(one.spec))
+    named = one.spec.env is not None and one.spec.env.region is not None
+    if named or not framework or template.image_region is None:
+        return one
+    return in_region(one, template.image_region)
+
+
+def _strangers(update: Update) -> Iterator[str]:
+    """Logical ids that mean another thing in the previous template."""
+    if ENDPOINT not in update.before:
+        yield ENDPOINT
+    for logical_id, resource in update.before.items():
+        if logical_id in update.after and resource["Type"] != update.after[logical_id]["Type"]:
+            yield logical_id
+
+
+def _title(one: LoadedSpec) -> str:
+    return one.document.file if one.stage is None else f"{one.document.file} ({one.stage})"
+
+
+def _summary(update: Update) -> str:
+    groups = {fate: [it.logical_id for it in update.changes.values() if it.fate is fate] for fate in Fate}
+    del groups[Fate.UNCHANGED]
+    said = [f"{fate} {', '.join(ids)}" for fate, ids in groups.items() if ids]
+    return "; ".join(said) or "nothing changes; new files under an old S3 key are not deployed"
+
+
+def _unclear_stage(specs: list[LoadedSpec], template: PreviousTemplate) -> Problem:
+    stages = listed([one.stage for one in specs], last="and")
+    message = f"the stages {stages} all have the endpoint of {template.file}"
+    at = specs[0].document.position(_NAME)
+    file = specs[0].document.file
+    return Problem(file, *at, UNCLEAR, message, "choose one with `--stage`", path=_NAME)
+
+
+def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Problem:
+    names = listed([it.file for it in templates], last="and", quote="")
+    at = one.document.position(_NAME)
+    message = f"{names} all have the endpoint `{one.spec.endpoint_name}`"
+    return Problem(
+        one.document.file, *at, UNCLEAR, message, "name one of them instead of the folder", path=_NAME
+    )
+
+
+def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
+    names = listed(logical_ids, last="and")
+    message = (
+        f"the template was not made by `inferstack render` or an EndpointStack: it has no {names} as they do"
+    )
+    fix = "compare with the template of the endpoint's own stack"
+    return Problem(template.file, 1, 1, OTHER_STACK, message, fix)

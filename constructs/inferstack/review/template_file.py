@@ -1,0 +1,155 @@
+"""Previous templates: files of JSON or YAML, or the folders that `cdk synth` and `inferstack render` fill."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inferstack.resolve.template import SOURCE_METADATA
+from inferstack.review import deployed
+from inferstack.review.changes import Resources
+from inferstack.review.template_yaml import TemplateYamlError, read_yaml
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.reading.file_text import read_text
+from inferstack.spec.update_codes import NOT_A_TEMPLATE, UNREADABLE
+from inferstack.spec.words import describe
+
+PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
+"""How templates are called in a folder."""
+
+_DEEPEST = 100
+_REGION_OF_IMAGE = re.compile(r"\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.")
+_GET_A_TEMPLATE = (
+    "name a template that `inferstack render`, `cdk synth` or `aws cloudformation get-template` wrote"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousTemplate:
+    """A template that a stack was made of."""
+
+    file: str
+    resources: Resources
+
+    @property
+    def endpoint_name(self) -> str | None:
+        """Name of the template's endpoint, where it is plain text."""
+        return deployed.endpoint_name(self.resources)
+
+    @property
+    def spec_files(self) -> frozenset[str]:
+        """The spec files that its resources came from."""
+        found = (deployed.mapping(it.get("Metadata")).get(SOURCE_METADATA) for it in self.resources.values())
+        return frozenset(it.rpartition(":")[0] for it in found if isinstance(it, str))
+
+    @property
+    def image_region(self) -> str | None:
+        """The region that the images are taken from; None where they are looked up at deployment."""
+        types = (deployed.MODEL_TYPE, deployed.COMPONENT_TYPE)
+        parts = [it for name in types for it in deployed.of_type(self.resources, name).values()]
+        found = _REGION_OF_IMAGE.search(json.dumps(parts, default=str))
+        return None if found is None else found[1]
+
+
+def read_template(path: Path) -> PreviousTemplate:
+    """Reads a template, of at most the 1 MiB that CloudFormation takes.
+
+    What `aws cloudformation get-template` prints is unpacked.
+
+    Raises:
+        SpecError: when the file cannot be read, is neither JSON nor YAML, or no template.
+    """
+    file = path.as_posix()
+    try:
+        text = read_text(path, file)
+    except SpecError as error:
+        found = error.problems[0]
+        at = (found.file, found.line, found.column)
+        raise SpecError([Problem(*at, UNREADABLE, found.message, _GET_A_TEMPLATE)]) from None
+    return PreviousTemplate(file, _resources(_parsed(text, file), file))
+
+
+def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
+    """The templates of a folder that have an endpoint, and what is wrong with the others."""
+    try:
+        paths = sorted(path for pattern in PATTERNS for path in folder.glob(pattern))
+    except OSError as error:
+        return [], [_unreadable(folder, f"the folder cannot be read: {error.strerror}")]
+    if not paths:
+        return [], [_unreadable(folder, f"the folder holds no {' and no '.join(PATTERNS[:2])}")]
+    templates: list[PreviousTemplate] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            templates.append(read_template(path))
+        except SpecError as error:
+            problems += error.problems
+    return [it for it in templates if deployed.of_type(it.resources, deployed.ENDPOINT_TYPE)], problems
+
+
+def _unreadable(folder: Path, message: str) -> Problem:
+    return Problem(folder.as_posix(), 1, 1, UNREADABLE, message, _GET_A_TEMPLATE)
+
+
+def _parsed(text: str, file: str) -> Any:
+    try:
+        if text.lstrip().startswith("{"):
+            return json.loads(text)
+        return read_yaml(text)
+    except json.JSONDecodeError as error:
+        at, message = (error.lineno, error.colno), f"this is no whole JSON: {error.msg}"
+    except TemplateYamlError as error:
+        at, message = (error.line, error.column), f"this is no YAML of a template: {error}"
+    except RecursionError:
+        at, message = (1, 1), "values are nested too deeply"
+    except ValueError as error:
+        at, message = (1, 1), f"a value cannot be read: {error}"
+    raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file anew; it may be cut short")])
+
+
+def _resources(data: Any, file: str) -> Resources:
+    match data:
+        case {"TemplateBody": dict() as body}:
+            return _resources(body, file)
+        case {"TemplateBody": str() as text}:
+            return _resources(_parsed(text, file), file)
+        case {"Resources": dict() as resources} if resources:
+            found = next(_faults(resources), None)
+        case dict():
+            found = "there are no `Resources`"
+        case _:
+            found = f"this is {describe(data)}, not a mapping with `Resources`"
+    if found is not None:
+        raise SpecError([Problem(file, 1, 1, NOT_A_TEMPLATE, found, _GET_A_TEMPLATE)])
+    return resources
+
+
+def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:
+    for logical_id, resource in resources.items():
+        match resource:
+            case {"Type": str(), **rest} if isinstance(rest.get("Properties", {}), dict):
+                pass
+            case _:
+                yield f"the resource {describe(logical_id)} has no type, or properties that are no mapping"
+        if not isinstance(logical_id, str):
+            yield f"the resource {describe(logical_id)} has a name that is no text"
+    if _depth(resources) > _DEEPEST:
+        yield f"values are nested more than {_DEEPEST} deep"
+
+
+def _depth(value: Any) -> int:
+    """Levels of mappings and lists, counted level by level: what is too deep must not overflow here."""
+    level, depth = [value], 0
+    while level := [below for it in level for below in _below(it)]:
+        depth += 1
+    return depth
+
+
+def _below(value: Any) -> Iterator[Any]:
+    match value:
+        case dict():
+            yield from value.values()
+        case list():
+            yield from value

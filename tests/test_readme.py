@@ -1,0 +1,67 @@
+"""The README is run: each command in it that needs no network prints what stands under it."""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+# What is run by other means: the whole test run, and what a deployment needs.
+ELSEWHERE = ("make test", "npx", "pip", "npm")
+ELLIPSIS = "…"
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Each command, and what is printed under it."""
+    for block in BLOCK.findall(README):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            if not command.startswith(ELSEWHERE):
+                yield command, output
+
+
+@pytest.mark.parametrize(("command", "output"), list(commands()))
+def test_a_command_prints_what_the_readme_shows(command: str, output: str, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        ["bash", "-c", runnable(command, tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    shown = output.replace(ELLIPSIS, "...")
+    same = doctest.OutputChecker().check_output(shown, ran.stdout, doctest.ELLIPSIS)
+    assert same, f"the README shows\n{output}\nand it prints\n{ran.stdout}{ran.stderr}"
+
+
+def runnable(command: str, folder: Path) -> str:
+    """The command with this interpreter's programs, writing nowhere but into a folder of the test."""
+    programs = shlex.quote(str(Path(sys.executable).parent))
+    command = command.replace(".venv/bin/", f"{programs}/").replace("--out packages", f"--out {folder}")
+    if command == "make synth":
+        return f"cd {folder} && cp -r {ROOT}/model_specs . && {programs}/python -m inferstack_stacks"
+    return command
+
+
+def test_the_yaml_of_the_readme_is_that_of_the_file() -> None:
+    text = (ROOT / "model_specs" / "resnet-mme.yaml").read_text("utf-8")
+    (shown,) = re.findall(r"```yaml\n(# Many.*?)```", README, re.DOTALL)
+    assert text.startswith(shown)
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "app.py").write_text(program, "utf-8")
+    environment = {**os.environ, "CDK_VALIDATION": "false", "PYTHONPATH": f"{ROOT}/constructs:{ROOT}/stacks"}
+    subprocess.run(
+        [sys.executable, str(tmp_path / "app.py")], cwd=ROOT, env=environment, check=True, timeout=120
+    )
