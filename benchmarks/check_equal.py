@@ -29,14 +29,20 @@ def differences(count: int) -> list[str]:
         run(app_program(folder), environment())
         run(hand_program(folder, count), environment())
         run(inferstack_program(folder, "render", *specs, "--out", "rendered"), environment())
-        hand = _templates(folder / "hand.out")
-        if len(hand) != count:
-            return [f"{len(hand)} templates by hand instead of {count}"]
+        found = len(_templates(folder / "hand.out"))
+        if found != count:
+            return [f"{found} templates by hand instead of {count}"]
+        hand = folder / "hand.out"
         return [
             f"{way}: {line}"
             for way in ("cdk.out", "rendered")
-            for line in _differences(hand, _templates(folder / way))
+            for line in differences_between(hand, folder / way)
         ]
+
+
+def differences_between(hand: Path, other: Path) -> list[str]:
+    """What differs between the templates of two folders, one line each."""
+    return list(_differences(_templates(hand), _templates(other)))
 
 
 def _templates(folder: Path) -> dict[str, Template]:

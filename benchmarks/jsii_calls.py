@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.surroundings import select_node
+from benchmarks.surroundings import specs_folder, use_that_node
 
-# Before aws_cdk is imported, which starts Node at once.
-select_node()
+use_that_node()
 
 from aws_cdk import App  # noqa: E402
 from jsii._kernel.providers import process  # noqa: E402
@@ -21,7 +20,6 @@ from jsii._kernel.providers import process  # noqa: E402
 from benchmarks.by_hand.stack import HandWrittenStack  # noqa: E402
 from benchmarks.compare import table  # noqa: E402
 from benchmarks.family import family  # noqa: E402
-from benchmarks.surroundings import specs_folder  # noqa: E402
 from inferstack.spec.check import LoadedSpec, load_spec  # noqa: E402
 from inferstack_stacks import EndpointStack  # noqa: E402
 

@@ -6,7 +6,6 @@ both. Both read, make an archive, hash it and write it; ours has to look into co
 
 import argparse
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -63,11 +62,13 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--folder", type=Path, help="for three times the size of the weights; default: temporary")
+    parser.add_argument(
+        "--folder", type=Path, help="for three times the size of the weights; default: temporary"
+    )
     options, arguments = parser.parse_known_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         print(compared(Path(name), options.megabytes, options.rounds, arguments))
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    _main()

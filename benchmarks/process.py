@@ -1,4 +1,4 @@
-"""Runs a program and says what it took: seconds on the clock, seconds of CPU, peak memory of Python and Node."""
+"""Runs a program and says what it took: time on the clock, time of CPU, peak memory of Python and Node."""
 
 import os
 import subprocess

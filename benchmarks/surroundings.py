@@ -23,6 +23,11 @@ _SOURCES = (ROOT, ROOT / "constructs", ROOT / "stacks")
 _OWN = ("CDK_", "PYTHON", "JSII_", "NODE_OPTIONS")
 
 
+def use_that_node() -> None:
+    """Lets this process run CDK on the same Node. For before the import of aws_cdk, which starts it."""
+    select_node()
+
+
 def environment() -> dict[str, str]:
     """The caller's environment without what would change the measurement."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}

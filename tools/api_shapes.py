@@ -23,7 +23,7 @@ KINDS = {
     "integer": {"integer", "long"},
     "number": {"integer", "long", "float", "double"},
     "object": {"map", "structure"},
-    "string": {"string"},
+    "string": {"string", "timestamp"},
 }
 # The narrowest JSON type of each kind of API shape: "integer" comes after "number" here, and the last wins.
 JSON_TYPES = {kind: json_type for json_type in sorted(KINDS, reverse=True) for kind in KINDS[json_type]}

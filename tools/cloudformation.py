@@ -29,8 +29,10 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 # Types that a spec says nothing of directly: whether they take tags and what replaces them is enough.
 WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy",)
-# Structures of an API that no resource type stands for: what `load_test` is written in.
+# Structures of an API that no resource type stands for (what `load_test` is written in), or that the
+# registry bounds too little.
 API_ONLY_STRUCTURES = (
+    ("application-autoscaling", "PutScheduledActionRequest"),
     ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
     ("sagemaker", "ModelLatencyThreshold"),
     ("sagemaker", "Phase"),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
+from inferstack.spec.placeholders import OR_PLACEHOLDER
 from inferstack.spec.words import WHAT_A_PATTERN_MEANS
 from tools.markdown import cell, table
 
@@ -154,7 +155,7 @@ def _constraints(schema: Schema, anchor: str) -> Iterator[str]:
         long = len(schema["enum"]) > LONGEST_LIST
         yield f"one of [{len(schema['enum'])} values](#{anchor})" if long else _values(schema["enum"])
     if "pattern" in schema:
-        pattern = schema["pattern"]
+        pattern = schema["pattern"].removesuffix(OR_PLACEHOLDER)
         yield WHAT_A_PATTERN_MEANS.get(pattern, f"`` {pattern} ``")
     for what, low, high in BOUNDS:
         if low in schema or high in schema:

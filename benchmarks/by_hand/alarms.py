@@ -31,7 +31,15 @@ class Watch:
 
 
 _FAILURES = Watch(
-    "Invocation5XXErrors", _CALLS, "Sum", 1, "1", 5, None, 3, "Requests fail on the server's side in most minutes."
+    "Invocation5XXErrors",
+    _CALLS,
+    "Sum",
+    1,
+    "1",
+    5,
+    None,
+    3,
+    "Requests fail on the server's side in most minutes.",
 )
 _KILLED = "A container that runs out of memory is killed with all its requests."
 _FULL = "The next batch or model will not fit into the GPU's memory."
@@ -42,7 +50,13 @@ _OF_VARIANTS = (
     _FAILURES,
     Watch("MemoryUtilization", _FLEET, "Maximum", 90, "90", unit="Percent", reason=_KILLED),
     Watch(
-        "DiskUtilization", _FLEET, "Maximum", 90, "90", unit="Percent", reason="Model downloads and logs fail on a full disk."
+        "DiskUtilization",
+        _FLEET,
+        "Maximum",
+        90,
+        "90",
+        unit="Percent",
+        reason="Model downloads and logs fail on a full disk.",
     ),
     Watch("GPUMemoryUtilization", _FLEET, "Maximum", 95, "95 %", 5, "Percent", reason=_FULL),
 )

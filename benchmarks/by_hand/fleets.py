@@ -74,4 +74,6 @@ def _canary(endpoint: Endpoint) -> Live.DeploymentConfigProperty:
     )
     alarm = Live.AlarmProperty(alarm_name=f"{endpoint.name}-slo")
     rollback = Live.AutoRollbackConfigProperty(alarms=[alarm])
-    return Live.DeploymentConfigProperty(blue_green_update_policy=policy, auto_rollback_configuration=rollback)
+    return Live.DeploymentConfigProperty(
+        blue_green_update_policy=policy, auto_rollback_configuration=rollback
+    )

@@ -27,7 +27,9 @@ def execution_role(stack: Stack, endpoint: Endpoint, parts: Sequence[Component])
         stack,
         "ExecutionRole",
         description=f"Execution role of the SageMaker endpoint {endpoint.name}",
-        assume_role_policy_document=_document([trust | {"Principal": {"Service": "sagemaker.amazonaws.com"}}]),
+        assume_role_policy_document=_document(
+            [trust | {"Principal": {"Service": "sagemaker.amazonaws.com"}}]
+        ),
         managed_policy_arns=[policy.ref],
     )
 

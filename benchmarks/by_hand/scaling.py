@@ -32,7 +32,9 @@ def variant_scaling(stack: Stack, endpoint: Endpoint, made: CfnResource) -> None
 def _variant_policies(endpoint: Endpoint) -> Iterator[tuple[str, Tracking]]:
     match endpoint.kind:
         case "single-model":
-            yield _predefined("SageMakerVariantInvocationsPerInstance", endpoint.target, scale_in_cooldown=600)
+            yield _predefined(
+                "SageMakerVariantInvocationsPerInstance", endpoint.target, scale_in_cooldown=600
+            )
             yield _customized(endpoint, "CPUUtilization", 240)
         case "multi-model":
             yield _customized(endpoint, "GPUUtilization", 60, scale_in_cooldown=600, scale_out_cooldown=200)
@@ -104,7 +106,7 @@ def _wake_up(stack: Stack, part: Component, target: scaling.CfnScalableTarget) -
     )
     policy = Policy(
         stack,
-        f"WakeUpPolicy{part.id_suffix}",
+        f"StepPolicy{part.id_suffix}WakeUp",
         policy_name="WakeUp",
         policy_type="StepScaling",
         scaling_target_id=target.ref,
@@ -114,13 +116,14 @@ def _wake_up(stack: Stack, part: Component, target: scaling.CfnScalableTarget) -
 
 
 def _wake_up_alarm(stack: Stack, part: Component, action: str) -> None:
+    metric = "NoCapacityInvocationFailures"
     where = cloudwatch.CfnAlarm.DimensionProperty(name="InferenceComponentName", value=part.name)
     cloudwatch.CfnAlarm(
         stack,
-        f"WakeUpAlarm{part.id_suffix}",
-        alarm_description="A request found no copy of the component; the alarm starts one.",
+        f"StepAlarm{part.id_suffix}WakeUp",
+        alarm_description=f"Maximum of {metric} of {part.name} reaches 1. Capacity changes by a step.",
         namespace="AWS/SageMaker",
-        metric_name="NoCapacityInvocationFailures",
+        metric_name=metric,
         dimensions=[where],
         statistic="Maximum",
         period=60,

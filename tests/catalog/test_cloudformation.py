@@ -40,6 +40,7 @@ def test_the_types_of_a_stack_and_the_structures_of_a_load_test_have_shapes() ->
         CONFIG,
         COMPONENT,
         MODEL,
+        "application-autoscaling:PutScheduledActionRequest",
         "sagemaker:CreateInferenceRecommendationsJobRequest",
         "sagemaker:ModelLatencyThreshold",
         "sagemaker:Phase",

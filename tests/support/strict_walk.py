@@ -195,6 +195,7 @@ def _string(shape: StringShape, value: Any, path: str) -> Problems:
 
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "boolean": lambda it: isinstance(it, bool),
+    "timestamp": lambda it: isinstance(it, str),
     "integer": lambda it: isinstance(it, int) and not isinstance(it, bool),
     "long": lambda it: isinstance(it, int) and not isinstance(it, bool),
     "float": lambda it: isinstance(it, int | float) and not isinstance(it, bool),

@@ -27,6 +27,10 @@ platform: "ensemble"
   step {{ model_name: "net" model_version: -1 input_map {{ key: "X" value: "X" }} output_map {{ key: "Y" value: "Y" }} }}
 }}
 """
+SAMPLE = (
+    "model_warmup { batch_size: 1 inputs { "
+    'key: "X" value { data_type: TYPE_FP32 dims: 1 input_data_file: "x" } } }'
+)
 NET = {"net/config.pbtxt": CONFIG, "net/1/model.py": ""}
 PIPE = {**NET, "pipe/config.pbtxt": ENSEMBLE, "pipe/1/": ""}
 HEAD = """\
@@ -272,8 +276,7 @@ WRONG: dict[str, tuple[dict[str, str], list[tuple[str, str, int, int]]]] = {
         {
             **NET,
             "net/warmup/x": "abc",
-            "net/config.pbtxt": CONFIG
-            + 'model_warmup { batch_size: 1 inputs { key: "X" value { data_type: TYPE_FP32 dims: 1 input_data_file: "x" } } }',
+            "net/config.pbtxt": f"{CONFIG}{SAMPLE}",
         },
         [("IS949", "models/net/config.pbtxt", 4, 85)],
     ),
@@ -298,6 +301,7 @@ def test_a_wrong_repository_gives_exactly_its_codes_at_their_places(
         ({**NET, ".ipynb_checkpoints/x": "", "__MACOSX/net/x": "", "net/._config.pbtxt": ""}, ""),
         ({**NET, "net/config.pbtxt": CONFIG.replace("\n", "\r\n")}, ""),
         ({**NET, "net/warmup/x": "", "net/lib/a.py": ""}, ""),
+        ({**NET, "net/warmup/x": "1234", "net/config.pbtxt": f"{CONFIG}{SAMPLE}"}, ""),
         ({**PIPE, "pipe/config.pbtxt": ENSEMBLE.replace("platform:", "platform :")}, ", default_model: pipe"),
     ],
 )
@@ -364,6 +368,19 @@ def test_one_unreadable_model_does_not_hide_what_is_wrong_with_another(tmp_path:
     files = {**PIPE, "net/config.pbtxt": "?", "pipe/config.pbtxt": f"{ENSEMBLE}max_batch_size: -1"}
     found = problems(tmp_path, files, more=", default_model: pipe")
     assert sorted(it.code for it in found) == ["IS900", "IS922"]
+
+
+def test_the_tensor_that_an_output_hangs_on_is_named(tmp_path: Path) -> None:
+    steps = (("a", "loose", "t"), ("b", "t", "u"), ("c", "u", "Y"), ("d", "X", "rest"))
+    text = "".join(
+        f'step {{ model_name: "net" model_version: -1 input_map {{ key: "X" value: "{source}" }} '
+        f'output_map {{ key: "Y" value: "{target}" }} }}\n'
+        for _, source, target in steps
+    )
+    ensemble = f'platform: "ensemble"\n{IO}ensemble_scheduling {{\n{text}}}\n'
+    found = problems(tmp_path, {**PIPE, "pipe/config.pbtxt": ensemble}, more=", default_model: pipe")
+    assert [(it.code, it.line) for it in found] == [("IS954", 3), ("IS955", 5), ("IS955", 8)]
+    assert ["`loose`" in it.message for it in found] == [True, True, False]
 
 
 def test_a_missing_folder_is_a_warning_and_can_be_ignored(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from inferstack.spec.check import LoadedSpec, check_document, in_region
 from inferstack.spec.document import read_document
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import here
+from inferstack.spec.stages import stage_names
 from inferstack.spec.update_codes import OTHER_STACK, UNCLEAR
 from inferstack.spec.walk import containers
 from inferstack.spec.words import listed
@@ -45,47 +46,54 @@ def compare_with(against: Path, files: Iterable[Path], *, stage: str | None) -> 
     except SpecError as error:
         return Comparison(list(error.problems))
     result.problems.extend(problems)
-    documents = [specs for file in files if (specs := _loaded(file, stage))]
-    only = not is_folder and len(documents) == 1 and len(documents[0]) == 1
-    for specs in documents:
-        _compare_document(specs, templates, against, result, only=only)
+    documents = [document for file in files if (document := _loaded(file, stage)).specs]
+    together = not is_folder and len(documents) == 1 and len(documents[0].specs) == 1
+    for document in documents:
+        own = [(one, templates if together else _own(one, templates, document)) for one in document.specs]
+        _compare_document(own, against, result)
     return result
 
 
-def _loaded(file: Path, stage: str | None) -> list[LoadedSpec]:
+@dataclass(frozen=True, slots=True)
+class _Specs:
+    """What one file deploys: itself, or its stages."""
+
+    specs: list[LoadedSpec]
+    has_stages: bool
+
+
+def _loaded(file: Path, stage: str | None) -> _Specs:
     try:
-        return check_document(read_document(file), stage=stage)[0]
+        document = read_document(file)
     except SpecError:
         # Whoever checks the file has said so.
-        return []
+        return _Specs([], False)
+    return _Specs(check_document(document, stage=stage)[0], bool(stage_names(document)))
 
 
 def _compare_document(
-    specs: list[LoadedSpec],
-    templates: list[PreviousTemplate],
-    against: Path,
-    result: Comparison,
-    *,
-    only: bool,
+    own: list[tuple[LoadedSpec, list[PreviousTemplate]]], against: Path, result: Comparison
 ) -> None:
-    """The stages of one file. ``only``: there is one spec and one template, which belong together."""
-    found = {id(one): templates if only else _own(one, templates, alone=len(specs) == 1) for one in specs}
-    for template in templates:
-        claimed = [one for one in specs if template in found[id(one)]]
+    """What one file deploys, each with the templates that may be its own."""
+    claims: dict[str, list[LoadedSpec]] = {}
+    for one, templates in own:
+        if not templates:
+            result.notes.append(f"{_title(one)}: a new stack, no template of it in {against.as_posix()}")
+        elif len(templates) > 1:
+            result.problems.append(_unclear_template(one, templates))
+        else:
+            claims.setdefault(templates[0].file, []).append(one)
+    found = {template.file: template for _, templates in own for template in templates}
+    for file, claimed in claims.items():
         # What is deployed without a stage is what is meant without one.
         chosen = [one for one in claimed if one.stage is None] or claimed
-        if len(chosen) > 1:
-            result.problems.append(_unclear_stage(chosen, template))
-        elif chosen and len(found[id(chosen[0])]) == 1:
-            _compare_one(chosen[0], template, result)
-    for one in specs:
-        if not found[id(one)]:
-            result.notes.append(f"{_title(one)}: a new stack, no template of it in {against.as_posix()}")
-        elif len(found[id(one)]) > 1:
-            result.problems.append(_unclear_template(one, found[id(one)]))
+        if len(chosen) == 1:
+            _compare_one(chosen[0], found[file], result)
+        else:
+            result.problems.append(_unclear_stage(chosen, found[file]))
 
 
-def _own(one: LoadedSpec, templates: list[PreviousTemplate], *, alone: bool) -> list[PreviousTemplate]:
+def _own(one: LoadedSpec, templates: list[PreviousTemplate], document: _Specs) -> list[PreviousTemplate]:
     """Templates of the spec's endpoint; where there is none, of the spec file under another name."""
     name = one.spec.endpoint_name.casefold()
     found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
@@ -93,7 +101,8 @@ def _own(one: LoadedSpec, templates: list[PreviousTemplate], *, alone: bool) -> 
         # The same endpoint in several accounts or regions: the app puts them into the stack's name.
         env = "-".join(it for it in (one.spec.env.account, one.spec.env.region) if it is not None)
         found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
-    if found or not alone or one.spec.stages is not None:
+    if found or document.has_stages:
+        # Under another name may be another stage.
         return found
     return [it for it in templates if here(one.document.file) in it.spec_files]
 
@@ -160,8 +169,6 @@ def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Pro
 
 def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
     names = listed(logical_ids, last="and")
-    message = (
-        f"the template was not made by `inferstack render` or an EndpointStack: it has no {names} as they do"
-    )
+    message = f"{names} is not there, or not what it is in templates of `inferstack render` and EndpointStack"
     fix = "compare with the template of the endpoint's own stack"
     return Problem(template.file, 1, 1, OTHER_STACK, message, fix)

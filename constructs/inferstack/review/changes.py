@@ -67,9 +67,9 @@ def compare(before: Resources, after: Resources) -> dict[str, Change]:
 def differences(before: Any, after: Any) -> Iterator[PropertyPath]:
     """Paths at which two values differ, as deep as both have the same form."""
     match before, after:
-        case {**one}, {**other} if not (_is_function(one) or _is_function(other)):
+        case dict() as one, dict() as other if not (_is_function(one) or _is_function(other)):
             yield from _by_key(one, other)
-        case [*first], [*second] if len(first) == len(second):
+        case list() as first, list() as second if len(first) == len(second):
             for index, (left, right) in enumerate(zip(first, second, strict=True)):
                 yield from ((index, *below) for below in differences(left, right))
         case _ if _plain(before) != _plain(after):
@@ -103,11 +103,8 @@ def _is_replaced(resource: Mapping[str, Any], own: tuple[PropertyPath, ...], rep
     fixed = _create_only(type_of(resource))
     if any(path[0] in fixed for path in own):
         return True
-    return any(
-        not replaced.isdisjoint(_references(value))
-        for name, value in properties_of(resource).items()
-        if name in fixed
-    )
+    given = {name: value for name, value in properties_of(resource).items() if name in fixed}
+    return not replaced.isdisjoint(_references(given))
 
 
 def _create_only(type_name: str) -> frozenset[str]:
@@ -128,10 +125,8 @@ def _change(
         return Change(logical_id, type_of(resource), Fate.ADDED)
     referred = _references(properties_of(resource))
     follows = tuple(it for it in referred if it in replaced)
-    if logical_id in replaced:
-        fate = Fate.REPLACED
-    else:
-        fate = Fate.UPDATED if own or follows else Fate.UNCHANGED
+    in_place = Fate.UPDATED if own or follows else Fate.UNCHANGED
+    fate = Fate.REPLACED if logical_id in replaced else in_place
     return Change(logical_id, type_of(resource), fate, own, follows)
 
 

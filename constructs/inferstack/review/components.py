@@ -6,6 +6,7 @@ account and region.
 
 from collections.abc import Iterator
 
+from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, differences
 from inferstack.review.deployed import Component
@@ -16,6 +17,7 @@ from inferstack.spec.words import listed
 
 _COMPONENTS: SpecPath = ("inference_components",)
 _IDENTITY = frozenset({"InferenceComponentName", "EndpointName", "VariantName"})
+_BASE = "BaseInferenceComponentName"
 _TWICE = "deploy twice: first without it, then with it"
 
 
@@ -66,7 +68,9 @@ def updated(update: Update) -> Iterator[Finding]:
     """New copies take over from the old ones on the same fleet."""
     for name, component in deployed.components(update.after).items():
         change = update.changes[component.logical_id]
-        own = [path for path in change.paths if str(path[0]).startswith("Specification")]
+        own = [
+            path for path in change.paths if str(path[0]).startswith("Specification") and _BASE not in path
+        ]
         if change.fate is Fate.UPDATED and own:
             rolls = "DeploymentConfig" in component.properties
             how = "batch by batch" if rolls else "all at once"
@@ -85,9 +89,7 @@ def copies_reset(update: Update) -> Iterator[Finding]:
         count = deployed.mapping(component.properties.get("RuntimeConfig")).get("CopyCount")
         if change.fate is Fate.UPDATED and own and name in scaled and count is not None:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
-            message = (
-                f"the update of `{name}` may set its copies to {count}, however many scaling has started"
-            )
+            message = f"the update of `{name}` may set its copies to {count}, however many run then"
             fix = "deploy while few run, or write as many as run now"
             yield Finding(codes.COPIES_RESET, path, message, fix)
 
@@ -97,7 +99,7 @@ def fleet_under_components(update: Update) -> Iterator[Finding]:
     before, after = deployed.components(update.before), deployed.components(update.after)
     stay = [name for name in after if name in before]
     if update.new_fleet and stay:
-        path = next(update.causes("EndpointConfig"))
+        path = next(update.causes(ENDPOINT_CONFIG))
         names = listed(stay, last="and")
         message = f"the instances under {names} are replaced; how the copies move is not confirmed"
         fix = "try it on another endpoint, and deploy while there is little traffic"
@@ -107,14 +109,15 @@ def fleet_under_components(update: Update) -> Iterator[Finding]:
 def rebased(update: Update) -> Iterator[Finding]:
     """An adapter is loaded into its base."""
     before = deployed.components(update.before)
-    key = "BaseInferenceComponentName"
     for name, after in deployed.components(update.after).items():
         if name not in before or before[name].logical_id != after.logical_id:
             continue
-        old, new = before[name].specification.get(key), after.specification.get(key)
+        old, new = before[name].specification.get(_BASE), after.specification.get(_BASE)
         if old != new:
-            path = update.place(after.logical_id, ("Specification", key))
-            message = f"the base of `{name}` changes from {old} to {new}; that an update can do this is not confirmed"
+            path = update.place(after.logical_id, ("Specification", _BASE))
+            message = (
+                f"the base of `{name}` changes from {old} to {new}; whether an update can do this is unknown"
+            )
             fix = f"give the adapter another name, or {_TWICE}"
             yield Finding(codes.ADAPTER_REBASED, path, message, fix)
 
@@ -125,8 +128,8 @@ def variant_under_components(update: Update) -> Iterator[Finding]:
     before = deployed.components(update.before)
     on_it = [name for name, it in before.items() if it.variant in gone]
     if update.same_endpoint and on_it:
-        names = listed(on_it, last="and")
-        message = f"the variant of {names} goes while they are on it, which SageMaker may refuse"
-        fix = "deploy twice: first without these components, then without the variant"
+        which = listed(sorted({str(before[name].variant) for name in on_it}), last="and")
+        message = f"{which} goes while {listed(on_it, last='and')} run there, which SageMaker may refuse"
+        fix = "deploy twice: first without what runs there, then without the variant"
         path = update.written(("variants",))
         yield Finding(codes.VARIANT_UNDER_COMPONENTS, path, message, fix)

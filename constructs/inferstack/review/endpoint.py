@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from inferstack.review import deployed
-from inferstack.review.changes import Fate
-from inferstack.review.deployed import Properties, mapping
+from inferstack.review.changes import Fate, Resources
+from inferstack.review.deployed import mapping
 from inferstack.review.update import Finding, Update
 from inferstack.spec import update_codes as codes
 from inferstack.spec.problem import SpecPath
@@ -27,8 +27,8 @@ def renamed(update: Update) -> Iterator[Finding]:
         yield Finding(codes.SAME_NAME_IN_OTHER_CASE, _NAME, message, f"write `{old}`, or another name")
         return
     message = (
-        f"a new endpoint `{new}` is made with its initial counts; `{old}` is deleted after that, or stays with "
-        "its stack where stacks have the endpoint's name"
+        f"a new endpoint `{new}` is made with its initial counts; then `{old}` is deleted, or stays with its "
+        "stack where stacks have the endpoint's name"
     )
     fix = f"keep `{old}`, or add a spec for `{new}`, move the clients and remove this one"
     yield Finding(codes.ENDPOINT_RENAMED, _NAME, message, fix)
@@ -51,7 +51,7 @@ def serverless(update: Update) -> Iterator[Finding]:
         yield Finding(codes.BECOMES_SERVERLESS, path, message, _NEW_NAME)
 
 
-def _are_serverless(resources: deployed.Resources) -> bool | None:
+def _are_serverless(resources: Resources) -> bool | None:
     fleet = deployed.variants(resources).values()
     return any("ServerlessConfig" in it for it in fleet) if fleet else None
 
@@ -66,7 +66,7 @@ def asynchronous(update: Update) -> Iterator[Finding]:
         path = update.written(_ASYNC)
         yield Finding(codes.NO_LONGER_ASYNC, path, message, _NEW_NAME)
     if after and not before and deployed.config(update.before):
-        message = "the endpoint becomes asynchronous; that an update can do this is not confirmed"
+        message = "the endpoint becomes asynchronous; whether an update can do this is unknown"
         yield Finding(codes.KIND_CHANGES, update.written(_ASYNC), message, _NEW_NAME)
 
 
@@ -78,28 +78,41 @@ def with_components(update: Update) -> Iterator[Finding]:
     if before is not None and before != after:
         verb = "begins" if before else "ceases"
         message = (
-            f"the endpoint {verb} to have inference components; that an update can do this is not confirmed"
+            f"the endpoint {verb} to have inference components; whether an update can do this is unknown"
         )
         yield Finding(codes.KIND_CHANGES, _KIND, message, _NEW_NAME)
 
 
-def _hosts_models(resources: deployed.Resources) -> bool | None:
+def _hosts_models(resources: Resources) -> bool | None:
     fleet = deployed.variants(resources).values()
     return any("ModelName" in it for it in fleet) if fleet else None
 
 
+def many_models(update: Update) -> Iterator[Finding]:
+    """A multi-model endpoint needs the name of the model with every request, another one takes none."""
+    before, after = _prefixes(update.before), _prefixes(update.after)
+    both = deployed.of_type(update.before, deployed.MODEL_TYPE) and deployed.of_type(
+        update.after, deployed.MODEL_TYPE
+    )
+    if update.same_endpoint and both and bool(before) != bool(after):
+        what = "have to name a `TargetModel`" if after else "can no longer name a `TargetModel`"
+        yield Finding(codes.KIND_CHANGES, _KIND, f"requests {what} once the endpoint is updated", _NEW_NAME)
+
+
 def prefix(update: Update) -> Iterator[Finding]:
     """Models are found under the prefix by the name that clients send."""
-    after = deployed.of_type(update.after, deployed.MODEL_TYPE)
-    for logical_id, before in deployed.of_type(update.before, deployed.MODEL_TYPE).items():
-        old, new = _prefix(before), _prefix(after.get(logical_id, {}))
-        if update.same_endpoint and old != new and None not in (old, new):
+    before, after = _prefixes(update.before), _prefixes(update.after)
+    for logical_id in before.keys() & after.keys() if update.same_endpoint else ():
+        old, new = before[logical_id], after[logical_id]
+        if old != new:
             path = update.place(logical_id, ("PrimaryContainer", "ModelDataUrl"))
             message = f"models come from {new} instead of {old}, and those that are loaded are loaded anew"
             fix = "put every archive that clients name as `TargetModel` under the new prefix before"
             yield Finding(codes.PREFIX_CHANGES, path, message, fix)
 
 
-def _prefix(model: Properties) -> object:
-    container = mapping(model.get("PrimaryContainer"))
-    return container.get("ModelDataUrl") if container.get("Mode") == "MultiModel" else None
+def _prefixes(resources: Resources) -> dict[str, object]:
+    """Where multi-model containers find their models, by the model's logical id."""
+    models = deployed.of_type(resources, deployed.MODEL_TYPE)
+    containers = {logical_id: mapping(it.get("PrimaryContainer")) for logical_id, it in models.items()}
+    return {at: it.get("ModelDataUrl") for at, it in containers.items() if it.get("Mode") == "MultiModel"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from inferstack.review import components, endpoint, fleet, scaling
+from inferstack.review import components, endpoint, fleet, scaling, variants
 from inferstack.review.update import Finding, Update
 from inferstack.spec.blocks.kinds import Ignore
 from inferstack.spec.check import LoadedSpec
@@ -16,14 +16,15 @@ RULES: tuple[Rule, ...] = (
     endpoint.serverless,
     endpoint.asynchronous,
     endpoint.with_components,
+    endpoint.many_models,
     endpoint.prefix,
     fleet.new_fleet,
     fleet.count_reset,
     fleet.count_kept,
-    fleet.scaled_type,
-    fleet.variant_names,
-    fleet.scaled_variant_gone,
     fleet.same_config,
+    variants.scaled_type,
+    variants.names,
+    variants.scaled_variant_gone,
     components.name_taken,
     components.removed_or_renamed,
     components.updated,

@@ -30,8 +30,8 @@ def scaling_removed(update: Update) -> Iterator[Finding]:
     for targets, hosts in scaled:
         for name in targets(update.before):
             if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):
-                message = f"`{name}` no longer scales and stays at the capacity that it has then"
-                fix = "set the capacity that it shall have, or scale it on"
+                message = f"`{name}` no longer scales, whatever its load is"
+                fix = "set the capacity that it shall have, or keep its `autoscaling`"
                 yield Finding(codes.SCALING_REMOVED, _place(update, name), message, fix)
 
 

@@ -97,13 +97,13 @@ def _parsed(text: str, file: str) -> Any:
     try:
         if text.lstrip().startswith("{"):
             return json.loads(text)
-        return read_yaml(text)
+        return read_yaml(text, _DEEPEST)
     except json.JSONDecodeError as error:
         at, message = (error.lineno, error.colno), f"this is no whole JSON: {error.msg}"
     except TemplateYamlError as error:
         at, message = (error.line, error.column), f"this is no YAML of a template: {error}"
     except RecursionError:
-        at, message = (1, 1), "values are nested too deeply"
+        at, message = (1, 1), f"values are nested more than {_DEEPEST} deep"
     except ValueError as error:
         at, message = (1, 1), f"a value cannot be read: {error}"
     raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file anew; it may be cut short")])
@@ -116,14 +116,14 @@ def _resources(data: Any, file: str) -> Resources:
         case {"TemplateBody": str() as text}:
             return _resources(_parsed(text, file), file)
         case {"Resources": dict() as resources} if resources:
-            found = next(_faults(resources), None)
+            fault = next(_faults(resources), None)
+            if fault is None:
+                return resources
         case dict():
-            found = "there are no `Resources`"
+            fault = "there are no `Resources`"
         case _:
-            found = f"this is {describe(data)}, not a mapping with `Resources`"
-    if found is not None:
-        raise SpecError([Problem(file, 1, 1, NOT_A_TEMPLATE, found, _GET_A_TEMPLATE)])
-    return resources
+            fault = f"this is {describe(data)}, not a mapping with `Resources`"
+    raise SpecError([Problem(file, 1, 1, NOT_A_TEMPLATE, fault, _GET_A_TEMPLATE)])
 
 
 def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import yaml
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_TAGS = frozenset({"Ref", "Condition"})
 
 
@@ -19,11 +18,8 @@ class TemplateYamlError(Exception):
         self.line, self.column = line, column
 
 
-class _Loader(_Base):
-    """Reads ``!GetAtt Model.ModelName`` as ``{"Fn::GetAtt": "Model.ModelName"}``."""
-
-
 def _function(loader: Any, name: str, node: yaml.Node) -> dict[str, Any]:
+    """``!GetAtt Model.ModelName`` is ``{"Fn::GetAtt": "Model.ModelName"}``."""
     match node:
         case yaml.ScalarNode():
             value = loader.construct_scalar(node)
@@ -34,26 +30,41 @@ def _function(loader: Any, name: str, node: yaml.Node) -> dict[str, Any]:
     return {name if name in _PLAIN_TAGS else f"Fn::{name}": value}
 
 
+# Of its own, so that its tags are no one else's; by libyaml where PyYAML was built with it.
+_Loader: Any = type("TemplateLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
 _Loader.add_multi_constructor("!", _function)
 
 
-def read_yaml(text: str) -> Any:
-    """The data of a YAML template.
+def read_yaml(text: str, deepest: int) -> Any:
+    """The data of a YAML template, at most ``deepest`` mappings and lists in one another.
 
     Raises:
         TemplateYamlError: when it is none. Aliases are, since CloudFormation does not take them.
         ValueError: for a date or number that there is not.
-        RecursionError: when values are nested too deeply.
     """
     try:
-        for event in yaml.parse(text, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
-                mark = event.start_mark
-                raise TemplateYamlError("it has an alias", mark.line + 1, mark.column + 1)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - the loader knows plain data only
+        _check_events(text, deepest)
+        return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        at = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
-        raise TemplateYamlError(str(error.problem), *at) from None
+        raise TemplateYamlError(str(error.problem), *_place(error.problem_mark)) from None
     except yaml.YAMLError as error:
         raise TemplateYamlError(str(error).splitlines()[0]) from None
+
+
+def _check_events(text: str, deepest: int) -> None:
+    """Looks before loading: libyaml goes down by recursion, and ends the process where there is no bottom."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        match event:
+            case yaml.AliasEvent():
+                raise TemplateYamlError("it has an alias", *_place(event.start_mark))
+            case yaml.CollectionStartEvent():
+                depth += 1
+            case yaml.CollectionEndEvent():
+                depth -= 1
+        if depth > deepest:
+            raise TemplateYamlError(f"values are nested more than {deepest} deep", *_place(event.start_mark))
+
+
+def _place(mark: Any) -> tuple[int, int]:
+    return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)

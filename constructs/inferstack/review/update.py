@@ -1,6 +1,6 @@
 """One deployment: the stack that is there, what the spec makes of it, and where the spec says so."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import variants
 
+RETAIN = ("endpoint", "retain_all_variant_properties")
 _FREE_KEYS = frozenset({"Environment"})
 """Properties whose keys are the user's own words."""
 
@@ -106,6 +107,8 @@ def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: Property
             return (*[at for at, _ in variants(spec)][index], *_keys(rest))
         case deployed.CONFIG_TYPE, ("ProductionVariants",):
             return source[:1]
+        case deployed.CONFIG_TYPE, ("ShadowProductionVariants", *rest):
+            return ("shadow_variants", *_keys(rest))
         case deployed.CONFIG_TYPE, _:
             return ("endpoint_config", *_keys(path))
         case deployed.ENDPOINT_TYPE, ("EndpointName",):
@@ -118,7 +121,7 @@ def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: Property
             return (*source, *_keys(path))
 
 
-def _keys(path: Iterator[str | int] | tuple[str | int, ...] | list[str | int]) -> Iterator[str | int]:
+def _keys(path: Iterable[str | int]) -> Iterator[str | int]:
     """A property path in the spec's words."""
     free = False
     for step in path:

@@ -71,8 +71,12 @@ def every_entry() -> Iterator[CodeEntry]:
             yield CodeEntry(code, Severity.ERROR, sentence, _SOURCES.get(code, _OWN_FORMAT))
     for rule in RULES.values():
         yield CodeEntry(rule.code, rule.severity, rule.sentence, rule.source)
-    for found in (*TRITON_RULES.values(), *ARCHIVE_CODES.values()):
-        yield CodeEntry(found.code, found.severity, found.sentence, found.source)
+    for of_models in TRITON_RULES.values():
+        yield CodeEntry(of_models.code, of_models.severity, of_models.sentence, of_models.source)
+    for of_archives in ARCHIVE_CODES.values():
+        yield CodeEntry(of_archives.code, of_archives.severity, of_archives.sentence, of_archives.source)
+    for of_updates in UPDATE_CODES.values():
+        yield CodeEntry(of_updates.code, of_updates.severity, of_updates.sentence, of_updates.source)
 
 
 @cache

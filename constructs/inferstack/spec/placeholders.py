@@ -15,6 +15,9 @@ PSEUDO_PARAMETERS = {
 }
 """Pseudo parameters that a text may hold, with a sample of what they become."""
 
+OR_PLACEHOLDER = r"|\$\{(AWS::\w+|stage)\}|\{\{resolve:"
+"""What the schema adds to each pattern for editors, which do not know what a placeholder becomes."""
+
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
 # A number that stands for a CDK token is so far below zero that no real value is.

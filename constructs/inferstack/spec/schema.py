@@ -18,6 +18,7 @@ import msgspec
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import KINDS, Spec
+from inferstack.spec.placeholders import OR_PLACEHOLDER
 
 JsonSchema = dict[str, Any]
 
@@ -46,6 +47,7 @@ def generate_schema() -> JsonSchema:
     _, components = msgspec.json.schema_components([Spec], ref_template="#/$defs/{name}")
     classes = {block.__name__: block for block in _blocks(Block)}
     definitions = {name: _described(components[name], classes[name]) for name in sorted(components)}
+    _admit_placeholders(definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:inferstack:model-spec",
@@ -131,6 +133,18 @@ def _remove_null(schema: JsonSchema) -> None:
         schema.update(branches[0])
     elif branches:
         schema["anyOf"] = branches
+
+
+def _admit_placeholders(schema: Any) -> None:
+    match schema:
+        case {"type": "string", "pattern": str(pattern)}:
+            schema["pattern"] = pattern + OR_PLACEHOLDER
+        case dict():
+            for below in schema.values():
+                _admit_placeholders(below)
+        case list():
+            for below in schema:
+                _admit_placeholders(below)
 
 
 _WORDS = {

@@ -16,7 +16,7 @@ from jsonschema.validators import extend
 
 from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
-from inferstack.spec.placeholders import is_opaque, sample
+from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions, shipped_schema
 from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, type_name
@@ -102,19 +102,27 @@ def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
     return validate
 
 
-def _whole_pattern(_: Any, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
+def _whole_pattern(
+    _: Any, pattern: str, instance: object, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    if not isinstance(instance, str) or is_opaque(instance):
+        return
+    # Some of AWS's patterns take quadratic time; what is too long is said by its length.
+    checkable = len(instance) <= schema.get("maxLength", _LONGEST_TO_MATCH)
     # Python's `$` also matches before a final line break, which AWS would refuse.
-    checkable = isinstance(instance, str) and not is_opaque(instance)
     if checkable and re.search(_to_the_end(pattern), str(sample(instance))) is None:
+        yield ValidationError("pattern")
+    if not checkable and "maxLength" not in schema:
         yield ValidationError("pattern")
 
 
 @cache
 def _to_the_end(pattern: str) -> str:
-    return re.sub(r"(?<!\\)\$$", r"\\Z", pattern)
+    return re.sub(r"(?<!\\)\$$", r"\\Z", pattern.removesuffix(OR_PLACEHOLDER))
 
 
 # Not `type`: what is known only at deployment has its type already.
+_LONGEST_TO_MATCH = 4096
 _KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
 _Validator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
@@ -260,7 +268,7 @@ def _enum(name: str, error: Error) -> tuple[str, str]:
 
 
 def _pattern(name: str, error: Error) -> tuple[str, str]:
-    pattern = str(error.schema["pattern"])
+    pattern = str(error.schema["pattern"]).removesuffix(OR_PLACEHOLDER)
     meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
     return f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}"
 

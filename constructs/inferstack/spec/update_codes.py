@@ -111,8 +111,8 @@ _ALL = (
     _warning(NO_LONGER_SERVERLESS, "A serverless endpoint gets instances, for good.", _SERVERLESS),
     _warning(
         KIND_CHANGES,
-        "An endpoint becomes asynchronous, or begins or ceases to have inference components. Whether an "
-        "update can do that is not confirmed.",
+        "An endpoint becomes asynchronous, or begins or ceases to have many models or inference components: "
+        "requests must change, and whether an update can do it is not confirmed.",
         _UPDATE,
     ),
     _warning(ENDPOINT_RENAMED, "A new name means a new endpoint.", _REPLACEMENT),

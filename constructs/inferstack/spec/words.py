@@ -36,6 +36,12 @@ WHAT_A_PATTERN_MEANS = {
     r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$": (
         "Average, Sum, Minimum, Maximum, SampleCount, or a percentile such as p99"
     ),
+    r"^(?:(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+)$": (
+        "text without `:`, `/` and `|`, and without spaces at either end"
+    ),
+    "^(?:[\\u0020-\\uD7FF\\uE000-\\uFFFD\U00010000-\U0010ffff\\r\\n\\t]*)$": (
+        "text without control characters"
+    ),
     r"^IS[0-9]{3}$": "a warning's code: IS203",
     r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
     r"^[\S]+$": "text without spaces",

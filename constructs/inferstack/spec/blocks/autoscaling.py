@@ -99,7 +99,10 @@ class ScalableTargetAction(Block):
 class ScheduledAction(Block):
     """Limits that change by the clock."""
 
-    shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget.ScheduledAction",)
+    shapes: ClassVar = (
+        "application-autoscaling:PutScheduledActionRequest",
+        "AWS::ApplicationAutoScaling::ScalableTarget.ScheduledAction",
+    )
 
     scheduled_action_name: str
     """Name of the action, one of its kind on the target."""

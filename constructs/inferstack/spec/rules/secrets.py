@@ -23,7 +23,7 @@ _INSTEAD = "'{{resolve:secretsmanager:NAME:SecretString:KEY}}'"
 _FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
 
 _REFERENCE = re.compile(r"\{\{resolve:([^:}]*)")
-_KNOWN_AT_DEPLOYMENT = re.compile(r"\{\{resolve:[^}]*\}\}|[$#]\{[^}]*\}")
+_KNOWN_AT_DEPLOYMENT = re.compile(r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,13 @@ _SECRET_NAME = re.compile(
     r"(?:_?[0-9]+|_VALUE)?$"
 )
 _PLACEHOLDER = re.compile(
-    r"(?i)^<.*>$|^\[.*\]$|\*{3}|\.{3}|…|xxx|example|change.?me|replace.?(?:me|with)|placeholder|dummy|your[-_ ]"
+    r"(?i)^<.*>$|^\[.*\]$|\*{3}|\.{3}|…|x{4}|(.)\1{7}"
+    r"|example|change.?me|replace.?(?:me|with)|placeholder|dummy|your[-_ ]"
 )
 _SWITCHES = frozenset(
     {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "required", "optional"}
 )
+_UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +153,12 @@ def _says_where(value: str) -> bool:
 
 def _stands_for_another(text: str) -> bool:
     """Whether a text is a placeholder, or a switch instead of a password."""
-    repeats = len(text) >= 12 and len(set(text)) <= 6
-    return repeats or text.lower() in _SWITCHES or _PLACEHOLDER.search(text) is not None
+    return text.lower() in _SWITCHES or _PLACEHOLDER.search(text) is not None
 
 
 def _looks_random(text: str) -> bool:
     """Whether some part between separators is long and mixed as no word, number or name is."""
-    return any(_is_mixed(part) for part in re.split(r"[-_/.:,;\s]+", text))
+    return _UUID.fullmatch(text) is not None or any(map(_is_mixed, re.split(r"[-_/.:,;\s]+", text)))
 
 
 def _is_mixed(part: str) -> bool:

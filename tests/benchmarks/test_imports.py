@@ -1,0 +1,64 @@
+"""What the commands of every day import when nothing is wrong: exact lists, since imports are most of their time."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.family import KINDS, family
+from benchmarks.specs import spec_text
+
+ROOT = Path(__file__).parents[2]
+FORBIDDEN = frozenset({"aws_cdk", "boto3", "botocore", "jsii"})
+# Of the standard library and of dependencies; lower this when it can be lower.
+MOST_FOREIGN_MODULES = {"validate": 290, "render": 290}
+
+LISTING = """
+import json, sys
+from inferstack.cli import main
+status = main(sys.argv[1:])
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def imported(folder: Path, *arguments: str) -> frozenset[str]:
+    """The modules that a command has imported when it is done, which must have gone well."""
+    done = subprocess.run(
+        [sys.executable, "-c", LISTING, *arguments],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT / "constructs")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    assert status == 0, done.stdout
+    return frozenset(modules)
+
+
+@pytest.fixture(scope="module")
+def specs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a spec of each kind."""
+    folder = tmp_path_factory.mktemp("specs")
+    for endpoint in family(len(KINDS)):
+        (folder / f"{endpoint.kind}.yaml").write_text(spec_text(endpoint), encoding="utf-8")
+    return folder
+
+
+def command(name: str) -> tuple[str, ...]:
+    files = tuple(f"{kind}.yaml" for kind in KINDS)
+    return (name, *files, "--out", "rendered") if name == "render" else (name, *files)
+
+
+@pytest.mark.parametrize("name", ["validate", "render"])
+def test_a_command_without_cdk_imports_neither_cdk_nor_boto3(name: str, specs: Path) -> None:
+    top = {module.partition(".")[0] for module in imported(specs, *command(name))}
+    assert not top & FORBIDDEN
+
+
+@pytest.mark.parametrize("name", ["validate", "render"])
+def test_a_command_imports_no_more_modules_than_it_did(name: str, specs: Path) -> None:
+    foreign = {it for it in imported(specs, *command(name)) if it.partition(".")[0] != "inferstack"}
+    assert len(foreign) <= MOST_FOREIGN_MODULES[name], sorted(foreign)

@@ -1,0 +1,57 @@
+"""How often Python asks Node: each question is a round trip, so that their number decides the speed."""
+
+import aws_cdk as cdk
+import pytest
+from support.cdk import crossings
+
+from benchmarks.family import KINDS, family
+from benchmarks.specs import spec_text
+from inferstack.spec.check import LoadedSpec, load_spec
+from inferstack_stacks import EndpointStack, build_app
+
+MOST_CALLS_A_STACK = 3
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedSpec]:
+    """A spec of each kind."""
+    folder = tmp_path_factory.mktemp("specs")
+    for endpoint in family(len(KINDS)):
+        (folder / f"{endpoint.kind}.yaml").write_text(spec_text(endpoint), encoding="utf-8")
+    return {kind: load_spec(folder / f"{kind}.yaml") for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stack_of_any_kind_takes_three_calls_to_node(kind: str, loaded: dict[str, LoadedSpec]) -> None:
+    app = cdk.App(analytics_reporting=False)
+    # What a process asks once only.
+    EndpointStack(app, "First", spec=loaded["single-model"])
+    with crossings() as asked:
+        EndpointStack(app, "Second", spec=loaded[kind])
+    assert len(asked) <= MOST_CALLS_A_STACK, asked
+
+
+def test_the_app_takes_three_more_calls_for_each_more_spec(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = {}
+    for count in (4, 8):
+        folder = tmp_path_factory.mktemp(f"app{count}")
+        for endpoint in family(count):
+            (folder / f"{endpoint.name}.yaml").write_text(spec_text(endpoint), encoding="utf-8")
+        monkeypatch.chdir(folder)
+        with crossings() as asked:
+            build_app(folder)
+        calls[count] = len(asked)
+    assert calls[8] - calls[4] <= 4 * MOST_CALLS_A_STACK
+
+
+def test_the_synthesis_is_one_call(
+    loaded: dict[str, LoadedSpec], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    app = cdk.App(outdir=str(tmp_path_factory.mktemp("out")), analytics_reporting=False)
+    for kind, one in loaded.items():
+        EndpointStack(app, kind, spec=one)
+    with crossings() as asked:
+        app.synth()
+    assert len(asked) == 1, asked

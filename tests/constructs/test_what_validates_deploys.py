@@ -1,0 +1,61 @@
+"""Whatever passes the checks has a template, and one that AWS's validators and CDK accept."""
+
+import copy
+import random
+from typing import Any
+
+import aws_cdk as cdk
+from hypothesis import HealthCheck, given, settings, strategies as st
+from support.damaged_specs import SPECS, exchange
+from support.strict_walk import api_problems
+from support.validators import validate_findings
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import LoadedSpec, parse_spec
+from inferstack.spec.problem import SpecError
+from inferstack_stacks import EndpointStack
+
+# A spec may name keys, topics and roles of any account by their ARNs: that is what it is for.
+_ACCOUNTS_IN_ARNS = "W9013"
+
+specs = st.sampled_from(SPECS)
+randoms = st.randoms(use_true_random=False)
+
+
+def changed(spec: dict[str, Any], choose: random.Random, times: int) -> LoadedSpec | None:
+    """The spec with some values exchanged, if it is still right."""
+    data = copy.deepcopy(spec)
+    for _ in range(times):
+        if data:
+            exchange(data, choose)
+    try:
+        return parse_spec(data)
+    except SpecError:
+        return None
+
+
+@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(specs, randoms, st.integers(0, 3))
+def test_what_validates_has_a_template_that_aws_accepts(
+    spec: dict[str, Any], choose: random.Random, times: int
+) -> None:
+    loaded = changed(spec, choose, times)
+    if loaded is not None:
+        region = None if loaded.spec.env is None else loaded.spec.env.region
+        template = resolve_template(loaded.spec, region=region, source_of=loaded.source_of)
+        findings = validate_findings(template)
+        assert not [finding for finding in findings if not finding.startswith(_ACCOUNTS_IN_ARNS)]
+        assert not api_problems(template)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(specs, randoms, st.integers(0, 3))
+def test_what_validates_synthesises(spec: dict[str, Any], choose: random.Random, times: int) -> None:
+    loaded = changed(spec, choose, times)
+    if loaded is not None:
+        app = cdk.App(analytics_reporting=False)
+        EndpointStack(app, "Stack", spec=loaded)
+        synthesised = app.synth().get_stack_by_name(loaded.spec.endpoint_name).template
+        region = None if loaded.spec.env is None else loaded.spec.env.region
+        resolved = resolve_template(loaded.spec, region=region, source_of=loaded.source_of)
+        assert synthesised["Resources"].keys() == resolved["Resources"].keys()

@@ -1,0 +1,255 @@
+"""``inferstack validate --against``: which template a spec is compared with, and what is said where."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferstack.cli import main
+
+Say = Callable[..., tuple[int, list[str], list[str]]]
+
+SPEC = """\
+kind: single-model
+endpoint_name: {name}
+model:
+  image: {image}
+  model_data_url: s3://acme-models/{url}/model.tar.gz
+variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
+"""
+IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
+FRAMEWORK = '{framework: sklearn, version: "1.2-1"}'
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "specs").mkdir()
+
+
+def write(name: str, *, file: str | None = None, url: str = "one", image: str = IMAGE, more: str = "") -> str:
+    path = Path("specs") / f"{name if file is None else file}.yaml"
+    path.write_text(SPEC.format(name=name, url=url, image=image) + more, "utf-8")
+    return str(path)
+
+
+def render(*arguments: str) -> None:
+    assert main(["render", *arguments, "--out", "old"]) == 0
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
+    """Exit status, problems, and the notes without the summary at their end."""
+
+    def say(*arguments: str, against: str = "old") -> tuple[int, list[str], list[str]]:
+        capsys.readouterr()
+        status = main(["validate", *(arguments or ["specs"]), "--against", against])
+        out, err = capsys.readouterr()
+        return status, out.splitlines(), err.splitlines()[:-1]
+
+    return say
+
+
+def test_the_same_spec_changes_nothing(say: Say) -> None:
+    render(write("bert"))
+    assert say() == (
+        0,
+        [],
+        [
+            "specs/bert.yaml against old/bert.template.json: nothing changes; "
+            "new files under an old S3 key are not deployed"
+        ],
+    )
+
+
+def test_a_moved_line_changes_nothing(say: Say) -> None:
+    file = write("bert")
+    render(file)
+    Path(file).write_text("# a comment\n\n" + Path(file).read_text("utf-8"), "utf-8")
+    _, problems, [note] = say()
+    assert problems == []
+    assert "nothing changes" in note
+
+
+def test_what_changes_is_said_at_its_line(say: Say) -> None:
+    render(write("bert"))
+    write("bert", url="two")
+    status, [problem], [note] = say()
+    assert status == 0
+    assert problem.startswith("specs/bert.yaml:5:19: IS870: warning: `model.model_data_url` changes: ")
+    assert note == (
+        "specs/bert.yaml against old/bert.template.json: "
+        "replaced Model, EndpointConfig; updated ExecutionPolicy, Endpoint"
+    )
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_one_file_is_the_template_of_one_spec_whatever_its_name(form: str, say: Say) -> None:
+    render(write("bert"), "--format", form)
+    Path("old/bert.template." + form).rename("mine.txt")
+    Path("specs/bert.yaml").unlink()
+    write("gpt")
+    status, [problem], _ = say(against="mine.txt")
+    assert status == 0
+    assert problem.startswith("specs/gpt.yaml:2:16: IS877: ")
+
+
+def test_what_aws_refuses_fails(say: Say) -> None:
+    render(write("bert"))
+    write("BERT", file="bert")
+    status, [problem], _ = say()
+    assert status == 1
+    assert "IS864" in problem
+
+
+def test_a_spec_without_a_template_is_a_new_stack(say: Say) -> None:
+    render(write("bert"))
+    write("gpt")
+    status, problems, notes = say()
+    assert (status, problems) == (0, [])
+    assert notes[1] == "specs/gpt.yaml: a new stack, no template of it in old"
+
+
+def test_a_renamed_endpoint_is_known_by_its_spec_file(say: Say) -> None:
+    render(write("bert", file="a"), write("gpt", file="b"))
+    Path("old/a.template.json").rename("old/bert.template.json")
+    write("bart", file="a")
+    _, [problem], notes = say()
+    assert problem.startswith("specs/a.yaml:2:16: IS877: ")
+    assert notes[0].startswith("specs/a.yaml against old/bert.template.json: ")
+
+
+STAGES = "stages: {dev: {}, prod: {variant: {instance_type: ml.m5.xlarge}}}\n"
+
+
+def test_a_stage_of_its_own_name_finds_its_own_template(say: Say) -> None:
+    render(write("bert-${stage}", file="bert", more=STAGES), "--stage", "prod")
+    _, problems, notes = say()
+    assert problems == []
+    assert notes[0] == "specs/bert.yaml (dev): a new stack, no template of it in old"
+    assert notes[1].startswith("specs/bert.yaml (prod) against old/bert.template.json: nothing changes")
+
+
+def test_another_stage_is_no_renamed_endpoint(say: Say) -> None:
+    render(write("bert-${stage}", file="bert", more=STAGES), "--stage", "prod")
+    assert say("specs", "--stage", "dev")[1:] == (
+        [],
+        ["specs/bert.yaml (dev): a new stack, no template of it in old"],
+    )
+
+
+def test_without_a_stage_the_spec_without_a_stage_is_meant(say: Say) -> None:
+    render(write("bert", more=STAGES))
+    _, problems, [note] = say()
+    assert problems == []
+    assert note.startswith("specs/bert.yaml against")
+    _, [problem], [note] = say("specs", "--stage", "prod")
+    assert "ml.m5.xlarge" in problem
+    assert note.startswith("specs/bert.yaml (prod) against")
+
+
+def test_stages_that_share_an_endpoint_must_be_told_apart(say: Say) -> None:
+    tags = "tags: {stage: '${stage}'}\n"
+    render(write("bert", more=STAGES + tags), "--stage", "prod")
+    status, [problem], notes = say()
+    assert (status, notes) == (1, [])
+    assert problem.startswith(
+        "specs/bert.yaml:2:16: IS852: the stages `dev` and `prod` all have the endpoint of"
+    )
+    assert say("specs", "--stage", "prod")[:2] == (0, [])
+
+
+ENV = 'env: {{account: "111122223333", region: {}}}\n'
+
+
+def test_the_same_endpoint_in_two_regions_is_told_apart_by_the_stacks_name(say: Say) -> None:
+    for region in ("us-east-1", "eu-west-1"):
+        render(write("bert", image=FRAMEWORK, more=ENV.format(region)))
+        Path("old/bert.template.json").rename(f"old/bert-111122223333-{region}.template.json")
+    _, problems, [note] = say()
+    assert problems == []
+    assert "against old/bert-111122223333-eu-west-1.template.json" in note
+
+
+def test_two_templates_of_one_endpoint_are_a_problem(say: Say) -> None:
+    for copy in ("a", "b"):
+        render(write("bert"))
+        Path("old/bert.template.json").rename(f"old/{copy}.template.json")
+    status, [problem], _ = say()
+    assert status == 1
+    assert "IS852: old/a.template.json and old/b.template.json all have the endpoint `bert`" in problem
+
+
+@pytest.mark.parametrize("region", [[], ["--region", "eu-west-1"]])
+def test_the_region_that_a_spec_does_not_name_is_that_of_the_template(region: list[str], say: Say) -> None:
+    render(write("bert", image=FRAMEWORK), *region)
+    _, problems, [note] = say()
+    assert problems == []
+    assert "nothing changes" in note
+
+
+def test_another_kind_of_stack_is_a_problem(say: Say) -> None:
+    render(write("bert"))
+    file = Path("old/bert.template.json")
+    template: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    resources = template["Resources"]
+    resources["BertEndpoint1A2B3C4D"] = resources.pop("Endpoint")
+    file.write_text(json.dumps(template), "utf-8")
+    status, [problem], notes = say()
+    assert (status, notes) == (1, [])
+    assert problem.startswith("old/bert.template.json:1:1: IS853: `Endpoint` is not there")
+    resources["Endpoint"] = {"Type": "AWS::S3::Bucket"}
+    file.write_text(json.dumps(template), "utf-8")
+    assert "IS853" in say()[1][0]
+
+
+def test_a_spec_with_errors_is_not_compared(say: Say) -> None:
+    render(write("bert"))
+    write("bert", more="tgas: {}\n")
+    status, problems, notes = say()
+    assert (status, notes) == (1, [])
+    assert [problem.split(" ")[1] for problem in problems] == ["IS101:"]
+
+
+def test_a_template_that_cannot_be_read_is_a_problem_beside_those_of_the_specs(say: Say) -> None:
+    write("bert", more="tgas: {}\n")
+    Path("old.json").write_text('{"Resources": {"Mod', "utf-8")
+    status, problems, _ = say(against="old.json")
+    assert status == 1
+    assert [problem.split(" ")[:2] for problem in problems] == [
+        ["old.json:1:16:", "IS850:"],
+        ["specs/bert.yaml:7:1:", "IS101:"],
+    ]
+
+
+HOSTILE: list[Any] = [None, 1, "x", [], [1], {}, {"Ref": "X"}, {"Fn::Sub": ["${X}", 1]}, True]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=str)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_no_form_of_a_previous_template_ends_in_a_traceback(depth: int, value: Any, say: Say) -> None:
+    scaled = """\
+autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 60}]}
+"""
+    render(write("bert", more=scaled))
+    template = json.loads(Path("old/bert.template.json").read_text("utf-8"))
+    for resource in template["Resources"].values():
+        resource["Properties"] = spoilt(resource["Properties"], depth, value)
+    Path("old.json").write_text(json.dumps(template), "utf-8")
+    status, _, _ = say(against="old.json")
+    assert status in (0, 1)
+
+
+def spoilt(properties: Any, depth: int, value: Any) -> Any:
+    """Everything at this depth is another value."""
+    if depth == 0:
+        return value
+    match properties:
+        case dict():
+            return {key: spoilt(item, depth - 1, value) for key, item in properties.items()}
+        case list():
+            return [spoilt(item, depth - 1, value) for item in properties]
+        case _:
+            return properties

@@ -1,0 +1,113 @@
+"""What each kind of change does to the stack that is there, told from the templates before and after."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.updating import deploy, fates, spec_of
+
+from inferstack.review.update import Update
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNCLEAR, UNREADABLE, UPDATE_CODES
+
+TABLE = yaml.safe_load((Path(__file__).parent / "template_pairs.yaml").read_text("utf-8"))
+CHANGES = TABLE["changes"]
+QUIET = {"alarms": False, "dashboard": False}
+
+
+@dataclass(frozen=True)
+class Pair:
+    title: str
+    base: str
+    before: list[Any] = field(default_factory=list)
+    after: list[Any] = field(default_factory=list)
+    does: list[str] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+
+    def deployed(self) -> tuple[Update, list[Problem]]:
+        return deploy(
+            spec_of(self.base, QUIET, *changes(self.after)), spec_of(self.base, QUIET, *changes(self.before))
+        )
+
+
+def changes(listed: list[Any]) -> list[Any]:
+    return [CHANGES[it] if isinstance(it, str) else it for it in listed]
+
+
+PAIRS = [Pair(**pair) for pair in TABLE["pairs"]]
+every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
+
+
+@every_pair
+def test_a_change_does_this_and_no_more(pair: Pair) -> None:
+    update, problems = pair.deployed()
+    assert fates(update) == set(pair.does)
+    assert sorted(problem.code for problem in problems) == sorted(pair.says)
+
+
+@every_pair
+def test_what_is_said_has_a_way_round_and_a_place_in_the_spec(pair: Pair) -> None:
+    update, problems = pair.deployed()
+    for problem in problems:
+        assert problem.fix
+        assert problem.message != problem.fix
+        assert update.written(problem.path) == problem.path
+
+
+@pytest.mark.parametrize("code", UPDATE_CODES)
+def test_every_code_has_a_pair_of_templates(code: str) -> None:
+    of_files = {UNREADABLE, NOT_A_TEMPLATE, UNCLEAR, OTHER_STACK}
+    assert (code in {one for pair in PAIRS for one in pair.says}) != (code in of_files)
+
+
+def test_no_two_pairs_have_the_same_title() -> None:
+    assert len({(pair.base, pair.title) for pair in PAIRS}) == len(PAIRS)
+
+
+def test_a_warning_about_an_update_can_be_ignored_and_an_error_cannot() -> None:
+    change = [CHANGES["scaled"], {"variant": {"instance_type": "ml.g5.xlarge"}}]
+    after = spec_of("single", *change, {"ignore": ["IS870"]})
+    _, problems = deploy(after, spec_of("single", CHANGES["scaled"]))
+    assert [problem.code for problem in problems] == ["IS860"]
+    with pytest.raises(SpecError, match="IS860 is an error and cannot be ignored"):
+        spec_of("single", *change, {"ignore": ["IS860"]})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "2 more ml.g5.12xlarge"),
+        (CHANGES["scaled"], "up to 6 more ml.g5.12xlarge"),
+        (CHANGES["two_variants"], "2 more ml.g5.xlarge"),
+        (CHANGES["rolling"], "batch by batch"),
+        (CHANGES["serverless"], "cold starts"),
+    ],
+)
+def test_a_new_fleet_says_what_room_it_needs(change: Any, said: str) -> None:
+    metrics = {"endpoint_config": {"metrics_config": {"enable_enhanced_metrics": True}}}
+    _, problems = deploy(spec_of("single", QUIET, change, metrics), spec_of("single", QUIET, change))
+    assert [problem.code for problem in problems] == ["IS870"]
+    assert said in str(problems[0])
+
+
+PLACES = {
+    "instance type of what scales": "variant.instance_type",
+    "weights under a new key": "model.model_data_url",
+    "weight of a variant": "variants.1.initial_variant_weight",
+    "component moved": "inference_components.chat",
+    "weights of a component": "inference_components.chat.specification.container.artifact_url",
+    "endpoint renamed": "endpoint_name",
+    "less at most": "autoscaling.max_capacity",
+    "path of the role": "execution_role.path",
+    "guardrails added": "endpoint.deployment_config",
+    "real-time to asynchronous": "endpoint_config.async_inference_config",
+}
+
+
+@pytest.mark.parametrize("title", PLACES)
+def test_it_is_said_where_the_spec_says_the_change(title: str) -> None:
+    [pair] = [pair for pair in PAIRS if pair.title == title]
+    _, problems = pair.deployed()
+    assert {".".join(map(str, problem.path)) for problem in problems} == {PLACES[title]}

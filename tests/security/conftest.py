@@ -1,0 +1,3 @@
+from support.resolving import resolve
+
+__all__ = ["resolve"]

@@ -1,0 +1,171 @@
+"""Why findings of cdk-nag on a stack of inferstack are right as they are, each bound to what makes it so.
+
+The reasons stand here and not in the templates: cdk-nag 3 reads no metadata of a template, and whether a
+finding is acceptable is for whoever deploys to say. docs/security.md shows how they say it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.walk import components, every_variant, hosts
+
+POLICY = "ExecutionPolicy"
+NO_KEY = "NIST.800.53.R5-SageMakerEndpointConfigurationKMSKeyConfigured"
+NO_ACTION = "NIST.800.53.R5-CloudWatchAlarmAction"
+_HERE = "<AWS::Region>:<AWS::AccountId>"
+
+
+@dataclass(frozen=True, order=True)
+class Nag:
+    """A finding: the stack, the resource in it, the rule, and the detail that cdk-nag gives (or nothing)."""
+
+    stack: str
+    resource: str
+    rule: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What is accepted: the rule, a pattern of the resource and of the detail, and where that holds."""
+
+    rule: str
+    resource: str
+    detail: str
+    holds: Callable[[LoadedSpec, str], bool]
+    because: str
+
+    def explains(self, nag: Nag, loaded: LoadedSpec) -> bool:
+        if nag.rule != self.rule or re.fullmatch(self.resource, nag.resource) is None:
+            return False
+        found = re.fullmatch(self.detail, nag.detail)
+        return found is not None and self.holds(loaded, found[found.lastindex or 0])
+
+
+def _of_the_role(detail: str, holds: Callable[[LoadedSpec, str], bool], because: str) -> Reason:
+    pattern = f"Resource::{detail}"
+    return Reason("AwsSolutions-IAM5", POLICY, pattern, holds, because)
+
+
+def _arn(service: str, where: str) -> str:
+    return re.escape(f"arn:<AWS::Partition>:{service}:{where}:")
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for item in value.values():
+                yield from _texts(item)
+        case list() | tuple():
+            for item in value:
+                yield from _texts(item)
+
+
+def _spec_has(loaded: LoadedSpec, *texts: str) -> bool:
+    return any(text in texts for text in _texts(msgspec.to_builtins(loaded.spec)))
+
+
+def statements(loaded: LoadedSpec) -> list[dict[str, Any]]:
+    template = resolve_template(loaded.spec, region=None, source_of=str)
+    found: list[dict[str, Any]] = template["Resources"][POLICY]["Properties"]["PolicyDocument"]["Statement"]
+    return found
+
+
+def _stars_know_no_resource(loaded: LoadedSpec, _: str) -> bool:
+    return all(_knows_no_resource(it) for it in statements(loaded) if "*" in it["Resource"])
+
+
+def _knows_no_resource(statement: dict[str, Any]) -> bool:
+    match statement["Action"]:
+        case ["cloudwatch:PutMetricData"]:
+            (names,) = statement["Condition"]["StringLike"].values()
+            return all(name.lower().lstrip("/").startswith("aws/sagemaker") for name in names)
+        case actions:
+            return all(a == "ecr:GetAuthorizationToken" or a.startswith("ec2:Describe") for a in actions)
+
+
+def _is_own_log(loaded: LoadedSpec, name: str) -> bool:
+    return name in (loaded.spec.endpoint_name, *(name for _, name, _ in components(loaded.spec)))
+
+
+def _names_alias(loaded: LoadedSpec, _: str) -> bool:
+    keys = [it for it in statements(loaded) if "key/*" in str(it["Resource"])]
+    return all("kms:ResourceAliases" in str(it.get("Condition")) for it in keys)
+
+
+def has_only_local_disks(loaded: LoadedSpec, _: str = "") -> bool:
+    machines = [list(hosts(variant)) for _, variant in every_variant(loaded.spec)]
+    return all(found and all(machine.has_local_nvme for machine in found) for found in machines)
+
+
+def _names_no_key(loaded: LoadedSpec, _: str) -> bool:
+    config = loaded.spec.endpoint_config
+    return config is None or config.kms_key_id is None
+
+
+def _tells_nobody(loaded: LoadedSpec, _: str) -> bool:
+    alarms = msgspec.to_builtins(loaded.spec).get("alarms", {})
+    return not alarms.get("actions")
+
+
+OF_THE_ROLE = (
+    _of_the_role(
+        r"\*",
+        _stars_know_no_resource,
+        "ECR's login, PutMetricData (bound to SageMaker's namespaces) and EC2's Describe calls know no"
+        " resources.",
+    ),
+    _of_the_role(
+        _arn("logs", _HERE) + r"log-group:/aws/sagemaker/(?:Endpoints|InferenceComponents)/([\w-]+):\*",
+        _is_own_log,
+        "SageMaker names the streams in the log group of this endpoint or component when an instance starts.",
+    ),
+    _of_the_role(
+        _arn("s3", ":") + r"(.+)/\*",
+        lambda loaded, place: _spec_has(loaded, f"s3://{place}", f"s3://{place}/"),
+        "The spec names this prefix: archives of a multi-model endpoint, or results that SageMaker names.",
+    ),
+    _of_the_role(
+        _arn("ec2", _HERE) + r"network-interface/\*",
+        lambda loaded, _: any("ec2:CreateNetworkInterface" in it["Action"] for it in statements(loaded)),
+        "EC2 chooses the ids of the interfaces that instances get in the subnets of the spec.",
+    ),
+    _of_the_role(
+        _arn("kms", _HERE) + r"key/\*",
+        _names_alias,
+        "The spec knows the key by its alias, which IAM takes as a condition only: the statement has it.",
+    ),
+)
+LOCAL_DISK = Reason(
+    NO_KEY,
+    "EndpointConfig",
+    "",
+    has_only_local_disks,
+    "The instances have local NVMe, which the hardware encrypts and for which SageMaker takes no key.",
+)
+# One line of the spec changes these: `test_one_line_each_leaves_no_finding_that_a_spec_can_avoid`.
+OF_THE_EXAMPLES = (
+    Reason(
+        NO_KEY,
+        "EndpointConfig",
+        "",
+        _names_no_key,
+        "An example has no key of the reader's; SageMaker encrypts the volume with one of its own.",
+    ),
+    Reason(
+        NO_ACTION,
+        r"Alarm\w+",
+        "",
+        _tells_nobody,
+        "An example without `alarms.actions` has nobody on call: its alarms colour the dashboard.",
+    ),
+)
+REASONS = (*OF_THE_ROLE, LOCAL_DISK, *OF_THE_EXAMPLES)

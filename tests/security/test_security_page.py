@@ -1,0 +1,74 @@
+"""What docs/security.md shows works as it stands there."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from inferstack.spec.catalogue import catalogue
+from inferstack.spec.check import check_file
+
+PAGE = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the page's spec in `model_specs`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model_specs").mkdir()
+    (spec,) = blocks("yaml")
+    (tmp_path / "model_specs" / "churn.yaml").write_text(spec)
+    return tmp_path
+
+
+def run(program: str) -> None:
+    exec(compile(program, "docs/security.md", "exec"), {})
+
+
+def test_the_spec_has_no_problem(folder: Path) -> None:
+    assert check_file("model_specs/churn.yaml") == []
+
+
+def test_the_spec_passes_cdk_nag_with_the_reasons_of_the_page(folder: Path) -> None:
+    (program,) = blocks("python")
+    run(program)
+    assert (folder / "cdk.out" / "churn.template.json").exists()
+
+
+@pytest.mark.parametrize("reason", ['"*"', "network-interface/*", "Endpoints/churn:*"])
+def test_the_page_has_no_reason_too_many(folder: Path, reason: str) -> None:
+    (program,) = blocks("python")
+    with pytest.raises(RuntimeError, match="AwsSolutions-IAM5"):
+        run(program.replace(reason, reason.replace("*", "elsewhere")))
+
+
+@pytest.mark.parametrize(
+    ("line", "finding"),
+    [("kms_key_id", "EndpointConfigurationKMSKeyConfigured"), ("ml-oncall", "CloudWatchAlarmAction")],
+)
+def test_the_page_has_no_line_too_many(folder: Path, line: str, finding: str) -> None:
+    (program,), (spec,) = blocks("python"), blocks("yaml")
+    shorter = "".join(text for text in spec.splitlines(keepends=True) if line not in text)
+    (folder / "model_specs" / "churn.yaml").write_text(shorter)
+    with pytest.raises(RuntimeError, match=finding):
+        run(program)
+
+
+@pytest.mark.parametrize("text", re.findall(r"^   ```yaml\n(.*?)^   ```", PAGE, re.DOTALL | re.MULTILINE))
+def test_both_ways_without_a_secret_are_right(folder: Path, text: str) -> None:
+    (spec,) = blocks("yaml")
+    data, more = yaml.safe_load(spec), yaml.safe_load(text)
+    data["model"] |= {"environment": more.pop("environment"), "enable_network_isolation": False}
+    (folder / "model_specs" / "churn.yaml").write_text(yaml.safe_dump(data | more))
+    assert check_file("model_specs/churn.yaml") == []
+
+
+def test_every_code_that_the_page_mentions_is_one() -> None:
+    mentioned = re.findall(r"\[(IS\d{3})\]\(codes\.md#(\w+)\)", PAGE)
+    assert len(mentioned) >= 5
+    assert all(code in catalogue() and anchor == code.lower() for code, anchor in mentioned)

@@ -1,0 +1,48 @@
+"""Pairs of specs, and what deploying the second over the first does."""
+
+import re
+from typing import Any
+
+import yaml
+from support.resolving import BASES, merged
+
+from inferstack.resolve import resolve_template
+from inferstack.review.changes import Fate
+from inferstack.review.findings import update_problems
+from inferstack.review.update import Update, update_of
+from inferstack.spec.check import LoadedSpec, parse_spec
+from inferstack.spec.problem import Problem
+
+SIGNS = {Fate.REPLACED: "!", Fate.UPDATED: "~", Fate.ADDED: "+", Fate.REMOVED: "-"}
+_HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")
+
+
+def spec_of(base: str, *changes: Any) -> LoadedSpec:
+    """A base spec with changes merged in, one after the other."""
+    data: Any = yaml.safe_load(BASES[base])
+    for change in changes:
+        data = merged(data, change)
+    return parse_spec(data)
+
+
+def resources_of(loaded: LoadedSpec) -> dict[str, Any]:
+    """What is there once the spec is deployed."""
+    found: dict[str, Any] = resolve_template(loaded.spec, region=None, source_of=lambda _: "old:1")[
+        "Resources"
+    ]
+    return found
+
+
+def deploy(after: LoadedSpec, before: LoadedSpec) -> tuple[Update, list[Problem]]:
+    """The update, and what is said about it."""
+    update = update_of(after, resources_of(before))
+    return update, update_problems(after, update)
+
+
+def fates(update: Update) -> set[str]:
+    """What changes: signs and logical ids, without the hashes in them."""
+    return {
+        SIGNS[it.fate] + _HASH.sub("", it.logical_id)
+        for it in update.changes.values()
+        if it.fate is not Fate.UNCHANGED
+    }
