@@ -91,7 +91,7 @@ class _Watch:
         # The kernel keeps the peak, so that only the growth since the last look can be missed.
         while not self._done.wait(_LOOK_EVERY):
             self._peaks.root = max(self._peaks.root, _peak(self._pid))
-            for child in _descendants(self._pid):
+            for child in filter(_is_node, _descendants(self._pid)):
                 self._peaks.node[child] = max(self._peaks.node.get(child, 0), _peak(child))
 
 
@@ -102,6 +102,13 @@ def _descendants(pid: int) -> list[int]:
         return []
     found = [int(child) for child in children.split()]
     return found + [below for child in found for below in _descendants(child)]
+
+
+def _is_node(pid: int) -> bool:
+    try:
+        return (_PROC / f"{pid}/exe").readlink().name == "node"
+    except OSError:
+        return False
 
 
 def _peak(pid: int) -> float:

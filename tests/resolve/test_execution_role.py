@@ -33,8 +33,8 @@ def test_buckets_are_listed_each_under_its_own_prefixes(resolve: Resolved) -> No
     change = """
         model: null
         models:
-          a: {image: img, model_data_url: s3://bucket1/x.tar.gz}
-          b: {image: img, model_data_url: "https://bucket2.s3.us-east-1.amazonaws.com/y.tar.gz"}
+          a: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://bucket1/x.tar.gz}
+          b: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: "https://bucket2.s3.us-east-1.amazonaws.com/y.tar.gz"}
         variant: null
         variants:
           - {variant_name: A, model_name: a, instance_type: ml.m5.large, initial_instance_count: 1}

@@ -70,8 +70,8 @@ def test_each_variant_hosts_the_model_that_it_names(resolve: Resolved) -> None:
     change = """
         model: null
         models:
-          old: {image: img, model_data_url: s3://models/old.tar.gz}
-          new: {image: img, model_data_url: s3://models/new.tar.gz}
+          old: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/old.tar.gz}
+          new: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/new.tar.gz}
         variant: null
         variants:
           - {variant_name: A, model_name: old, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 1}

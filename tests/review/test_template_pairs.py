@@ -1,14 +1,16 @@
 """What each kind of change does to the stack that is there, told from the templates before and after."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from support.updating import deploy, fates, spec_of
+from support.updating import deploy, fates, resources_of, spec_of
 
-from inferstack.review.update import Update
+from inferstack.review.findings import update_problems
+from inferstack.review.update import Update, update_of
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNCLEAR, UNREADABLE, UPDATE_CODES
 
@@ -62,6 +64,11 @@ def test_every_code_has_a_pair_of_templates(code: str) -> None:
     assert (code in {one for pair in PAIRS for one in pair.says}) != (code in of_files)
 
 
+def test_the_page_on_updates_names_every_code() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "updates.md").read_text("utf-8")
+    assert set(re.findall(r"IS\d{3}", page)) == UPDATE_CODES.keys()
+
+
 def test_no_two_pairs_have_the_same_title() -> None:
     assert len({(pair.base, pair.title) for pair in PAIRS}) == len(PAIRS)
 
@@ -102,6 +109,11 @@ PLACES = {
     "less at most": "autoscaling.max_capacity",
     "path of the role": "execution_role.path",
     "guardrails added": "endpoint.deployment_config",
+    "scaling added": "autoscaling",
+    "value in the environment": "model.environment.LOG_Level",
+    "weights and tags": "model.model_data_url",
+    "timeout of a shadow": "shadow_variants.0.model_data_download_timeout_in_seconds",
+    "instances to serverless": "variant.serverless_config",
     "real-time to asynchronous": "endpoint_config.async_inference_config",
 }
 
@@ -111,3 +123,17 @@ def test_it_is_said_where_the_spec_says_the_change(title: str) -> None:
     [pair] = [pair for pair in PAIRS if pair.title == title]
     _, problems = pair.deployed()
     assert {".".join(map(str, problem.path)) for problem in problems} == {PLACES[title]}
+
+
+def test_tags_are_no_cause_of_a_new_fleet() -> None:
+    [pair] = [pair for pair in PAIRS if pair.title == "weights and tags"]
+    _, [problem] = pair.deployed()
+    assert problem.message.startswith("`model.model_data_url` changes: ")
+
+
+def test_a_hand_written_target_may_name_its_endpoint_by_reference() -> None:
+    before = resources_of(spec_of("single", CHANGES["scaled"]))
+    reference = {"Fn::Sub": "endpoint/${Endpoint.EndpointName}/variant/AllTraffic"}
+    before["ScalableTargetAllTraffic"]["Properties"]["ResourceId"] = reference
+    after = spec_of("single", CHANGES["scaled"], {"variant": {"instance_type": "ml.g5.xlarge"}})
+    assert "IS860" in {problem.code for problem in update_problems(after, update_of(after, before))}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inferstack.catalog import metrics
+from inferstack.catalog import metrics, regions
 from inferstack.resolve.metric import Measured, measured
 from inferstack.resolve.resource import Resource, Resources, Value
 from inferstack.spec.blocks.alarms import Dashboard
@@ -86,9 +86,15 @@ def resolve_dashboard(spec: ModelSpec) -> Resources:
     return {DASHBOARD: Resource("AWS::CloudWatch::Dashboard", made, ("dashboard",))}
 
 
-def dashboard_url() -> Value:
-    """Address of the dashboard in the console."""
-    console = "https://${AWS::Region}.console.aws.amazon.com/cloudwatch/home"
+_CONSOLES = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
+
+
+def dashboard_url(region: str | None) -> Value:
+    """Address of the dashboard in the console of the region's partition; of AWS's own where it is unknown."""
+    host = "console.aws.amazon.com"
+    if region is not None:
+        host = _CONSOLES.get(regions.partition(region), host)
+    console = f"https://${{AWS::Region}}.{host}/cloudwatch/home"
     return {"Fn::Sub": f"{console}?region=${{AWS::Region}}#dashboards/dashboard/${{{DASHBOARD}}}"}
 
 

@@ -1,6 +1,6 @@
 """What the containers of a spec must be allowed to do, gathered from every block that implies it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from inferstack.resolve.image import resolve_image
@@ -56,6 +56,7 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
     for placed in containers(spec):
+        yield from _files_of_environment(placed.container.environment or {})
         match placed.container:
             case Container(model_data_source=ModelDataSource() as source):
                 files = source.s3_data_source
@@ -68,6 +69,16 @@ def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
                 yield component.artifact_url, component.artifact_url.endswith("/")
             case _:
                 pass
+
+
+def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """What the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`."""
+    for value in environment.values():
+        bucket, _, key = value.removeprefix("s3://").partition("/")
+        if value.startswith("s3://") and bucket and key:
+            # A name without an ending is a folder, whether or not the slash was written.
+            folder = key.endswith("/") or "." not in key.rpartition("/")[2]
+            yield (f"{value.rstrip('/')}/" if folder else value), folder
 
 
 def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:

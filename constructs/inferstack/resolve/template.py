@@ -40,7 +40,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     template["Resources"] = {
         logical_id: _rendered(resource, spec.tags, source_of) for logical_id, resource in resources.items()
     }
-    template["Outputs"] = {name: at_deployment(output) for name, output in _outputs(spec).items()}
+    template["Outputs"] = {name: at_deployment(output) for name, output in _outputs(spec, region).items()}
     return template
 
 
@@ -82,7 +82,7 @@ def _mappings(spec: ModelSpec, region: str | None) -> Template:
     return dict(image.mapping for image in images if image is not None and image.mapping is not None)
 
 
-def _outputs(spec: ModelSpec) -> dict[str, Value]:
+def _outputs(spec: ModelSpec, region: str | None) -> dict[str, Value]:
     outputs: dict[str, Value] = {
         "EndpointName": {"Description": "Name to invoke", "Value": endpoint_name()},
         "EndpointArn": {"Description": "ARN of the endpoint", "Value": ref(ENDPOINT)},
@@ -93,5 +93,8 @@ def _outputs(spec: ModelSpec) -> dict[str, Value]:
         value = {"Fn::Select": [1, {"Fn::Split": ["/", ref(component_id(spec, name, component))]}]}
         outputs[f"InferenceComponent{pascal(name)}{short_hash(name)}"] = {"Description": text, "Value": value}
     if spec.dashboard is not False:
-        outputs[f"{DASHBOARD}Url"] = {"Description": "Dashboard of the endpoint", "Value": dashboard_url()}
+        outputs[f"{DASHBOARD}Url"] = {
+            "Description": "Dashboard of the endpoint",
+            "Value": dashboard_url(region),
+        }
     return outputs

@@ -9,7 +9,6 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updatin
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from enum import StrEnum
 from typing import Any
 
@@ -147,8 +146,6 @@ def _plain(value: Any) -> Any:
             return str(value).lower()
         case float() if value.is_integer():
             return str(int(value))
-        case date():
-            return value.isoformat()
         case _:
             return str(value)
 

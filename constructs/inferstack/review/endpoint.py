@@ -8,6 +8,7 @@ from inferstack.review.deployed import mapping
 from inferstack.review.update import Finding, Update
 from inferstack.spec import update_codes as codes
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.walk import variants
 
 _NAME: SpecPath = ("endpoint_name",)
 _KIND: SpecPath = ("kind",)
@@ -41,7 +42,8 @@ def serverless(update: Update) -> Iterator[Finding]:
     before, after = _are_serverless(update.before), _are_serverless(update.after)
     if before is None or before == after:
         return
-    path = update.written(("variant", "instance_type") if before else ("variant", "serverless_config"))
+    at = next(path for path, _ in variants(update.spec))
+    path = update.written((*at, "instance_type" if before else "serverless_config"))
     if before:
         message = "the endpoint ceases to be serverless, which no update and no rollback can undo"
         fix = f"try it first: {_NEW_NAME}"

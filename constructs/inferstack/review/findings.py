@@ -6,7 +6,7 @@ from inferstack.review import components, endpoint, fleet, scaling, variants
 from inferstack.review.update import Finding, Update
 from inferstack.spec.blocks.kinds import Ignore
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.problem import Problem
 from inferstack.spec.update_codes import UPDATE_CODES
 
 Rule = Callable[[Update], Iterator[Finding]]
@@ -43,7 +43,7 @@ def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
     ignored = {it.code if isinstance(it, Ignore) else it for it in loaded.spec.ignore}
     found = [finding for rule in RULES for finding in rule(update)]
     problems = [_problem(loaded, finding) for finding in found]
-    return [it for it in problems if it.severity is Severity.ERROR or it.code not in ignored]
+    return [it for it in problems if it.code not in ignored]
 
 
 def _problem(loaded: LoadedSpec, finding: Finding) -> Problem:

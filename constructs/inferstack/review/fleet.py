@@ -28,20 +28,18 @@ def new_fleet(update: Update) -> Iterator[Finding]:
     """Every change of a model or of the configuration ends in one, and needs room for it."""
     if not update.new_fleet:
         return
-    causes = list(dict.fromkeys(update.causes(ENDPOINT_CONFIG)))
-    what = _what_changes(causes)
-    message = f"{what}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
+    causes = _told(list(update.causes(ENDPOINT_CONFIG)))
+    names = listed([dotted(path) for path in causes], last="and") or "the configuration"
+    verb = "changes" if len(causes) < 2 else "change"
+    message = f"{names} {verb}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
     # The file's top stands for what is no longer written anywhere.
-    path = next(filter(None, causes), ())
-    yield Finding(codes.NEW_FLEET, path, message, _fix(update))
+    yield Finding(codes.NEW_FLEET, next(iter(causes), ()), message, _fix(update))
 
 
-def _what_changes(causes: list[SpecPath]) -> str:
-    # `variant` says nothing more beside `variant.instance_type`.
-    told = [it for it in causes if not any(it == other[: len(it)] for other in causes if other != it)]
-    names = [dotted(path) for path in told if path]
-    verb = "changes" if len(names) < 2 else "change"
-    return f"{listed(names, last='and') or 'the configuration'} {verb}"
+def _told(causes: list[SpecPath]) -> list[SpecPath]:
+    """Each once, without those that say nothing more: `variant` beside `variant.instance_type`."""
+    longer = {path[:length] for path in causes for length in range(len(path))}
+    return [path for path in dict.fromkeys(causes) if path and path not in longer]
 
 
 def _meanwhile(update: Update) -> str:

@@ -101,8 +101,6 @@ def dotted(path: SpecPath) -> str:
 
 def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: PropertyPath) -> SpecPath:
     match type_name, path:
-        case _, ("Tags", *_):
-            return ("tags",)
         case deployed.CONFIG_TYPE, ("ProductionVariants", int() as index, *rest):
             return (*[at for at, _ in variants(spec)][index], *_keys(rest))
         case deployed.CONFIG_TYPE, ("ProductionVariants",):

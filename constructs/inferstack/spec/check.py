@@ -19,7 +19,7 @@ from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
-from inferstack.spec.structure import structure_problems
+from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
 from inferstack.spec.words import listed, nearest
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -128,9 +128,43 @@ def _load(document: Document, stage: str | None, region: str | None) -> LoadedSp
     staged = at_stage(document, stage)
     structural = [*structure_problems(staged), *_placeholder_problems(staged)]
     if structural:
-        raise SpecError(structural)
+        raise SpecError([*structural, *_rule_problems_beside(structural, staged)])
     spec: ModelSpec = msgspec.convert(staged.data, Spec)
     return _ruled(_with_region(spec, region), staged, stage)
+
+
+def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
+    """What the rules say of a spec that is wrong in places, elsewhere; so that one look shows all.
+
+    Only where the rest can be typed: what is missing or of another type leaves nothing to judge.
+    """
+    unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
+    try:
+        spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec)
+    except msgspec.ValidationError:
+        return
+    wrong = [problem.path for problem in structural]
+    for problem in _spec_problems(spec, document):
+        if not any(_related(problem.path, path) for path in wrong):
+            yield problem
+
+
+def _without(data: Any, paths: list[SpecPath]) -> Any:
+    """The data without what stands at the paths, sharing the rest."""
+    here = {path[0] for path in paths if len(path) == 1}
+    below = {path[0]: [it[1:] for it in paths if it[0] == path[0] and len(it) > 1] for path in paths}
+    match data:
+        case dict():
+            return {key: _without(it, below.get(key, [])) for key, it in data.items() if key not in here}
+        case list() if paths:
+            return [_without(it, below.get(index, [])) for index, it in enumerate(data)]
+        case _:
+            return data
+
+
+def _related(one: SpecPath, other: SpecPath) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
 
 
 def _ruled(spec: ModelSpec, document: Document, stage: str | None) -> LoadedSpec:
@@ -182,8 +216,16 @@ def _texts(path: SpecPath, value: object) -> Iterator[tuple[SpecPath, str]]:
 
 
 def _rule_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
-    ignored = {entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore}
-    yield from triton_problems(spec, document, ignored)
+    yield from triton_problems(spec, document, _ignored(spec))
+    yield from _spec_problems(spec, document)
+
+
+def _ignored(spec: ModelSpec) -> set[str]:
+    return {entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore}
+
+
+def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
+    ignored = _ignored(spec)
     for rule in RULES.values():
         if not isinstance(spec, rule.applies_to):
             continue

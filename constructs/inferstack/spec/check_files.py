@@ -5,15 +5,21 @@ from pathlib import Path
 
 from inferstack.spec.check import LoadedSpec, check_document
 from inferstack.spec.document import read_document
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.walk import components
 
 NO_SPECS = "IS040"
 SAME_ENDPOINT = "IS041"
+SAME_COMPONENT = "IS042"
 CROSS_FILE_CODES = {
     NO_SPECS: "The folder holds no spec file, or cannot be read.",
     SAME_ENDPOINT: (
         "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
         "without regard to case, as SageMaker does."
+    ),
+    SAME_COMPONENT: (
+        "Two specs deploy inference components of the same name into the same account and region. There can "
+        "be one of a name there, also on different endpoints."
     ),
 }
 """Code and meaning of everything that this module reports."""
@@ -89,28 +95,42 @@ def _deployed_together(specs: list[LoadedSpec]) -> Iterator[list[LoadedSpec]]:
 
 
 def cross_file_problems(loaded: Iterable[LoadedSpec]) -> list[Problem]:
-    """What specs that are deployed together do to one another: two endpoints of one name.
+    """What specs that are deployed together do to one another: two endpoints or components of one name.
 
     Each is reported at the later spec. An account or region that neither names counts as the same.
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
     """
-    first: dict[tuple[str, str | None, str | None], LoadedSpec] = {}
+    first: dict[tuple[str, str, str | None, str | None], tuple[LoadedSpec, SpecPath]] = {}
     problems: list[Problem] = []
     for one in loaded:
         env = one.spec.env
         account, region = (None, None) if env is None else (env.account, env.region)
-        other = first.setdefault((one.spec.endpoint_name.casefold(), account, region), one)
-        if other is not one:
-            problems.append(_same_endpoint(one, other))
+        for code, path, name in _names(one):
+            other = first.setdefault((code, name.casefold(), account, region), (one, path))
+            if other[0] is not one:
+                problems.append(_same_name(code, name, (one, path), other))
     return problems
 
 
-def _same_endpoint(one: LoadedSpec, other: LoadedSpec) -> Problem:
-    path = ("endpoint_name",)
-    taken, here = other.document.position(path), one.document.position(path)
+def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
+    """Every name that is one of its kind in an account and region."""
+    yield SAME_ENDPOINT, ("endpoint_name",), one.spec.endpoint_name
+    for path, name, _ in components(one.spec):
+        yield SAME_COMPONENT, path, name
+
+
+_WHAT = {SAME_ENDPOINT: "endpoint", SAME_COMPONENT: "inference component"}
+
+
+def _same_name(
+    code: str, name: str, one: tuple[LoadedSpec, SpecPath], other: tuple[LoadedSpec, SpecPath]
+) -> Problem:
+    document, path = one[0].document, one[1]
+    taken, here = other[0].document.position(other[1]), document.position(path)
     message = (
-        f'the endpoint name "{one.spec.endpoint_name}" is taken by {other.document.file}:{taken.line}, '
+        f'the {_WHAT[code]} name "{name}" is taken by {other[0].document.file}:{taken.line}, '
         "for the same account and region"
     )
     fix = "give one of them another name, or another `env`"
-    return Problem(one.document.file, *here, SAME_ENDPOINT, message, fix, path=path)
+    return Problem(document.file, *here, code, message, fix, path=path)

@@ -18,7 +18,7 @@ PSEUDO_PARAMETERS = {
 OR_PLACEHOLDER = r"|\$\{(AWS::\w+|stage)\}|\{\{resolve:"
 """What the schema adds to each pattern for editors, which do not know what a placeholder becomes."""
 
-PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 _OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
 # A number that stands for a CDK token is so far below zero that no real value is.
 _TOKEN_NUMBER = -1e280

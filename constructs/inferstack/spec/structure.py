@@ -249,7 +249,7 @@ def _retype(wanted: str, found: object) -> str:
         case "string", bool():
             return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
         case "string", int() | float():
-            return f'quote it: "{found}" (check that YAML did not change the text)'
+            return "put quotes around it, as it stands in the file: YAML took it for a number"
         case "integer" | "number", str() if _NUMERAL.fullmatch(found):
             return f"write it without quotes: {found}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:

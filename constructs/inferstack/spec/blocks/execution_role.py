@@ -9,16 +9,20 @@ PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[
 KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
 
 
+Action = Annotated[str, form(r"^(\*|[a-zA-Z0-9\-]+:[a-zA-Z0-9*?]+)$")]
+ResourceArn = Annotated[str, form(r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws)?:.+)$")]
+
+
 class PolicyStatement(Block):
     """A further permission, in IAM's own words."""
 
-    action: tuple[str, ...]
+    action: tuple[Action, ...]
     """Actions to allow, such as `dynamodb:GetItem`."""
-    resource: tuple[str, ...]
+    resource: tuple[ResourceArn, ...]
     """ARNs that they are allowed on."""
     condition: dict[str, dict[str, str | tuple[str, ...]]] | None = None
     """Conditions: operator, then key, then value."""
-    sid: str | None = None
+    sid: Annotated[str, form(r"^[A-Za-z0-9]+$")] | None = None
     """Name of the statement."""
 
 

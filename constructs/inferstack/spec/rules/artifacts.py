@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
-from inferstack.spec.blocks.model import Container, S3DataSource
+from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
@@ -198,3 +198,55 @@ def login_only_for_private_registries(spec: ModelBackedSpec) -> Iterator[Finding
                 "a login for the registry is set, but the image is pulled from Amazon ECR",
                 "remove it, or write `repository_access_mode: Vpc`",
             )
+
+
+# Variables by which the published images are told where their model is.
+_MODEL_IN_ENVIRONMENT = frozenset(
+    {"HF_MODEL_ID", "OPTION_MODEL_ID", "MODEL_ID", "SM_VLLM_MODEL", "MODEL_NAME"}
+)
+
+
+@warning(
+    "IS246",
+    "A container of a published image has model files, or is told where they are.",
+    _CONTAINER,
+    ModelSpec,
+)
+def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
+    """An image of your own may carry its model."""
+    for placed in containers(spec):
+        container = placed.container
+        if not isinstance(container.image, FrameworkImage) or _has_files(container):
+            continue
+        told = _MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
+        if not told:
+            key = "artifact_url" if isinstance(container, ComponentContainer) else "model_data_url"
+            message = f"the {container.image.framework} container gets no model"
+            yield Finding(
+                placed.path, message, f"add `{key}`, or a variable such as HF_MODEL_ID to `environment`"
+            )
+
+
+def _has_files(container: Container | ComponentContainer) -> bool:
+    if isinstance(container, ComponentContainer):
+        return container.artifact_url is not None
+    return (container.model_data_url, container.model_data_source, container.model_package_name) != (
+        None,
+    ) * 3
+
+
+_ECR = re.compile(r"[^/]+\.dkr[.-]ecr[^/]*\.[^/]+/.+")
+
+
+@error(
+    "IS247", "An image lies in Amazon ECR, or in a registry that the model's VPC reaches.", _IMAGE, ModelSpec
+)
+def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
+    """Docker Hub and short names are not known to SageMaker."""
+    for placed in containers(spec):
+        image = placed.image
+        if not isinstance(image, str) or is_opaque(image) or _ECR.fullmatch(str(sample(image))):
+            continue
+        if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
+            fix = "write the ECR URI, or {framework, version} of an image that AWS publishes"
+            yield Finding((*placed.path, "image"), f'"{image[:60]}" is no image in Amazon ECR', fix)

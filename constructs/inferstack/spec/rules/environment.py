@@ -80,7 +80,7 @@ def environment_size(spec: ModelSpec) -> Iterator[Finding]:
     """Counted in bytes, as the API does."""
     for placed in containers(spec):
         environment = placed.container.environment or {}
-        size = sum(len((key + value).encode()) for key, value in environment.items())
+        size = sum(len((key + value).encode("utf-8", "surrogatepass")) for key, value in environment.items())
         if size > _MOST_BYTES:
             message = f"the environment has {size} bytes"
             yield Finding(

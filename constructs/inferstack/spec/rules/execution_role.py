@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.walk import is_async
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"
+_ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-create-endpoint-prerequisites.html"
 _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
 
 
@@ -52,3 +54,20 @@ def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding(
                     path, f"the statement has no {key}", f"name each {key}, or remove the statement"
                 )
+
+
+@warning(
+    "IS823", "The role of an asynchronous endpoint can read the requests, which lie in S3.", _ASYNC, ModelSpec
+)
+def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
+    """Where they lie, each request says; no block of a spec does."""
+    role = spec.execution_role
+    if not is_async(spec) or isinstance(role, str):
+        return
+    allowed = {
+        action for statement in (role.statements if role is not None else ()) for action in statement.action
+    }
+    if not allowed & {"s3:GetObject", "s3:Get*", "s3:*"}:
+        where = ("endpoint_config", "async_inference_config")
+        fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
+        yield Finding(where, "the role that is made cannot read requests from S3", fix)

@@ -89,8 +89,10 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
     for path, scaled, policy, metric in _utilizations(spec):
-        most = 100 * min(_devices(scaled, metric), default=1)
-        if policy.target_value > most:
+        counts = _devices(scaled, metric) if metric.per_device is not None else [1]
+        most = 100 * min(counts, default=0)
+        # Of a type whose facts are not known nothing can be said.
+        if counts and policy.target_value > most:
             message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
             fix = f"write a number below {most}" if most else "choose a metric that the instance type has"
             yield Finding((*path, "target_value"), message, fix)
