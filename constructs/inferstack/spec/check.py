@@ -141,7 +141,8 @@ def _rule_problems_beside(structural: list[Problem], document: Document) -> Iter
     unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
     try:
         spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        # The latter of half a character, which only data made in Python can hold.
         return
     wrong = [problem.path for problem in structural]
     for problem in _spec_problems(spec, document):
