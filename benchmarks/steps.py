@@ -20,6 +20,7 @@ Out = TypeVar("Out")
 
 def _cpu(step: Callable[[In], Out], inputs: Sequence[In], rounds: int) -> tuple[list[Out], float]:
     """What the step makes of the inputs, and milliseconds for one of them in the best round."""
+    made: list[Out] = []
     took: list[float] = []
     for _ in range(rounds):
         start = process_time()

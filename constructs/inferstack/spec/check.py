@@ -136,8 +136,11 @@ def _load(document: Document, stage: str | None, region: str | None) -> LoadedSp
 def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
     """What the rules say of a spec that is wrong in places, elsewhere; so that one look shows all.
 
-    Only where the rest can be typed: what is missing or of another type leaves nothing to judge.
+    Only where the rest can be typed: what is missing or of another type leaves nothing to judge. Triton's
+    models have no types here, so rules must not see wrong ones.
     """
+    if any(problem.path[:1] == ("triton",) for problem in structural):
+        return
     unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
     try:
         spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec)
