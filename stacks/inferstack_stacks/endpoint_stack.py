@@ -1,7 +1,5 @@
 """One endpoint, one stack."""
 
-from functools import cache
-
 from aws_cdk import DefaultStackSynthesizer, Environment, IStackSynthesizer, Stack
 from constructs import Construct
 
@@ -79,7 +77,6 @@ def stack_name(endpoint_name: str) -> str:
     return endpoint_name if endpoint_name[0].isalpha() else f"endpoint-{endpoint_name}"
 
 
-@cache
 def _without_version_rule() -> DefaultStackSynthesizer:
-    # One for all stacks: CDK makes each stack a copy.
+    # One for each stack: stacks that share one also share its list of assets, which then grows with their square.
     return DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
