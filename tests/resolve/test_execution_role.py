@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from support.resolving import Resolved, of_type, only
 
 POLICY = "AWS::IAM::ManagedPolicy"
@@ -119,6 +120,8 @@ def test_a_key_is_named_however_the_spec_names_it(resolve: Resolved, key: str, e
     change = "{variant: {instance_type: ml.m5.large}, endpoint_config: {kms_key_id: '" + key + "'}}"
     found = statements(resolve("single", change))
     assert expected in plain({**found.get("UseKeys", {}), **found.get("UseKeysByAlias", {})})
+    grants = [it for it in found.values() if it["Action"] == ["kms:CreateGrant"]]
+    assert [it["Condition"]["Bool"] for it in grants] == [{"kms:GrantIsForAWSResource": "true"}]
 
 
 def test_stars_stand_only_where_iam_knows_no_resource(resolve: Resolved) -> None:
@@ -156,4 +159,34 @@ def test_policy_comes_before_role_and_role_before_model(resolve: Resolved) -> No
     assert only(template, "AWS::IAM::Role")["ManagedPolicyArns"] == [{"Ref": "ExecutionPolicy"}]
     assert only(template, "AWS::SageMaker::Model")["ExecutionRoleArn"] == {
         "Fn::GetAtt": ["ExecutionRole", "Arn"]
+    }
+
+
+def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
+    component = """
+        specification:
+          container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://models/%s/model.tar.gz}
+          compute_resource_requirements: {number_of_cpu_cores_required: 0.25, min_memory_required_in_mb: 128}
+    """
+    data = {
+        f"component-{i}": yaml.safe_load(component % f"a-rather-long-name-of-a-model-{i}") for i in range(40)
+    }
+    template = resolve("components", json.dumps({"alarms": False, "inference_components": data}))
+    policies = of_type(template, POLICY)
+    assert len(policies) > 1
+    assert all(
+        len(json.dumps(it["PolicyDocument"], separators=(",", ":"))) < 6144 * 1.4 for it in policies.values()
+    )
+    assert only(template, "AWS::IAM::Role")["ManagedPolicyArns"] == [{"Ref": name} for name in policies]
+    everything = plain(policies)
+    assert all(f"a-rather-long-name-of-a-model-{i}/model.tar.gz" in everything for i in range(40))
+    sids = [s["Sid"] for policy in policies.values() for s in policy["PolicyDocument"]["Statement"]]
+    assert len(sids) == len(set(sids))
+
+
+def test_a_model_package_is_named_by_its_arn(resolve: Resolved) -> None:
+    change = "model: {image: null, model_data_url: null, model_package_name: ranker/3}"
+    (arn,) = statements(resolve("single", change))["ReadModelPackages"]["Resource"]
+    assert arn == {
+        "Fn::Sub": "arn:${AWS::Partition}:sagemaker:${AWS::Region}:${AWS::AccountId}:model-package/ranker/3"
     }

@@ -118,3 +118,46 @@ def scalars(value: Any, key: str = "") -> list[Any]:
             return []
         case _:
             return [value]
+
+
+def test_a_pool_with_a_model_of_its_own_refers_to_that_model(resolve: Resolved) -> None:
+    change = """
+        model: null
+        models:
+          any: {image: {framework: pytorch, version: "2.6", py_version: py312}, model_data_url: s3://models/any.tar.gz}
+          inferentia: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/inf.tar.gz}
+        variant:
+          model_name: any
+          instance_type: null
+          instance_pools:
+            - {instance_type: ml.inf2.xlarge, priority: 1, model_name_override: inferentia}
+            - {instance_type: ml.g5.xlarge, priority: 2}
+    """
+    template = resolve("single", change)
+    first, second = only(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"][0]["InstancePools"]
+    assert first["ModelNameOverride"] == {"Fn::GetAtt": ["ModelInferentia", "ModelName"]}
+    assert "ModelNameOverride" not in second
+    assert "gpu" in template["Resources"]["ModelAny"]["Properties"]["PrimaryContainer"]["Image"]
+
+
+def test_names_that_could_be_read_in_two_ways_stay_apart(resolve: Resolved) -> None:
+    change = """
+        variant: null
+        variants:
+          - {variant_name: A, instance_type: ml.m5.large, initial_instance_count: 1, autoscaling: {min_capacity: 1,
+              max_capacity: 2, policies: [{metric: CPUUtilization, policy_name: BC, target_value: 50}]}}
+          - {variant_name: AB, instance_type: ml.m5.large, initial_instance_count: 1, autoscaling: {min_capacity: 1,
+              max_capacity: 2, policies: [{metric: CPUUtilization, policy_name: C, target_value: 50}]}}
+    """
+    assert len(of_type(resolve("single", change), "AWS::ApplicationAutoScaling::ScalingPolicy")) == 2
+
+
+def test_a_fleet_of_components_without_gpus_has_no_alarm_on_gpus(resolve: Resolved) -> None:
+    change = """
+        variant: {instance_type: ml.m5.4xlarge}
+        inference_components: {chat: {specification: {compute_resource_requirements:
+          {number_of_accelerator_devices_required: null, number_of_cpu_cores_required: 1}}}}
+    """
+    found = of_type(resolve("components", change), "AWS::CloudWatch::Alarm").values()
+    assert found
+    assert not [alarm for alarm in found if alarm["MetricName"].startswith("GPU")]

@@ -66,11 +66,12 @@ NETWORK = {
     "LookAtVpc": ["*"],
 }
 ISOLATION = "enable_network_isolation: true"
+ANY_KEY = f"arn:${{AWS::Partition}}:kms:{HERE}:key/*"
 LINES = {
-    "a key by ARN": key(ARN, {"UseKeys": [ARN]}),
-    "a key by id": key(ID, {"UseKeys": [ARN]}),
-    "a key by alias": key("alias/ml", {"UseKeysByAlias": [f"arn:${{AWS::Partition}}:kms:{HERE}:key/*"]}),
-    "a key for components": key(ARN, {"UseKeys": [ARN]}, "components"),
+    "a key by ARN": key(ARN, {"UseKeys": [ARN], "GrantKeys": [ARN]}),
+    "a key by id": key(ID, {"UseKeys": [ARN], "GrantKeys": [ARN]}),
+    "a key by alias": key("alias/ml", dict.fromkeys(("UseKeysByAlias", "GrantKeysByAlias"), [ANY_KEY])),
+    "a key for components": key(ARN, {"UseKeys": [ARN], "GrantKeys": [ARN]}, "components"),
     "isolation of a model": Line("single", f"model: {{{ISOLATION}}}", MODEL, "EnableNetworkIsolation", True),
     "isolation of components": Line(
         "components", f"endpoint_config: {{{ISOLATION}}}", CONFIG, "EnableNetworkIsolation", True

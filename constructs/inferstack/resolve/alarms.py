@@ -110,5 +110,6 @@ def _listed(topics: tuple[str, ...]) -> list[str] | None:
 
 
 def _description(rule: AlarmRule, part: Measured, metric: Metric, statistic: str, reason: str) -> str:
-    what = f"{statistic} of {metric.name} of {part.title} reaches {rule.threshold}."
+    moves = "falls to" if (rule.comparison_operator or "").startswith("LessThan") else "reaches"
+    what = f"{statistic} of {metric.name} of {part.title} {moves} {rule.threshold}."
     return f"{what} {reason}".strip()

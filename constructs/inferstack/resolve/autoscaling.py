@@ -21,10 +21,11 @@ from inferstack.resolve.metric import (
     named_unit,
     scaling_statistic,
 )
-from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref
+from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref, short_hash
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.variant import DEFAULT_VARIANT
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import component_scalings, kind_of, variant_scalings
 
@@ -74,7 +75,7 @@ def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
     for path, variant, scaling in variant_scalings(spec):
         counted = "InstanceCount" if variant.serverless_config is None else "ProvisionedConcurrency"
         yield Scaled(
-            id_suffix=pascal(variant.variant_name),
+            id_suffix=_variant_suffix(variant.variant_name),
             resource_id=f"endpoint/{spec.endpoint_name}/variant/{variant.variant_name}",
             dimension=f"sagemaker:variant:Desired{counted}",
             depends_on=ENDPOINT,
@@ -83,6 +84,11 @@ def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
             wake_up=WAKE_ASYNC_VARIANT.value,
             source=path,
         )
+
+
+def _variant_suffix(name: str) -> str:
+    """The usual name as it is; another with a hash, so that `A` with `BC` is not `AB` with `C`."""
+    return name if name == DEFAULT_VARIANT else f"{pascal(name)}{short_hash(name)}"
 
 
 def _scaled_components(spec: ModelSpec) -> Iterator[Scaled]:

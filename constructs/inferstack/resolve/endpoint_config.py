@@ -5,7 +5,7 @@ from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.blocks.variant import InstancePool, Variant
 from inferstack.spec.walk import shadow_variants, variants
 
 ENDPOINT_CONFIG = "EndpointConfig"
@@ -28,9 +28,17 @@ def resolve_endpoint_config(spec: ModelSpec) -> Resources:
 
 def _variant(spec: ModelSpec, variant: Variant) -> Value:
     hosts_model = not isinstance(spec, InferenceComponentsSpec)
-    rest = properties(variant, leave_out=frozenset({"variant_name", "model_name"}))
+    rest = properties(variant, leave_out=frozenset({"variant_name", "model_name", "instance_pools"}))
+    pools = [_pool(pool) for pool in variant.instance_pools or ()]
     return present(
         VariantName=variant.variant_name,
         ModelName=model_name(variant.model_name) if hosts_model else None,
         **rest,
+        InstancePools=pools or None,
     )
+
+
+def _pool(pool: InstancePool) -> Value:
+    rest = properties(pool, leave_out=frozenset({"model_name_override"}))
+    override = pool.model_name_override
+    return present(**rest, ModelNameOverride=None if override is None else model_name(override))

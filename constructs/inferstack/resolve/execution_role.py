@@ -5,6 +5,7 @@ then the role, then whatever uses the role, without any DependsOn. What SageMake
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms
 """
 
+import json
 from collections.abc import Iterable, Iterator
 
 from inferstack.resolve.locations import S3Location, key_arn, s3_location
@@ -21,6 +22,11 @@ _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
 _EC2 = f"arn:${{AWS::Partition}}:ec2:{_HERE}:"
 _SOURCE = ("execution_role",)
 
+# IAM allows a managed policy 6144 characters without blanks; the rest is for what pseudo parameters become.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+_LONGEST_POLICY = 5600
+_MOST_RESOURCES = 20
+
 
 def role_arn(role: str | ExecutionRole | None) -> Value:
     """ARN of the role that the endpoint uses: the user's, or the one of this stack."""
@@ -32,24 +38,54 @@ def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Re
     if isinstance(role, str):
         return {}
     extra = ExecutionRole() if role is None else role
-    return {POLICY: _policy(extra, needs), ROLE: _role(extra, needs)}
+    policies = _policies(extra, needs)
+    return {**policies, ROLE: _role(extra, needs, list(policies))}
 
 
-def _role(extra: ExecutionRole, needs: Needs) -> Resource:
+def _role(extra: ExecutionRole, needs: Needs, policies: list[str]) -> Resource:
     trust = _statement("AssumedBySageMaker", ["sts:AssumeRole"], None)
     trust["Principal"] = {"Service": "sagemaker.amazonaws.com"}
     properties = present(
         Description=f"Execution role of the SageMaker endpoint {needs.endpoint_name}",
         AssumeRolePolicyDocument=_document([trust]),
-        ManagedPolicyArns=[ref(POLICY), *extra.managed_policy_arns],
+        ManagedPolicyArns=[*map(ref, policies), *extra.managed_policy_arns],
         PermissionsBoundary=extra.permissions_boundary,
         Path=extra.path,
     )
     return Resource("AWS::IAM::Role", properties, _SOURCE)
 
 
-def _policy(extra: ExecutionRole, needs: Needs) -> Resource:
-    statements = [
+def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
+    """One policy, or several where one would be longer than IAM allows."""
+    description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
+    made: Resources = {}
+    for number, statements in enumerate(_packed(_statements(extra, needs)), 1):
+        properties = present(Description=description, Path=extra.path, PolicyDocument=_document(statements))
+        logical_id = POLICY if number == 1 else f"{POLICY}{number}"
+        made[logical_id] = Resource("AWS::IAM::ManagedPolicy", properties, _SOURCE)
+    return made
+
+
+def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
+    pack: list[Value] = []
+    for statement in (portion for whole in statements for portion in _portions(whole)):
+        if pack and len(json.dumps([*pack, statement])) > _LONGEST_POLICY:
+            yield pack
+            pack = []
+        pack.append(statement)
+    yield pack
+
+
+def _portions(statement: Value) -> Iterator[Value]:
+    """A statement on many resources as several, so that it can be spread over policies."""
+    resources = statement["Resource"]
+    for start in range(0, len(resources), _MOST_RESOURCES):
+        sid = {"Sid": f"{statement['Sid']}{start // _MOST_RESOURCES + 1}"} if start else {}
+        yield {**statement, **sid, "Resource": resources[start : start + _MOST_RESOURCES]}
+
+
+def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
+    return [
         *_read_files(needs.files),
         *_write_files(needs.writes),
         *_pull_images(needs.repository_arns),
@@ -63,9 +99,6 @@ def _policy(extra: ExecutionRole, needs: Needs) -> Resource:
         _publish_metrics(),
         *(_own(statement) for statement in extra.statements),
     ]
-    description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
-    properties = present(Description=description, Path=extra.path, PolicyDocument=_document(statements))
-    return Resource("AWS::IAM::ManagedPolicy", properties, _SOURCE)
 
 
 def _document(statements: list[Value]) -> Value:
@@ -96,9 +129,13 @@ def _read_files(files: Iterable[tuple[str, bool]]) -> Iterator[Value]:
     arns = [place.objects_arn(prefix=is_prefix) for place, is_prefix in places]
     yield from _named("ReadModelFiles", ["s3:GetObject"], arns)
     for number, bucket in enumerate(_once(place.bucket_arn for place, _ in places)):
-        prefixes = [p.key + ("*" if is_prefix else "") for p, is_prefix in places if p.bucket_arn == bucket]
-        condition = {"StringLike": {"s3:prefix": _once(prefixes)}}
-        yield _statement(f"ListModelFiles{number or ''}", ["s3:ListBucket"], [bucket], condition)
+        prefixes = _once(
+            p.key + ("*" if is_prefix else "") for p, is_prefix in places if p.bucket_arn == bucket
+        )
+        for start in range(0, len(prefixes), _MOST_RESOURCES):
+            condition = {"StringLike": {"s3:prefix": prefixes[start : start + _MOST_RESOURCES]}}
+            part = "" if number == start == 0 else f"{number}Part{start // _MOST_RESOURCES}"
+            yield _statement(f"ListModelFiles{part}", ["s3:ListBucket"], [bucket], condition)
 
 
 def _write_files(urls: Iterable[str]) -> Iterator[Value]:
@@ -117,13 +154,20 @@ def _pull_images(repositories: Iterable[Value]) -> Iterator[Value]:
 
 
 def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
-    actions = ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"]
+    actions = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
+    # Grants are for the services that SageMaker stores data with, not for the container.
+    by_service: Value = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
     arns = [key_arn(key) for key in keys]
-    yield from _named("UseKeys", actions, [arn for arn, alias in arns if alias is None])
+    named = _once(arn for arn, alias in arns if alias is None)
+    if named:
+        yield _statement("UseKeys", actions, named)
+        yield _statement("GrantKeys", ["kms:CreateGrant"], named, by_service)
     aliased = [(arn, alias) for arn, alias in arns if alias is not None]
     if aliased:
-        condition = {"ForAnyValue:StringEquals": {"kms:ResourceAliases": _once(a for _, a in aliased)}}
-        yield _statement("UseKeysByAlias", actions, _once(arn for arn, _ in aliased), condition)
+        places = _once(arn for arn, _ in aliased)
+        known_as = {"ForAnyValue:StringEquals": {"kms:ResourceAliases": _once(a for _, a in aliased)}}
+        yield _statement("UseKeysByAlias", actions, places, known_as)
+        yield _statement("GrantKeysByAlias", ["kms:CreateGrant"], places, {**known_as, **by_service})
 
 
 def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:

@@ -65,3 +65,10 @@ def key_arn(key: str) -> tuple[str, str | None]:
     if prefix or is_opaque(key):
         return key, None
     return f"{here}:key/{name.removeprefix('key/')}", None
+
+
+def model_package_arn(name: str) -> str:
+    """ARN of a model package that a spec knows by its ARN or, in its own account, by name and version."""
+    if name.startswith("arn:") or is_opaque(name):
+        return name
+    return f"arn:${{AWS::Partition}}:sagemaker:${{AWS::Region}}:${{AWS::AccountId}}:model-package/{name}"

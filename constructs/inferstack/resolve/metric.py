@@ -36,12 +36,13 @@ class Measured:
 
     def devices(self, metric: Metric) -> int:
         """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
-        if metric.per_device is None or self.variant is None:
+        if self.variant is None:
             return 1
-        found = [instances.find(name) for name in instance_types(self.variant)[:1]]
-        return next(
-            (it.gpus if metric.per_device == "gpu" else it.vcpus for it in found if it is not None), 0
-        )
+        known = [it for it in map(instances.find, instance_types(self.variant)[:1]) if it is not None]
+        about_gpus = metric.name.startswith("GPU")
+        if metric.per_device is None:
+            return 0 if about_gpus and known and not any(it.gpus for it in known) else 1
+        return next((it.gpus if metric.per_device == "gpu" else it.vcpus for it in known), 0)
 
 
 def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from inferstack.resolve.image import resolve_image
+from inferstack.resolve.locations import model_package_arn
 from inferstack.resolve.resource import Value
 from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -40,16 +41,14 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
     return Needs(
         endpoint_name=spec.endpoint_name,
         inference_components=tuple(name for _, name, _ in components(spec)),
-        files=tuple(_files(spec)),
+        files=(*_files(spec), *_baselines(config)),
         writes=(*_writes(config), *_core_dumps(fleet)),
         repository_arns=tuple(_repositories(spec, region)),
         keys=tuple(_keys(config, fleet)),
         vpcs=tuple(_vpcs(spec, config)),
         topics=tuple(_topics(config)),
         functions=tuple(_functions(spec)),
-        model_packages=tuple(
-            it.model_package_name for _, _, it in model_containers(spec) if it.model_package_name is not None
-        ),
+        model_packages=tuple(_model_packages(spec)),
         hub_contents=tuple(_hub_contents(spec)),
     )
 
@@ -69,6 +68,14 @@ def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
                 yield component.artifact_url, component.artifact_url.endswith("/")
             case _:
                 pass
+
+
+def _baselines(config: EndpointConfig) -> Iterator[tuple[str, bool]]:
+    explainer = None if config.explainer_config is None else config.explainer_config.clarify_explainer_config
+    if explainer is not None:
+        url = explainer.shap_config.shap_baseline_config.shap_baseline_uri
+        if url is not None:
+            yield url, False
 
 
 def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
@@ -128,6 +135,11 @@ def _functions(spec: ModelSpec) -> Iterator[str]:
         config = model.image_config
         if config is not None and config.repository_auth_config is not None:
             yield config.repository_auth_config.repository_credentials_provider_arn
+
+
+def _model_packages(spec: ModelSpec) -> Iterator[str]:
+    found = (container.model_package_name for _, _, container in model_containers(spec))
+    return (model_package_arn(name) for name in found if name is not None)
 
 
 def _hub_contents(spec: ModelSpec) -> Iterator[str]:

@@ -46,16 +46,22 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
 
 def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
     """Every resource by logical id, in the order in which a reader wants to meet them."""
-    return {
-        **resolve_execution_role(spec.execution_role, gather_needs(spec, region)),
-        **resolve_models(spec, region),
-        **resolve_endpoint_config(spec),
-        **resolve_endpoint(spec),
-        **resolve_inference_components(spec, region),
-        **resolve_autoscaling(spec),
-        **resolve_alarms(spec),
-        **resolve_dashboard(spec),
-    }
+    made: Resources = {}
+    for part in (
+        resolve_execution_role(spec.execution_role, gather_needs(spec, region)),
+        resolve_models(spec, region),
+        resolve_endpoint_config(spec),
+        resolve_endpoint(spec),
+        resolve_inference_components(spec, region),
+        resolve_autoscaling(spec),
+        resolve_alarms(spec),
+        resolve_dashboard(spec),
+    ):
+        # The rules keep names apart that would make one logical id; a lost resource must never be silent.
+        if twice := made.keys() & part.keys():
+            raise ValueError(f"two resources have the logical id {min(twice)}")
+        made |= part
+    return made
 
 
 def description(spec: ModelSpec) -> str:
@@ -67,7 +73,7 @@ def description(spec: ModelSpec) -> str:
 
 def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: SourceOf) -> Template:
     properties = dict(resource.properties)
-    # By name, as CDK writes them: a preview is then equal to what is deployed.
+    # By name, as CDK does, so that a preview differs little from what is deployed.
     if tags and cloudformation.is_taggable(resource.type):
         properties["Tags"] = [{"Key": key, "Value": tags[key]} for key in sorted(tags, key=str.casefold)]
     rendered: Template = {"Type": resource.type, "Properties": at_deployment(properties)}

@@ -127,8 +127,7 @@ class PlacedContainer:
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
-        hosts = (variant for _, variant in every_variant(spec) if name is None or variant.model_name == name)
-        yield PlacedContainer(path, container, tuple(t for host in hosts for t in instance_types(host)))
+        yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)))
     for path, _, component in components(spec):
         fleet = tuple(t for host in component_variants(spec, component) for t in instance_types(host))
         for below, specification in specifications(path, component):
@@ -136,6 +135,17 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
                 single = isinstance(specification, ComponentSpecificationForInstanceType)
                 types = (specification.instance_type,) if single else fleet  # type: ignore[union-attr]
                 yield PlacedContainer((*below, "container"), specification.container, types)
+
+
+def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
+    """The instance types that a model runs on; an instance pool may have a model of its own."""
+    for _, variant in every_variant(spec):
+        usual = model is None or variant.model_name == model
+        if variant.instance_type is not None and usual:
+            yield variant.instance_type
+        for pool in sorted(variant.instance_pools or (), key=lambda it: it.priority):
+            if pool.model_name_override == model if pool.model_name_override is not None else usual:
+                yield pool.instance_type
 
 
 def instance_types(variant: Variant) -> tuple[str, ...]:

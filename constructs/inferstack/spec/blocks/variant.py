@@ -5,6 +5,9 @@ from typing import ClassVar
 from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.base import Block, Number
 
+DEFAULT_VARIANT = "AllTraffic"
+"""Name of a variant that the spec does not name, as the SageMaker SDK calls it."""
+
 
 class CapacityReservationConfig(Block):
     """Use of reserved ML capacity."""
@@ -110,7 +113,7 @@ class Variant(Block):
 
     shapes: ClassVar = ("AWS::SageMaker::EndpointConfig.ProductionVariant",)
 
-    variant_name: str = "AllTraffic"
+    variant_name: str = DEFAULT_VARIANT
     """Name of the variant, a dimension of its metrics. Changing it resets the variant's scaling."""
     model_name: str | None = None
     """Key under `models` of the model that this variant hosts. Not needed with a single `model`."""
