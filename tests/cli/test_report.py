@@ -7,11 +7,13 @@ from urllib.parse import unquote
 
 import pytest
 
-from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.problem import LONGEST_TEXT, Problem, Severity
 from inferstack.spec.report import FORMATS, as_json, github, sarif, summary, text
 
 ERROR = Problem("a.yaml", 3, 5, "IS101", "unknown key `x`", "did you mean `y`?", path=("variants", 0, "x"))
 WARNING = Problem("b.yaml", 1, 1, "IS012", "100 %, no: two\r\nlines", severity=Severity.WARNING)
+NO_SPECS = Problem("empty", 1, 1, "IS040", "the folder holds no spec file")
+TEMPLATE = Problem("old.template.json", 1, 1, "IS851", "there are no `Resources`")
 FIELDS = {"file", "line", "column", "code", "severity", "message", "fix", "path"}
 
 
@@ -38,6 +40,22 @@ def test_text_has_one_line_a_problem() -> None:
 )
 def test_text_cannot_command_the_terminal(found: str, shown: str) -> None:
     assert text([Problem("a.yaml", 1, 1, "IS101", found)]) == f"a.yaml:1:1: IS101: {shown}\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_long_message_is_cut_in_every_format(form: str, here: Path) -> None:
+    long = Problem("a.yaml", 1, 1, "IS101", f"found {'x' * 300_000} here", f"did you mean {'y' * 300_000}?")
+    shown = FORMATS[form]([long])
+    assert len(shown) < 5_000
+    for words in ("found x", "x here", "did you mean y", "y?"):
+        assert words in shown
+    assert (len(long.message), len(long.fix)) == (LONGEST_TEXT, LONGEST_TEXT)
+    assert "…" in long.message
+    assert "…" in long.fix
+
+
+def test_a_message_that_just_fits_is_whole() -> None:
+    assert Problem("a.yaml", 1, 1, "IS101", "x" * LONGEST_TEXT).message == "x" * LONGEST_TEXT
 
 
 def test_json_has_every_field_of_a_problem() -> None:
@@ -115,6 +133,9 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
         ([], 1, "1 spec: no problems"),
         ([ERROR, ERROR, ERROR, WARNING], 4, "3 errors, 1 warning in 2 of 4 specs"),
         ([WARNING, WARNING], 1, "2 warnings in 1 of 1 spec"),
+        ([NO_SPECS], 0, "1 error in 0 of 0 specs and in 1 other path"),
+        ([ERROR, TEMPLATE], 1, "2 errors in 1 of 1 spec and in 1 other path"),
+        ([ERROR, TEMPLATE, NO_SPECS], 3, "3 errors in 1 of 3 specs and in 2 other paths"),
     ],
 )
 def test_the_summary_counts(problems: list[Problem], files: int, said: str) -> None:

@@ -70,7 +70,7 @@ ANY_KEY = f"arn:${{AWS::Partition}}:kms:{HERE}:key/*"
 LINES = {
     "a key by ARN": key(ARN, {"UseKeys": [ARN], "GrantKeys": [ARN]}),
     "a key by id": key(ID, {"UseKeys": [ARN], "GrantKeys": [ARN]}),
-    "a key by alias": key("alias/ml", dict.fromkeys(("UseKeysByAlias", "GrantKeysByAlias"), [ANY_KEY])),
+    "a key by alias": key("alias/ml", {"UseKeysByAlias": [ANY_KEY], "GrantKeysByAlias": [ANY_KEY]}),
     "a key for components": key(ARN, {"UseKeys": [ARN], "GrantKeys": [ARN]}, "components"),
     "isolation of a model": Line("single", f"model: {{{ISOLATION}}}", MODEL, "EnableNetworkIsolation", True),
     "isolation of components": Line(

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec import file_codes
+from inferstack.spec import file_codes, stages
+from inferstack.spec.check import check_document
 from inferstack.spec.document import Document, read_document
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
@@ -246,3 +247,33 @@ def test_all_problems_of_stages_are_reported_at_once(tmp_path: Path) -> None:
         (file_codes.STAGE_KEY, 3, 9),
         (file_codes.STAGES_FORM, 4, 6),
     ]
+
+
+def of_stages(count: int) -> Document:
+    listed = {f"s{number}": {} for number in range(count)}
+    return Document.from_data({"kind": "single-model", "stages": listed})
+
+
+def test_a_file_lists_fifty_stages_at_most() -> None:
+    assert len(stage_names(of_stages(50))) == 50
+    assert at_stage(of_stages(50), "s49").data == {"kind": "single-model"}
+    for stage in (None, "s0", "unknown"):
+        [problem] = problems(of_stages(51).data, stage)
+        assert problem.code == file_codes.TOO_MANY_STAGES
+        assert problem.path == ("stages",)
+        assert "51 stages" in problem.message
+        assert "50" in problem.message
+
+
+def test_too_many_stages_are_one_problem_and_none_of_them_is_checked() -> None:
+    specs, found = check_document(of_stages(4000))
+    assert specs == []
+    assert [problem.code for problem in found] == [file_codes.TOO_MANY_STAGES]
+
+
+def test_the_form_of_a_stage_is_checked_once_for_all_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(stages, "_stage_problems", lambda _, name, __: seen.append(name) or ())
+    document = of_stages(50)
+    check_document(document)
+    assert sorted(seen) == sorted(stage_names(document))

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import subprocess
 import tarfile
 import tracemalloc
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
 
-from inferstack.triton.archive.contents import Kind
+from inferstack.triton.archive.contents import MOST_MODELS, Kind
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
@@ -231,9 +232,56 @@ def test_what_is_no_whole_archive_is_one_clear_problem(what: str, tmp_path: Path
     assert found.packed is None
 
 
-@pytest.mark.parametrize(("name", "reason"), [("gone.tar.gz", "No such file"), (".", "Is a directory")])
-def test_what_cannot_be_opened_is_a_problem(name: str, reason: str, tmp_path: Path) -> None:
-    assert reason in message(inspect_archive(tmp_path / name, "single"))
+def test_a_missing_archive_is_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").touch()
+    [problem] = inspect_archive(tmp_path / "modle.tar.gz", "single").problems
+    assert (problem.code, problem.message) == ("IS001", "there is no such file")
+    assert problem.fix == "did you mean model.tar.gz?"
+    [problem] = inspect_archive(tmp_path / "none" / "model.tar.gz", "single").problems
+    assert problem.code == "IS001"
+    assert problem.fix.startswith("there is no directory ")
+
+
+def test_a_directory_is_no_archive(tmp_path: Path) -> None:
+    [problem] = inspect_archive(tmp_path, "single").problems
+    assert (problem.code, problem.message) == ("IS002", "this is a directory")
+
+
+def test_a_pipe_is_refused_without_being_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    # Opening it would wait for whoever writes into it.
+    monkeypatch.delattr(Path, "open")
+    for path in (tmp_path / "pipe", Path("/dev/null")):
+        [problem] = inspect_archive(path, "single").problems
+        assert (problem.code, problem.message) == ("IS003", "this is not a regular file")
+
+
+def test_a_path_that_no_file_can_have_is_a_problem(tmp_path: Path) -> None:
+    [problem] = inspect_archive(tmp_path / ("a" * 300), "single").problems
+    assert problem.code == "IS004"
+
+
+def test_a_line_of_a_configuration_is_not_printed_whole(tmp_path: Path) -> None:
+    found = inspected(tmp_path, zipped({"net/config.pbtxt": "x" * 300_000}))
+    assert found.repository is not None
+    said = [str(it) for it in repository_problems(found.repository, lambda _: FilePlace("archive"))]
+    assert any("IS900" in line for line in said)
+    assert max(map(len, said)) < 3_000
+
+
+def test_only_so_many_folders_of_models_are_looked_at(tmp_path: Path) -> None:
+    models = {f"m{number:04}/config.pbtxt": CONFIG for number in range(MOST_MODELS + 1)}
+    found = inspected(tmp_path, zipped(models))
+    assert found.repository is not None
+    assert len(found.repository.models) == MOST_MODELS == 1_000
+    [fault] = found.repository.faults
+    assert fault.code == "IS901"
+    assert "1,001 folders of models" in fault.message
+    assert "IS901" in errors(found)
+    models.popitem()
+    within = inspected(tmp_path, zipped(models)).repository
+    assert within is not None
+    assert (len(within.models), within.faults) == (MOST_MODELS, ())
 
 
 def bomb(chunks: Iterator[bytes], target: Path) -> Path:

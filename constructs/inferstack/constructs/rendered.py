@@ -90,7 +90,7 @@ def _include(scope: Construct, template: Template, preserve_logical_ids: bool) -
     handle, name = tempfile.mkstemp(suffix=".json")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(template, file)
+            file.write(json.dumps(template))
         return CfnInclude(scope, "Resources", template_file=name, preserve_logical_ids=preserve_logical_ids)
     finally:
         Path(name).unlink()

@@ -29,6 +29,7 @@ UNKNOWN_STAGE = "IS031"
 STAGE_NAME = "IS032"
 STAGE_KEY = "IS033"
 STAGE_NEEDED = "IS034"
+TOO_MANY_STAGES = "IS035"
 
 FILE_CODES = {
     NO_FILE: "There is no such file.",
@@ -57,5 +58,6 @@ FILE_CODES = {
     STAGE_NAME: "The name of a stage has other characters than letters, digits and hyphens.",
     STAGE_KEY: "A stage holds a key that must be the same in all stages.",
     STAGE_NEEDED: "The spec uses `${stage}` but no stage was chosen.",
+    TOO_MANY_STAGES: "The file lists more than 50 stages.",
 }
 """Code and meaning of everything that reading a file and choosing a stage report."""

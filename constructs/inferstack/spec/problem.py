@@ -11,6 +11,10 @@ from enum import StrEnum
 SpecPath = tuple[str | int, ...]
 """Keys and list indices from the top of a spec, e.g. ``("variants", 0, "instance_type")``."""
 
+LONGEST_TEXT = 1_000
+"""Characters of a message or of a fix: what was found may be a whole file, and nobody reads that."""
+_END = 300
+
 
 class Severity(StrEnum):
     """An error stops synthesis; a warning does not and can be switched off with ``ignore``."""
@@ -21,7 +25,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, where it stands (1-based line and column), and how to mend it."""
+    """One thing that is wrong, where it stands (1-based line and column), and how to mend it.
+
+    Of a message or fix longer than ``LONGEST_TEXT`` the middle is left out: at both ends stand our words.
+    """
 
     file: str
     line: int
@@ -32,10 +39,20 @@ class Problem:
     severity: Severity = Severity.ERROR
     path: SpecPath = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", _shortened(self.message))
+        object.__setattr__(self, "fix", _shortened(self.fix))
+
     def __str__(self) -> str:
         label = "" if self.severity is Severity.ERROR else f"{self.severity}: "
         remedy = f"; {self.fix}" if self.fix else ""
         return printable(f"{self.file}:{self.line}:{self.column}: {self.code}: {label}{self.message}{remedy}")
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT - _END - 1]}…{text[-_END:]}"
 
 
 def printable(text: str) -> str:

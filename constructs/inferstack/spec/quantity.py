@@ -13,10 +13,12 @@ from fractions import Fraction
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.words import describe
 
 _TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000}
 _METRIC_UNITS = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
 _FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
+_LONGEST_UNIT = 20
 TIME_UNITS = ("us", "ms", "s", "min")
 """Units that the threshold of a latency may carry."""
 
@@ -83,17 +85,20 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1
 
 
 def _with_unit(text: str, metric: Metric) -> Quantity:
-    found = _FORM.fullmatch(text.strip())
+    text = text.strip()
+    found = _FORM.fullmatch(text)
     if found is None:
-        raise UnfitQuantity(f'"{text[:60]}" is no threshold', _allowed(metric))
+        raise UnfitQuantity(f"{describe(text)} is no threshold", _allowed(metric))
     number, unit = Fraction(found[1]), found[2]
     if unit == "%" and is_utilization(metric):
         if number > 100:
-            raise UnfitQuantity(f'"{text}" is more than all of it', "write 0 % to 100 %")
+            raise UnfitQuantity(f"{describe(text)} is more than all of it", "write 0 % to 100 %")
         return Quantity(_plain(number / 100), is_share=True)
     if unit in _TIME_UNITS and is_time(metric):
         return Quantity(_plain(number * _TIME_UNITS[unit] / _METRIC_UNITS[metric.unit]))
-    raise UnfitQuantity(f'"{text}" has the unit `{unit}`, which {metric.name} has not', _allowed(metric))
+    shown = unit if len(unit) <= _LONGEST_UNIT else f"{unit[:_LONGEST_UNIT]}…"
+    message = f"{describe(text)} has the unit `{shown}`, which {metric.name} has not"
+    raise UnfitQuantity(message, _allowed(metric))
 
 
 def _allowed(metric: Metric) -> str:

@@ -13,9 +13,14 @@ from typing import Any
 from urllib.parse import quote
 
 from inferstack.spec.catalogue import catalogue
+from inferstack.spec.check_files import NO_SPECS
 from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
 
 Report = Callable[[Sequence[Problem]], str]
+
+# What these are about is no spec: a folder without any, or a template to compare with.
+_BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK}
 
 
 def product_version() -> str:
@@ -27,14 +32,20 @@ def product_version() -> str:
 
 
 def summary(problems: Sequence[Problem], files: int) -> str:
-    """How many problems in how many of so many specs, in one line without line break."""
+    """How many problems in how many of so many specs, in one line without line break.
+
+    Folders and templates that something is wrong with are counted beside the specs.
+    """
     specs = _counted(files, "spec")
     if not problems:
         return f"{specs}: no problems"
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
     counts = ((errors, "error"), (len(problems) - errors, "warning"))
     found = ", ".join(_counted(count, noun) for count, noun in counts if count)
-    return f"{found} in {len({problem.file for problem in problems})} of {specs}"
+    wrong = {problem.file for problem in problems if problem.code not in _BESIDE_SPECS}
+    beside = {problem.file for problem in problems if problem.code in _BESIDE_SPECS}
+    more = f" and in {_counted(len(beside), 'other path')}" if beside else ""
+    return f"{found} in {len(wrong)} of {specs}{more}"
 
 
 def _counted(count: int, noun: str) -> str:

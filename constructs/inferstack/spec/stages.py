@@ -7,6 +7,7 @@ becomes the stage's name.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from inferstack.spec import file_codes as codes
 from inferstack.spec.document import Document
@@ -16,6 +17,8 @@ from inferstack.spec.words import describe, listed, nearest
 
 STAGES = "stages"
 PLACEHOLDER = "${stage}"
+MOST_STAGES = 50
+"""Every stage of a file is checked as a spec of its own; whatever lists more is no work of a person."""
 
 _NAME = re.compile("[A-Za-z0-9-]+")
 _NAME_FIX = "use letters, digits and hyphens"
@@ -31,7 +34,7 @@ _SAME_IN_ALL = {
 def stage_names(document: Document) -> tuple[str, ...]:
     """The stages that a spec lists, in its order; none when it has no (usable) ``stages``."""
     stages = document.data.get(STAGES)
-    return tuple(stages) if isinstance(stages, dict) else ()
+    return tuple(stages) if isinstance(stages, dict) and len(stages) <= MOST_STAGES else ()
 
 
 def uses_stage(document: Document) -> bool:
@@ -45,8 +48,12 @@ def at_stage(document: Document, stage: str | None) -> Document:
     A mapping that base and stage both have stands where the base has it.
 
     Raises:
-        SpecError: when ``stages`` is malformed, the stage unknown, or ``${stage}`` left without a stage.
+        SpecError: when ``stages`` is malformed or too long, the stage unknown, or ``${stage}`` left without
+            a stage.
     """
+    too_many = _too_many(document)
+    if too_many is not None:
+        raise SpecError([too_many])
     problems = [*_form_problems(document), *_choice_problems(document, stage)]
     if problems:
         raise SpecError(problems)
@@ -135,7 +142,22 @@ def _placeholders(node: Node, path: SpecPath = ()) -> Iterator[SpecPath]:
 # ---------------------------------------------------------------- problems
 
 
-def _form_problems(document: Document) -> Iterator[Problem]:
+def _too_many(document: Document) -> Problem | None:
+    stages = document.data.get(STAGES)
+    if not isinstance(stages, dict) or len(stages) <= MOST_STAGES:
+        return None
+    message = f"the file lists {len(stages):,} stages; allowed are {MOST_STAGES}"
+    fix = "write some into a file of their own"
+    return _problem(document, (STAGES,), codes.TOO_MANY_STAGES, message, fix)
+
+
+# A document is taken at one stage after the other, and the form of all its stages is the same each time.
+@lru_cache(maxsize=1)
+def _form_problems(document: Document) -> tuple[Problem, ...]:
+    return tuple(_found_in_form(document))
+
+
+def _found_in_form(document: Document) -> Iterator[Problem]:
     stages = document.data.get(STAGES, {})
     if not isinstance(stages, dict):
         message = f"`stages` must be a mapping from stage names to overrides, this is {describe(stages)}"

@@ -1,16 +1,18 @@
-"""IS800 to IS819: alarms."""
+"""IS800 to IS819: alarms, and what goes for the alarms of step policies as well."""
 
 from collections.abc import Iterator
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import ALARM_EVALUATION_PERIODS, ALARM_PERIOD
+from inferstack.defaults import ALARM_EVALUATION_PERIODS, ALARM_PERIOD, STEP_EVALUATION_PERIODS
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import UnfitQuantity, absolute_threshold, parse_threshold
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
+from inferstack.spec.rules.scaled import steps
 from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import listed, nearest
 
@@ -26,6 +28,15 @@ def _rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
     if isinstance(spec.alarms, Alarms):
         for index, rule in enumerate(spec.alarms.rules):
             yield ("alarms", "rules", index), rule
+
+
+def _watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy, int]]:
+    """All that becomes an alarm: where, what, and how many periods it looks at."""
+    for path, rule in _rules(spec):
+        yield path, rule, _looked_at(rule)
+    for path, _, step in steps(spec):
+        default = STEP_EVALUATION_PERIODS.value
+        yield path, step, default if step.evaluation_periods is None else step.evaluation_periods
 
 
 def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
@@ -168,7 +179,7 @@ def _looked_at(rule: AlarmRule) -> int:
 )
 def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds."""
-    for path, rule in _rules(spec):
+    for path, rule, _ in _watching(spec):
         period = rule.period
         if period is not None and period not in _SHORT_PERIODS and (period < 60 or period % 60):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
@@ -183,12 +194,12 @@ def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
 )
 def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
     """Period times evaluation periods."""
-    for path, rule in _rules(spec):
+    for path, rule, count in _watching(spec):
         period = ALARM_PERIOD.value if rule.period is None else rule.period
         most = _DAY if period < _HOUR else _WEEK
-        if period * _looked_at(rule) > most:
+        if period * count > most:
             where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
-            message = f"{_looked_at(rule)} periods of {period} s are {period * _looked_at(rule)} s"
+            message = f"{count} periods of {period} s are {period * count} s"
             yield Finding(where, message, f"at most {most} s together are possible")
 
 
@@ -223,3 +234,20 @@ def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
             if there and there != [region] and "$" not in there[0]:
                 message = f"the topic is in {there[0]}, the stack in {region}"
                 yield Finding(("alarms", key, index), message, f"name a topic in {region}")
+
+
+# These compare with a band that another metric of the alarm makes, and not with a threshold.
+_OF_A_BAND = ("LessThanLowerOrGreaterThanUpperThreshold", "LessThanLowerThreshold", "GreaterThanUpperThreshold")
+
+
+@error("IS811", "An alarm compares with its threshold, and not with a band.", _ALARM, ModelSpec)
+def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
+    """Anomaly detection needs a metric expression, for which the format has no place."""
+    for path, rule, _ in _watching(spec):
+        if rule.comparison_operator in _OF_A_BAND:
+            side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
+            yield Finding(
+                (*path, "comparison_operator"),
+                f"{rule.comparison_operator} is for anomaly detection, and this alarm has a threshold",
+                f"write {side}ThanThreshold or {side}ThanOrEqualToThreshold",
+            )

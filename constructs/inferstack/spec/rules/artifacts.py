@@ -250,3 +250,12 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
             fix = "write the ECR URI, or {framework, version} of an image that AWS publishes"
             yield Finding((*placed.path, "image"), f'"{image[:60]}" is no image in Amazon ECR', fix)
+
+
+@error("IS248", "The URL of model files has no wildcards.", _CONTAINER, ModelSpec)
+def urls_have_no_wildcards(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
+    for path, url in _urls(spec):
+        if "*" in url or "?" in url:
+            fix = "name one archive, or a prefix that ends in `/` in `model_data_source`"
+            yield Finding(path, f'"{url}" has a wildcard', fix)

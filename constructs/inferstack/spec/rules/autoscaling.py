@@ -3,8 +3,21 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import CONCURRENCY, COPIES, INSTANCES, WHAT, scaled_parts
+from inferstack.spec.rules.scaled import (
+    CONCURRENCY,
+    COPIES,
+    INSTANCES,
+    WHAT,
+    folded,
+    name_of,
+    policies,
+    scaled_parts,
+    steps,
+    wake_up_name,
+)
 from inferstack.spec.walk import (
     has_variants,
     is_async,
@@ -15,6 +28,7 @@ from inferstack.spec.walk import (
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
 _TARGET = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-autoscale.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
 
@@ -81,11 +95,11 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@warning("IS505", "What scales has a policy.", _SCALING, ModelSpec)
+@warning("IS505", "What scales has a policy or a schedule.", _SCALING, ModelSpec)
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
-    """Without one nothing ever changes, unless schedules are added elsewhere."""
+    """Without a policy of either sort and without a schedule nothing ever changes."""
     for it in scaled_parts(spec):
-        if not it.scaling.policies:
+        if not (it.scaling.policies or it.scaling.step_policies or it.scaling.scheduled_actions):
             yield Finding(
                 it.path,
                 "`autoscaling` has no policies, so nothing scales",
@@ -97,16 +111,34 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
 def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
     """A second policy with the same name would replace the first."""
     for it in scaled_parts(spec):
-        for key in ("metric", "policy_name"):
-            values = [getattr(policy, key) for policy in it.scaling.policies]
-            for index, value in enumerate(values):
-                if value is not None and value in values[:index]:
-                    path = (*it.path, "policies", index, key)
-                    yield Finding(
-                        path,
-                        f"two policies have the {key.replace('_', ' ')} {value}",
-                        "change or remove one of them",
-                    )
+        woken_by = wake_up_name(it)
+        seen = {} if woken_by is None else {folded(woken_by): f"the built-in `{woken_by}`"}
+        for index, policy in enumerate(it.scaling.policies):
+            path = (*it.path, "policies", index)
+            name = name_of(policy)
+            if policy.metric in (other.metric for other in it.scaling.policies[:index]):
+                message = f"two policies have the metric {policy.metric}"
+                yield Finding((*path, "metric"), message, "change or remove one of them")
+            elif folded(name) in seen:
+                where = (*path, "metric" if policy.policy_name is None else "policy_name")
+                message = f"the policy `{name}` is called like another: {seen[folded(name)]}"
+                yield Finding(where, message, "give it another `policy_name`")
+            seen.setdefault(folded(name), f"`{name}`")
+
+
+@error("IS507", "A cooldown is not negative.", _TRACKING, ModelSpec)
+def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
+    """In seconds; 0 is an answer."""
+    for path, _, policy in policies(spec):
+        for key in ("scale_in_cooldown", "scale_out_cooldown"):
+            yield from _not_negative((*path, key), getattr(policy, key))
+    for path, _, step in steps(spec):
+        yield from _not_negative((*path, "cooldown"), step.cooldown)
+
+
+def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
+    if seconds is not None and seconds < 0 and not is_opaque(seconds):
+        yield Finding(path, f"`{path[-1]}` is {seconds}", "write 0 or more seconds")
 
 
 @warning("IS520", "The instances of a fleet are counted by one mechanism.", _MANAGED, InferenceComponentsSpec)

@@ -90,13 +90,14 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
                 )
 
 
-@error("IS612", "A traffic shift in steps says how long to wait between them.", _ROUTING, ModelSpec)
+@error("IS612", "A traffic shift says how long to wait between its steps.", _ROUTING, ModelSpec)
 def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
-    """The API asks for it; 0 is an answer."""
+    """The API asks for it whatever the type; 0 is an answer."""
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
-        if routing.type in _SIZE_OF and routing.wait_interval_in_seconds is None:
-            fix = "add `wait_interval_in_seconds`: 0 to 3600, long enough for alarms to go off"
+        if routing.wait_interval_in_seconds is None:
+            what = "long enough for alarms to go off" if routing.type in _SIZE_OF else "0 will do"
+            fix = f"add `wait_interval_in_seconds`: 0 to 3600, {what}"
             yield Finding(_ROUTE, f"{routing.type} does not say how long to wait between its steps", fix)
 
 

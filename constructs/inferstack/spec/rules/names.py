@@ -69,9 +69,15 @@ def every_model_is_hosted(spec: ModelBackedSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS204", "Names of variants and components differ in more than case and hyphens.", _CONFIG, ModelSpec)
+@error(
+    "IS204",
+    "Names of models, variants and components differ in more than case and hyphens.",
+    _CONFIG,
+    ModelSpec,
+)
 def names_are_unique(spec: ModelSpec) -> Iterator[Finding]:
     """Metrics, scaling targets and logical ids are told apart by them."""
+    yield from _same("model", ((path, name) for path, name, _ in models(spec) if name is not None))
     yield from _same("variant", (((*path, "variant_name"), it.variant_name) for path, it in variants(spec)))
     yield from _same("inference component", ((path, name) for path, name, _ in components(spec)))
 

@@ -1,9 +1,11 @@
 """What scales, on which dimension and from which number: read by all rules on scaling."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
+from inferstack.defaults import WAKE_ASYNC_VARIANT, WAKE_COMPONENT
+from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
@@ -65,3 +67,27 @@ def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]
     for scaled in scaled_parts(spec):
         for index, policy in enumerate(scaled.scaling.policies):
             yield (*scaled.path, "policies", index), scaled, policy
+
+
+def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
+    """Every step policy with its path and with what it scales."""
+    for scaled in scaled_parts(spec):
+        for index, step in enumerate(scaled.scaling.step_policies):
+            yield (*scaled.path, "step_policies", index), scaled, step
+
+
+def name_of(policy: ScalingPolicy | StepPolicy) -> str:
+    """A policy is called like its metric unless it has a `policy_name`."""
+    return policy.metric if policy.policy_name is None else policy.policy_name
+
+
+def folded(name: str) -> str:
+    """What two names must differ in: as part of a logical id a name loses all but letters and digits."""
+    return re.sub(r"[^A-Za-z0-9]", "", name).lower() or name
+
+
+def wake_up_name(scaled: Scaled) -> str | None:
+    """Name of the policy that starts the first of it, if that is made; a step on its metric stands for it."""
+    made = (WAKE_COMPONENT if scaled.dimension == COPIES else WAKE_ASYNC_VARIANT).value
+    watched = {step.metric for step in scaled.scaling.step_policies}
+    return name_of(made) if scaled.scaling.min_capacity == 0 and made.metric not in watched else None

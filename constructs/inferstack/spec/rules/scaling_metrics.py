@@ -7,6 +7,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.quantity import is_time
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, policies
 from inferstack.spec.walk import (
@@ -108,6 +109,42 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
             share = f"{policy.target_value} is {policy.target_value / devices:.3g} % of {devices} {word}"
             fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
             yield Finding((*path, "target_value"), f"{policy.metric} is a sum: {share}", fix)
+
+
+# Each of them is about the endpoint's traffic or its files as a whole, however many share the work.
+_DO_NOT_FALL = frozenset(
+    {
+        *("Invocations", "InvocationsProcesssed", "Invocation4XXErrors", "Invocation5XXErrors"),
+        *("InvocationModelErrors", "InvocationFailures", "NoCapacityInvocationFailures", "ExpiredRequests"),
+        *("RequestDownloadFailures", "ResponseUploadFailures", "NotificationFailures"),
+        *("ModelCacheHit", "LoadedModelCount", "DiskUtilization", "HasBacklogWithoutCapacity"),
+    }
+)
+
+
+@error("IS516", "No policy holds a time at a target.", _TRACKING, ModelSpec)
+def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
+    """The number would be microseconds, and a time does not follow the capacity in proportion."""
+    for path, scaled, policy in policies(spec):
+        found = metrics.find(policy.metric, kind_of(spec)) if _published(spec, scaled, policy.metric) else ()
+        if any(is_time(metric) for metric in found):
+            message = f"{policy.metric} is a time, and `target_value` {policy.target_value} has no unit"
+            fix = "use `step_policies` with a threshold such as 200 ms"
+            yield Finding((*path, "target_value"), message, fix)
+
+
+@warning("IS517", "The metric of a policy falls when capacity is added.", _TRACKING, ModelSpec)
+def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise capacity grows to the most and stays there."""
+    for path, scaled, policy in policies(spec):
+        if policy.metric in _DO_NOT_FALL and _published(spec, scaled, policy.metric):
+            falling = [name for name in _fitting(spec, scaled) if _can_be_tracked(name)]
+            message = f"{policy.metric} stays as it is when capacity is added"
+            yield Finding((*path, "metric"), message, f"track {listed(falling)}, or use `step_policies`")
+
+
+def _can_be_tracked(name: str) -> bool:
+    return name not in _DO_NOT_FALL and not any(is_time(metric) for metric in metrics.find(name))
 
 
 def _utilizations(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric]]:

@@ -1,35 +1,24 @@
-"""IS530 to IS549: capacity that changes by steps and by the clock."""
+"""IS530 to IS539: capacity that changes by steps."""
 
 import math
-import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from inferstack.catalog import metrics
+from inferstack.defaults import ALARM_OPERATOR
 from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
-from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import UnfitQuantity, parse_threshold
-from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.scaled import INSTANCES, Scaled, scaled_parts
-from inferstack.spec.walk import is_async, kind_of
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.scaled import Scaled, folded, name_of, scaled_parts, steps, wake_up_name
+from inferstack.spec.walk import kind_of
 from inferstack.spec.words import choose
 
 _STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
-_SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
-_ACTION = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
-_FORM = re.compile(
-    r"cron\((\S+ +){5}\S+\)|rate\([1-9]\d* +(minute|hour|day)s?\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"
-)
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
-
-
-def _steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
-    for scaled in scaled_parts(spec):
-        for index, step in enumerate(scaled.scaling.step_policies):
-            yield (*scaled.path, "step_policies", index), scaled, step
+_PUT = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_StepAdjustment.html"
+_QUOTAS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-limits.html"
+_MOST_STEPS = 20
 
 
 def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> list[metrics.Metric]:
@@ -39,7 +28,7 @@ def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> list[metrics.Metr
 @error("IS530", "The metric of a step policy is published for what it scales.", _STEP, ModelSpec)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
-    for path, scaled, step in _steps(spec):
+    for path, scaled, step in steps(spec):
         if not _metrics_of(spec, scaled, step.metric):
             fitting = [name for name in metrics.names(kind_of(spec)) if _metrics_of(spec, scaled, name)]
             message = f"what scales here publishes no metric `{step.metric}`"
@@ -49,7 +38,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS531", "The threshold of a step policy fits its metric.", _STEP, ModelSpec)
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """As in an alarm: times carry a unit, shares a `%`."""
-    for path, scaled, step in _steps(spec):
+    for path, scaled, step in steps(spec):
         for metric in _metrics_of(spec, scaled, step.metric)[:1]:
             try:
                 parse_threshold(step.threshold, metric)
@@ -60,7 +49,7 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec)
 def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
     """A missing lower bound is minus infinity, a missing upper one infinity."""
-    for path, _, step in _steps(spec):
+    for path, _, step in steps(spec):
         found = sorted(map(_interval, step.step_adjustments))
         broken = any(low >= high for low, high in found)
         if broken or any(a[1] != b[0] for a, b in pairwise(found)):
@@ -77,22 +66,24 @@ def _interval(step: StepAdjustment) -> tuple[float, float]:
 
 @error("IS533", "Policies of one target have different names.", _STEP, ModelSpec)
 def names_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """A policy is called like its metric unless it has a `policy_name`."""
+    """Of either sort; the policy that starts the first of what is at zero has a name, too."""
     for scaled in scaled_parts(spec):
-        held = [it.policy_name or it.metric for it in scaled.scaling.policies]
-        found = [*held, *(it.policy_name or it.metric for it in scaled.scaling.step_policies)]
-        twice = {name for name, count in Counter(found).items() if count > 1}
+        held = [name_of(policy) for policy in scaled.scaling.policies]
+        woken_by = wake_up_name(scaled)
+        seen = {folded(name): name for name in (*held, *([] if woken_by is None else [woken_by]))}
         for index, step in enumerate(scaled.scaling.step_policies):
-            name = step.policy_name or step.metric
-            if name in twice:
+            name = name_of(step)
+            if folded(name) in seen:
                 where = (*scaled.path, "step_policies", index)
-                yield Finding(where, f"another policy is called `{name}`, too", "give it a `policy_name`")
+                message = f"the policy `{name}` is called like another: `{seen[folded(name)]}`"
+                yield Finding(where, message, "give it another `policy_name`")
+            seen.setdefault(folded(name), name)
 
 
 @error("IS534", "A least change goes with a change in percent.", _STEP, ModelSpec)
 def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
     """Other changes are numbers already."""
-    for path, _, step in _steps(spec):
+    for path, _, step in steps(spec):
         if step.min_adjustment_magnitude is not None and step.adjustment_type != "PercentChangeInCapacity":
             where = (*path, "min_adjustment_magnitude")
             message = f"`min_adjustment_magnitude` does not fit `{step.adjustment_type}`"
@@ -107,71 +98,70 @@ def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
 )
 def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
     """`datapoints_to_alarm` is at most `evaluation_periods`, which is 1 when absent."""
-    for path, _, step in _steps(spec):
+    for path, _, step in steps(spec):
         looked_at = 1 if step.evaluation_periods is None else step.evaluation_periods
         if step.datapoints_to_alarm is not None and step.datapoints_to_alarm > looked_at:
             message = f"{step.datapoints_to_alarm} of {looked_at} data points cannot breach"
             yield Finding((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
 
 
-@error("IS540", "A schedule is `cron(…)`, `rate(…)` or `at(…)`.", _SCHEDULE, ModelSpec)
-def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
-    """Cron expressions of AWS have six fields."""
-    for scaled in scaled_parts(spec):
-        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
-            if not is_opaque(action.schedule) and not _FORM.fullmatch(action.schedule):
-                where = (*scaled.path, "scheduled_actions", index, "schedule")
-                fix = "write cron(0 8 ? * MON-FRI *), rate(1 day) or at(2026-12-24T08:00:00)"
-                yield Finding(where, f'"{action.schedule[:60]}" is no schedule', fix)
+@error("IS536", "Steps have no end on the side that the alarm looks to.", _PUT, ModelSpec)
+def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
+    """Beyond the last bound nothing would happen; Application Auto Scaling refuses a bound without a step."""
+    for path, _, step in steps(spec):
+        found = [_interval(it) for it in step.step_adjustments]
+        if not _can_be_judged(step):
+            continue
+        low, high = min(it[0] for it in found), max(it[1] for it in found)
+        down = _looks_down(step)
+        if (down or low < 0) and low != -math.inf:
+            fix = "leave `metric_interval_lower_bound` out of the lowest step"
+            yield Finding((*path, "step_adjustments"), f"no step covers what is below {low}", fix)
+        if (not down or high > 0) and high != math.inf:
+            fix = "leave `metric_interval_upper_bound` out of the highest step"
+            yield Finding((*path, "step_adjustments"), f"no step covers what is above {high}", fix)
 
 
-@error("IS541", "Scheduled actions of one target have different names.", _ACTION, ModelSpec)
-def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
-    """An action replaces another one of its name."""
-    for scaled in scaled_parts(spec):
-        seen: set[str] = set()
-        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
-            if action.scheduled_action_name in seen:
-                where = (*scaled.path, "scheduled_actions", index, "scheduled_action_name")
+def _looks_down(step: StepPolicy) -> bool:
+    return (step.comparison_operator or ALARM_OPERATOR.value).startswith("Less")
+
+
+def _can_be_judged(step: StepPolicy) -> bool:
+    """Bounds that only the deployment knows, and steps that IS532 refuses, are left alone."""
+    bounds = [_interval(it) for it in step.step_adjustments]
+    known = not any(is_opaque(bound) and bound != -math.inf for pair in bounds for bound in pair)
+    return known and all(low < high for low, high in bounds)
+
+
+@warning("IS537", "A step lies on the side of the threshold that the alarm looks to.", _STEP, ModelSpec)
+def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """Bounds count from the threshold, and the other side sets off no alarm."""
+    for path, _, step in steps(spec):
+        down, side = _looks_down(step), "above" if _looks_down(step) else "below"
+        for index, (low, high) in enumerate(map(_interval, step.step_adjustments)):
+            if _can_be_judged(step) and (low >= 0 if down else high <= 0):
+                message = f"{low} to {high} is {side} the threshold, where the alarm never goes off"
                 yield Finding(
-                    where, f"`{action.scheduled_action_name}` is there already", "rename one of them"
+                    (*path, "step_adjustments", index), message, "count the bounds from the threshold"
                 )
-            seen.add(action.scheduled_action_name)
 
 
-@error("IS542", "A scheduled action sets limits that fit together.", _ACTION, ModelSpec)
-def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
-    """At least one of both, the least not above the most, and nothing below what can run."""
-    for scaled in scaled_parts(spec):
-        least = 1 if scaled.dimension == INSTANCES and not is_async(spec) else 0
-        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
-            low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
-            where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")
-            if low is None and high is None:
-                yield Finding(
-                    where, "the action changes nothing", "add `min_capacity`, `max_capacity` or both"
-                )
-            elif low is not None and high is not None and low > high:
-                yield Finding(
-                    where, f"`min_capacity` is {low} and `max_capacity` {high}", f"write at most {high}"
-                )
-            elif low is not None and low < least:
-                yield Finding((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
+@error("IS538", "A step policy has at most 20 steps.", _QUOTAS, ModelSpec)
+def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
+    """A quota of Application Auto Scaling."""
+    for path, _, step in steps(spec):
+        if len(step.step_adjustments) > _MOST_STEPS:
+            message = f"the policy has {len(step.step_adjustments)} steps"
+            yield Finding((*path, "step_adjustments"), message, f"at most {_MOST_STEPS} are allowed")
 
 
-@error(
-    "IS543", "The times of a scheduled action are instants, the beginning before the end.", _ACTION, ModelSpec
-)
-def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
-    """Written as 2026-12-01T00:00:00Z."""
-    for scaled in scaled_parts(spec):
-        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
-            where = (*scaled.path, "scheduled_actions", index)
-            times = {"start_time": action.start_time, "end_time": action.end_time}
-            for key, time in times.items():
-                if time is not None and not is_opaque(time) and not _INSTANT.fullmatch(time):
-                    yield Finding((*where, key), f'"{time[:60]}" is no time', "write 2026-12-01T00:00:00Z")
-            if None not in times.values() and str(action.start_time) >= str(action.end_time):
-                yield Finding(
-                    (*where, "end_time"), "the action ends before it begins", "write a later `end_time`"
-                )
+@error("IS539", "An exact capacity is not negative.", _STEP, ModelSpec)
+def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
+    """With `ExactCapacity` an adjustment is the capacity to have."""
+    for path, _, step in steps(spec):
+        for index, it in enumerate(step.step_adjustments):
+            number = it.scaling_adjustment
+            if step.adjustment_type == "ExactCapacity" and number < 0 and not is_opaque(number):
+                where = (*path, "step_adjustments", index, "scaling_adjustment")
+                fix = "write 0 or more, or `adjustment_type: ChangeInCapacity`"
+                yield Finding(where, f"the capacity to have is {number}", fix)

@@ -17,6 +17,8 @@ from inferstack.triton.model import CONFIG_FILE, Fault, FilePlace, Repository, T
 Kind = Literal["single", "multi-model"]
 LARGEST_CONFIG = 1 << 20
 """Bytes of a ``config.pbtxt`` that are looked at."""
+MOST_MODELS = 1_000
+"""Folders of models that are looked at. No container serves as many, and rules compare them."""
 _SUFFIX = ".tar.gz"
 # An archive is judged as an existing repository is.
 _SOURCE = ("triton", "repository")
@@ -76,7 +78,10 @@ def repository_in(contents: Contents, kind: Kind) -> Repository:
         return _model_at_the_top(contents)
     models: list[TritonModel] = []
     faults = list(_layout_faults(contents))
-    for folder in _model_folders(contents):
+    folders = _model_folders(contents)
+    if len(folders) > MOST_MODELS:
+        faults.append(_too_many_models(contents, len(folders)))
+    for folder in folders[:MOST_MODELS]:
         _read(contents, folder, folder, models, faults)
     default = served_by_multi_model(tuple(models))
     return Repository(contents.archive.name, tuple(models), default, kind, _SOURCE, tuple(faults))
@@ -131,6 +136,12 @@ def _layout_faults(contents: Contents) -> Iterator[Fault]:
         if _is_layer(contents, folder):
             message = f"{folder} holds models instead of being one: there is a folder too many"
             yield Fault(NO_REPOSITORY, archive, message, f"pack from inside it: tar -C {folder} -czf …")
+
+
+def _too_many_models(contents: Contents, count: int) -> Fault:
+    message = f"the archive has {count:,} folders of models; the first {MOST_MODELS:,} were looked at"
+    fix = "put models that are not called together into archives of their own"
+    return Fault(NO_REPOSITORY, FilePlace(contents.archive.as_posix()), message, fix)
 
 
 def _is_layer(contents: Contents, folder: str) -> bool:

@@ -20,6 +20,7 @@ from inferstack.triton.archive.gzip_reading import GzipContent, not_gzip
 from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.names import folded, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
+from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
 from inferstack.triton.model import CONFIG_FILE, Repository
 
@@ -46,6 +47,9 @@ def inspect_archive(archive: Path, kind: Kind, progress: Progress = silent) -> I
     ``kind`` is the kind of endpoint that is to load it. What is wrong with the models in it is for the rules
     to say, on ``repository``. Never raises for what is wrong.
     """
+    unfit_path = not_a_file(archive)
+    if unfit_path is not None:
+        return Inspection(archive, None, (), None, (unfit_path,))
     look = _Look(Contents(archive))
     try:
         packed = _read(archive, look, progress)
@@ -162,12 +166,13 @@ def _problems(look: _Look) -> Iterator[Problem]:
 
 def _junk_problems(archive: str, look: _Look) -> Iterator[Problem]:
     tops = {path.split("/")[0] for path in look.junk}
-    stray = sorted(top for top in tops if why_junk(top) is not None and look.contents.has_folder(top))
+    folders = {top for top in tops if why_junk(top) is not None and look.contents.has_folder(top)}
+    stray = sorted(folders)
     if stray:
         message = f"{_named(stray)} beside the models: the container takes a folder for a model"
         fix = f"leave it out: tar --exclude={stray[0]}"
         yield Problem(archive, 1, 1, STRAY_FOLDER, message, fix)
-    rest = [path for path in look.junk if path.split("/")[0] not in stray]
+    rest = [path for path in look.junk if path.split("/")[0] not in folders]
     if rest:
         message = f"files that tools left behind: {_named(rest)}"
         fix = "leave them out with tar --exclude"
