@@ -78,5 +78,5 @@ def stack_name(endpoint_name: str) -> str:
 
 
 def _without_version_rule() -> DefaultStackSynthesizer:
-    # One for each stack: stacks that share one also share its list of assets, which then grows with their square.
+    # One for each stack: those that share one share its list of assets, too, which grows with their square.
     return DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
