@@ -80,7 +80,8 @@ def _portions(statement: Value) -> Iterator[Value]:
     """A statement on many resources as several, so that it can be spread over policies."""
     resources = statement["Resource"]
     for start in range(0, len(resources), _MOST_RESOURCES):
-        sid = {"Sid": f"{statement['Sid']}{start // _MOST_RESOURCES + 1}"} if start else {}
+        named = start > 0 and "Sid" in statement
+        sid = {"Sid": f"{statement['Sid']}{start // _MOST_RESOURCES + 1}"} if named else {}
         yield {**statement, **sid, "Resource": resources[start : start + _MOST_RESOURCES]}
 
 

@@ -21,7 +21,8 @@ class ScalingPolicy(Block):
     follow from it."""
     target_value: Number
     """The value to hold, in the metric's own unit. GPUUtilization is a sum over the GPUs of an
-    instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240."""
+    instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240. A latency
+    has no target; for one, there are `step_policies`."""
     scale_in_cooldown: int | None = None
     """Seconds to wait after removing capacity before removing more."""
     scale_out_cooldown: int | None = None

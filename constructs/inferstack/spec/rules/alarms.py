@@ -237,7 +237,11 @@ def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
 
 
 # These compare with a band that another metric of the alarm makes, and not with a threshold.
-_OF_A_BAND = ("LessThanLowerOrGreaterThanUpperThreshold", "LessThanLowerThreshold", "GreaterThanUpperThreshold")
+_OF_A_BAND = (
+    "LessThanLowerOrGreaterThanUpperThreshold",
+    "LessThanLowerThreshold",
+    "GreaterThanUpperThreshold",
+)
 
 
 @error("IS811", "An alarm compares with its threshold, and not with a band.", _ALARM, ModelSpec)

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.scaled import scaled_parts, steps, wake_up_name
 from inferstack.spec.walk import PlacedContainer, containers
 
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
+_ROLE_TAGS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html"
+_CLOUDFORMATION_TAGS = (
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html"
+)
 # The API's documentation bounds the whole map; no schema can.
 _MOST_BYTES = 32 * 1024
 
@@ -138,3 +144,43 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
             if not fits and not is_opaque(text):
                 message = f'the {name} "{text[:60]}" has characters that a tag may not have'
                 yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
+
+
+@error("IS223", "Keys of tags differ in more than case where a role is made.", _ROLE_TAGS, ModelSpec)
+def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """IAM compares keys without regard to case; the other services do not."""
+    if isinstance(spec.execution_role, str):
+        return
+    first: dict[str, str] = {}
+    for key in spec.tags or {}:
+        if key.casefold() in first:
+            message = f"`{key}` and `{first[key.casefold()]}` are one key to IAM, which has the role"
+            yield Finding(("tags", key), message, "keep one of them, or name a role in `execution_role`")
+        first.setdefault(key.casefold(), key)
+
+
+@error("IS224", "A tag has a value where a resource needs one.", _CLOUDFORMATION_TAGS, ModelSpec)
+def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    strict = [
+        type_name
+        for type_name in _made(spec)
+        if cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0) > 0
+    ]
+    for key, value in (spec.tags or {}).items():
+        if strict and not value:
+            message = f"the tag `{key}` is empty, and {strict[0]} takes no empty value"
+            yield Finding(("tags", key), message, 'write a value such as "-", or remove the tag')
+
+
+def _made(spec: ModelSpec) -> Iterator[str]:
+    """Types that a spec may do without, of those that are particular about tags."""
+    if isinstance(spec, InferenceComponentsSpec):
+        yield "AWS::SageMaker::InferenceComponent"
+    has_alarms = spec.alarms is not False
+    if has_alarms and isinstance(spec.alarms, Alarms):
+        has_alarms = spec.alarms.defaults or bool(spec.alarms.rules)
+    if has_alarms or any(True for _ in steps(spec)) or any(map(wake_up_name, scaled_parts(spec))):
+        yield "AWS::CloudWatch::Alarm"
+    if spec.dashboard is not False:
+        yield "AWS::CloudWatch::Dashboard"

@@ -1,11 +1,15 @@
 """IS820 to IS829: what the endpoint's role may do."""
 
+import re
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.execution_role import ExecutionRole
+from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.walk import is_async
+from inferstack.spec.words import choose
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"
@@ -71,3 +75,71 @@ def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
         where = ("endpoint_config", "async_inference_config")
         fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
         yield Finding(where, "the role that is made cannot read requests from S3", fix)
+
+
+_QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"
+_SID = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_sid.html"
+_OPERATORS = (
+    "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
+)
+# Of the ten that a role may have without asking AWS for more, one is the policy that is made.
+_MOST_POLICIES = 9
+# Statements of the policy that is made; those that would be too long are numbered.
+_OUR_SIDS = re.compile(
+    "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
+    "|GrantKeysByAlias|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
+    "|WriteLogs|PublishMetrics)[0-9]*"
+)
+_EACH = ("Equals", "NotEquals")
+_ORDER = ("LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals")
+_CONDITION_OPERATORS = (
+    *(f"String{it}" for it in (*_EACH, "EqualsIgnoreCase", "NotEqualsIgnoreCase", "Like", "NotLike")),
+    *(f"{kind}{it}" for kind in ("Numeric", "Date") for it in (*_EACH, *_ORDER)),
+    *(f"Arn{it}" for it in (*_EACH, "Like", "NotLike")),
+    *("Bool", "BinaryEquals", "IpAddress", "NotIpAddress"),
+)
+
+
+def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
+    role = spec.execution_role
+    for index, statement in enumerate(role.statements if isinstance(role, ExecutionRole) else ()):
+        yield ("execution_role", "statements", index), statement
+
+
+@warning("IS824", "A role has no more managed policies than AWS allows by default.", _QUOTAS, ModelSpec)
+def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
+    """The quota can be raised; one policy is made here."""
+    role = spec.execution_role
+    count = len(role.managed_policy_arns) if isinstance(role, ExecutionRole) else 0
+    if count > _MOST_POLICIES:
+        message = (
+            f"{count} policies and the one that is made are more than the {_MOST_POLICIES + 1} of a role"
+        )
+        fix = f"name at most {_MOST_POLICIES}, use `statements`, or have the quota raised"
+        yield Finding(("execution_role", "managed_policy_arns"), message, fix)
+
+
+@error("IS825", "Statements have names of their own.", _SID, ModelSpec)
+def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """Among themselves and from those that are made: all of them are in one policy."""
+    seen: set[str] = set()
+    for path, statement in _statements(spec):
+        sid = statement.sid
+        if sid is not None and (sid in seen or _OUR_SIDS.fullmatch(sid)):
+            whose = "another statement" if sid in seen else "a statement that is made for the endpoint"
+            yield Finding((*path, "sid"), f"{whose} is called `{sid}`, too", "choose another `sid`")
+        if sid is not None:
+            seen.add(sid)
+
+
+@error("IS826", "The operator of a condition is one that IAM has.", _OPERATORS, ModelSpec)
+def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
+    """With or without `ForAllValues:` or `ForAnyValue:` in front and `IfExists` behind."""
+    for path, statement in _statements(spec):
+        for operator in statement.condition or {}:
+            bare = re.sub("^(ForAllValues|ForAnyValue):", "", operator)
+            known = bare == "Null" or bare.removesuffix("IfExists") in _CONDITION_OPERATORS
+            if not known and not is_opaque(operator):
+                message = f"IAM has no condition operator `{operator[:60]}`"
+                fix = choose(bare.removesuffix("IfExists"), [*_CONDITION_OPERATORS, "Null"])
+                yield Finding((*path, "condition", operator), message, fix)

@@ -90,7 +90,7 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
                 )
 
 
-@error("IS612", "A traffic shift says how long to wait between its steps.", _ROUTING, ModelSpec)
+@error("IS612", "A traffic shift says how long to wait after a step.", _ROUTING, ModelSpec)
 def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
     """The API asks for it whatever the type; 0 is an answer."""
     for policy in _blue_green(spec):
@@ -98,7 +98,7 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
         if routing.wait_interval_in_seconds is None:
             what = "long enough for alarms to go off" if routing.type in _SIZE_OF else "0 will do"
             fix = f"add `wait_interval_in_seconds`: 0 to 3600, {what}"
-            yield Finding(_ROUTE, f"{routing.type} does not say how long to wait between its steps", fix)
+            yield Finding(_ROUTE, f"{routing.type} does not say how long to wait", fix)
 
 
 @error("IS613", "A canary is at most half of the fleet, a linear step 10 to 50 %.", _ROUTING, ModelSpec)

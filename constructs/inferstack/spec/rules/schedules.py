@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
 from inferstack.spec.blocks.autoscaling import ScheduledAction
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -95,9 +94,7 @@ def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
         start = None if action.start_time is None else _instant(action.start_time)
         end = None if action.end_time is None else _instant(action.end_time)
         if start is not None and end is not None and start >= end:
-            yield Finding(
-                (*path, "end_time"), "the action ends before it begins", "write a later `end_time`"
-            )
+            yield Finding((*path, "end_time"), "the action ends before it begins", "write a later `end_time`")
 
 
 @warning("IS544", "The time zone of a schedule is one that there is.", _SCHEDULE, ModelSpec)
@@ -111,6 +108,9 @@ def time_zone_is_known(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _is_zone(name: str) -> bool:
+    # Few specs name a time zone, and the others start faster without this module.
+    from zoneinfo import ZoneInfo  # noqa: PLC0415
+
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -132,9 +132,10 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
 def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
     """A limit that an action leaves out stays what the target or another action has made it."""
     for path, scaled, action in _actions(spec):
-        limits = [it.scalable_target_action for it in scaled.scaling.scheduled_actions or ()]
-        most = max([scaled.scaling.max_capacity, *(it.max_capacity for it in limits if it.max_capacity is not None)])
-        least = min([scaled.scaling.min_capacity, *(it.min_capacity for it in limits if it.min_capacity is not None)])
+        mosts, leasts = list(_limits(scaled, "max_capacity")), list(_limits(scaled, "min_capacity"))
+        if any(map(is_opaque, (*mosts, *leasts))):
+            continue
+        most, least = max(mosts), min(leasts)
         low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
         where = (*path, "scalable_target_action")
         if high is None and low is not None and low > most:
@@ -143,3 +144,12 @@ def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
         if low is None and high is not None and high < least:
             message = f"`max_capacity` is {high}, and the least is never below {least}"
             yield Finding((*where, "max_capacity"), message, f"write {least} or more, or add `min_capacity`")
+
+
+def _limits(scaled: Scaled, key: str) -> Iterator[int]:
+    """Every value that a limit ever has."""
+    yield getattr(scaled.scaling, key)
+    for action in scaled.scaling.scheduled_actions or ():
+        limit = getattr(action.scalable_target_action, key)
+        if limit is not None:
+            yield limit

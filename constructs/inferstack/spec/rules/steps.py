@@ -127,7 +127,9 @@ def _looks_down(step: StepPolicy) -> bool:
 
 
 def _can_be_judged(step: StepPolicy) -> bool:
-    """Bounds that only the deployment knows, and steps that IS532 refuses, are left alone."""
+    """What only the deployment knows, and steps that IS532 refuses, are left alone."""
+    if is_opaque(step.comparison_operator):
+        return False
     bounds = [_interval(it) for it in step.step_adjustments]
     known = not any(is_opaque(bound) and bound != -math.inf for pair in bounds for bound in pair)
     return known and all(low < high for low, high in bounds)

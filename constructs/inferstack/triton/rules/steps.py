@@ -1,6 +1,6 @@
 """IS958 to IS964: the steps of an ensemble against the models that they call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,11 +29,20 @@ class _Call:
 
 
 def _calls(repository: Repository) -> Iterator[_Call]:
+    members = _by_name(repository)
     for model in repository.models:
-        for index, step in enumerate(model.config.ensemble_scheduling.step):
-            member = repository.model(step.model_name)
-            if member is not None:
-                yield _Call(model, index, step, member)
+        yield from _calls_of(model, members)
+
+
+def _by_name(repository: Repository) -> dict[str, TritonModel]:
+    return {model.name: model for model in reversed(repository.models)}
+
+
+def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[_Call]:
+    for index, step in enumerate(ensemble.config.ensemble_scheduling.step):
+        member = members.get(step.model_name)
+        if member is not None:
+            yield _Call(ensemble, index, step, member)
 
 
 @error("IS958", "A step calls a version that is loaded; -1 is the latest.", _MANAGER)
@@ -110,11 +119,9 @@ def _own_ends(model: TritonModel) -> Iterator[tuple[str, _End]]:
             yield tensor.name, _End(model.name, batching, kind, tuple(dims), (field, index))
 
 
-def _step_ends(repository: Repository, model: TritonModel) -> Iterator[tuple[str, _End]]:
+def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[tuple[str, _End]]:
     """What the models of the steps take and give; for them `dims` count, whatever `reshape` says."""
-    for call in _calls(repository):
-        if call.ensemble is not model:
-            continue
+    for call in _calls_of(model, members):
         config = call.member.config
         for field, key in (("input", "input_map"), ("output", "output_map")):
             for tensor in getattr(config, field):
@@ -127,12 +134,11 @@ def _step_ends(repository: Repository, model: TritonModel) -> Iterator[tuple[str
 
 def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _End]]:
     """Each end of a tensor together with the end that decides what the tensor is: the first one."""
+    members = _by_name(repository)
     for model in repository.models:
         first: dict[str, _End] = {}
         ends = (
-            [*_own_ends(model), *_step_ends(repository, model)]
-            if model.config.ensemble_scheduling.step
-            else []
+            [*_own_ends(model), *_step_ends(model, members)] if model.config.ensemble_scheduling.step else []
         )
         for name, end in ends:
             # What a backend fills in by itself is not known here.
@@ -184,9 +190,10 @@ def batches_reach_every_model(repository: Repository, context: Context) -> Itera
 @error("IS964", "The inputs of a step come from one decoupled model at most.", _ENSEMBLE)
 def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[Finding]:
     """Two models that answer as often as they like cannot be joined answer by answer."""
+    members = _by_name(repository)
     for model in repository.models:
         origins: dict[str, str] = {tensor.name: "" for tensor in model.config.input}
-        waiting = [call for call in _calls(repository) if call.ensemble is model and call.step.input_map]
+        waiting = [call for call in _calls_of(model, members) if call.step.input_map]
         while ready := [
             call for call in waiting if all(it in origins for it in call.step.input_map.values())
         ]:
