@@ -1,6 +1,7 @@
 import tempfile
 
 import aws_cdk as cdk
+import aws_cdk.cloud_assembly_schema  # annotations are read as its classes, which jsii must know by then
 import jsii
 import msgspec
 import pytest
