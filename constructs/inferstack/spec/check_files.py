@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.check import LoadedSpec, check_document
 from inferstack.spec.document import read_document
 from inferstack.spec.problem import Problem, SpecError, SpecPath
@@ -11,6 +12,7 @@ from inferstack.spec.walk import components
 NO_SPECS = "IS040"
 SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"
+SAME_DASHBOARD = "IS043"
 CROSS_FILE_CODES = {
     NO_SPECS: "The folder holds no spec file, or cannot be read.",
     SAME_ENDPOINT: (
@@ -21,6 +23,7 @@ CROSS_FILE_CODES = {
         "Two specs deploy inference components of the same name into the same account and region. There can "
         "be one of a name there, also on different endpoints."
     ),
+    SAME_DASHBOARD: "Two specs write a dashboard of the same name: the later one would replace the other.",
 }
 """Code and meaning of everything that this module reports."""
 
@@ -95,7 +98,8 @@ def _deployed_together(specs: list[LoadedSpec]) -> Iterator[list[LoadedSpec]]:
 
 
 def cross_file_problems(loaded: Iterable[LoadedSpec]) -> list[Problem]:
-    """What specs that are deployed together do to one another: two endpoints or components of one name.
+    """What specs that are deployed together do to one another: two endpoints, components or
+    dashboards of one name.
 
     Each is reported at the later spec. An account or region that neither names counts as the same.
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
@@ -118,9 +122,12 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
     yield SAME_ENDPOINT, ("endpoint_name",), one.spec.endpoint_name
     for path, name, _ in components(one.spec):
         yield SAME_COMPONENT, path, name
+    board = one.spec.dashboard
+    if isinstance(board, Dashboard) and board.dashboard_name is not None:
+        yield SAME_DASHBOARD, ("dashboard", "dashboard_name"), board.dashboard_name
 
 
-_WHAT = {SAME_ENDPOINT: "endpoint", SAME_COMPONENT: "inference component"}
+_WHAT = {SAME_ENDPOINT: "endpoint", SAME_COMPONENT: "inference component", SAME_DASHBOARD: "dashboard"}
 
 
 def _same_name(

@@ -1,0 +1,41 @@
+"""Names that can be there once in an account and region, over several specs."""
+
+from typing import Any
+
+import pytest
+import yaml
+from support.resolving import BASES, merged
+
+from inferstack.spec.check import LoadedSpec, parse_spec
+from inferstack.spec.check_files import cross_file_problems
+
+
+def loaded(base: str, change: str) -> LoadedSpec:
+    data: dict[str, Any] = merged(yaml.safe_load(BASES[base]), yaml.safe_load(change))
+    return parse_spec(data)
+
+
+OTHER_NAME = "endpoint_name: other"
+ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_components: {chat: {specification: {container: {image: 111122223333.dkr.ecr.eu-west-1.amazonaws.com/llm:1}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other", "code"),
+    [
+        ("single", "{}", "{}", "IS041"),
+        ("single", "endpoint_name: Net", "endpoint_name: net", "IS041"),
+        ("components", "{}", OTHER_NAME, "IS042"),
+        ("single", "dashboard: {dashboard_name: ml}", "{endpoint_name: other, dashboard: {dashboard_name: ml}}", "IS043"),
+    ],
+)
+def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code: str) -> None:
+    (problem,) = [it for it in cross_file_problems([loaded(base, one), loaded(base, other)]) if it.code == code]
+    assert "is taken" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other"),
+    [("single", "{}", OTHER_NAME), ("components", "env: {region: us-east-1}", ELSEWHERE)],
+)
+def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None:
+    assert not cross_file_problems([loaded(base, one), loaded(base, other)])
