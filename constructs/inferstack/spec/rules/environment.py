@@ -15,6 +15,7 @@ from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.scaled import scaled_parts, steps, wake_up_name
 from inferstack.spec.walk import PlacedContainer, containers
 
+_REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
 _ROLE_TAGS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html"
@@ -184,3 +185,12 @@ def _made(spec: ModelSpec) -> Iterator[str]:
         yield "AWS::CloudWatch::Alarm"
     if spec.dashboard is not False:
         yield "AWS::CloudWatch::Dashboard"
+
+
+@error("IS217", "An environment is not taken for one of CloudFormation's functions.", _REF, ModelSpec)
+def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
+    """A mapping whose only key is `Ref` is a reference, wherever it stands in a template."""
+    for placed in containers(spec):
+        if set(placed.container.environment or {}) == {"Ref"}:
+            message = "`Ref` alone would be a reference of CloudFormation"
+            yield Finding((*placed.path, "environment"), message, "rename the variable, or add another one")
