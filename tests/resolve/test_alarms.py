@@ -109,3 +109,12 @@ def test_an_alarm_has_one_kind_of_statistic(resolve: Resolved) -> None:
     for base in ("single", "multi", "components"):
         for alarm in of_type(resolve(base), ALARM).values():
             assert ("Statistic" in alarm) != ("ExtendedStatistic" in alarm)
+
+
+@pytest.mark.parametrize(
+    ("operator", "words"), [("LessThanThreshold", "falls to"), ("GreaterThanThreshold", "reaches")]
+)
+def test_a_description_says_which_way_the_number_goes(resolve: Resolved, operator: str, words: str) -> None:
+    change = f"alarms: {{rules: [{{metric: CPUUtilization, threshold: 5, comparison_operator: {operator}}}]}}"
+    (alarm,) = alarms(resolve("single", change), "CPUUtilization")
+    assert f"{words} 5" in alarm["AlarmDescription"]

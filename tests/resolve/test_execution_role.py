@@ -190,3 +190,24 @@ def test_a_model_package_is_named_by_its_arn(resolve: Resolved) -> None:
     assert arn == {
         "Fn::Sub": "arn:${AWS::Partition}:sagemaker:${AWS::Region}:${AWS::AccountId}:model-package/ranker/3"
     }
+
+
+@pytest.mark.parametrize(
+    ("url", "arn"),
+    [
+        ("s3://models/mistral", "s3:::models/mistral/*"),
+        ("s3://models/mistral/", "s3:::models/mistral/*"),
+        ("s3://models/source.tar.gz", "s3:::models/source.tar.gz"),
+    ],
+)
+def test_files_that_the_environment_names_are_read(resolve: Resolved, url: str, arn: str) -> None:
+    read = statements(resolve("single", f"model: {{environment: {{HF_MODEL_ID: '{url}'}}}}"))[
+        "ReadModelFiles"
+    ]
+    assert {"Fn::Sub": f"arn:${{AWS::Partition}}:{arn}"} in read["Resource"]
+
+
+def test_the_baseline_of_explanations_is_read(resolve: Resolved) -> None:
+    shap = "{shap_baseline_config: {shap_baseline_uri: 's3://models/baseline.csv'}}"
+    change = f"endpoint_config: {{explainer_config: {{clarify_explainer_config: {{shap_config: {shap}}}}}}}"
+    assert "models/baseline.csv" in plain(statements(resolve("single", change))["ReadModelFiles"]["Resource"])

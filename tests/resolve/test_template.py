@@ -153,3 +153,11 @@ def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved)
 )
 def test_only_pseudo_parameters_are_filled_in_at_deployment(value: Any, expected: Any) -> None:
     assert at_deployment(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("region", "host"), [("cn-north-1", "console.amazonaws.cn"), ("us-east-1", "console.aws.amazon.com")]
+)
+def test_the_dashboard_is_in_the_console_of_the_partition(resolve: Resolved, region: str, host: str) -> None:
+    outputs = resolve("single", region=region)["Outputs"]
+    assert f".{host}/cloudwatch/" in outputs["DashboardUrl"]["Value"]["Fn::Sub"]
