@@ -41,8 +41,7 @@ def build_app(
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
     """
     app = App(
-        # Absolute, since Node's working directory stays the one that it was started in.
-        outdir=str(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir).absolute()),
+        outdir=str(_writable(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir))),
         context=context,
         analytics_reporting=False,
         # They name lines of Node's, never of Python.
@@ -61,6 +60,19 @@ def build_app(
         sys.exit(1)
     _add_stacks(app, loaded)
     return app
+
+
+def _writable(folder: Path) -> Path:
+    """The folder, there and absolute, since Node's working directory stays the one that it was started in.
+
+    CDK would make it, too, and answers with a traceback of Node's where it cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fix = f"choose another by {_OUTDIR}, or `cdk synth -o DIR`"
+        sys.exit(f"{here(str(folder))}: the output folder cannot be made: {error.strerror}; {fix}")
+    return folder.absolute()
 
 
 def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:

@@ -108,6 +108,13 @@ def test_a_folder_that_is_not_there_is_a_problem(folder, capsys):
     assert "nowhere:1:1: IS001" in capsys.readouterr().err
 
 
+def test_an_output_folder_that_cannot_be_made_is_named(folder):
+    write("a.yaml", SPEC.format(name="a", count=1))
+    Path("taken").write_text("", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"^taken: the output folder cannot be made: File exists; choose another"):
+        build_app(outdir="taken")
+
+
 def test_a_stage_that_a_spec_does_not_have_is_a_problem(folder, capsys):
     write("a.yaml", SPEC.format(name="a", count=1) + STAGES)
     with pytest.raises(SystemExit):

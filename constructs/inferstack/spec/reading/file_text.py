@@ -45,7 +45,7 @@ def _read_bytes(path: Path, file: str) -> bytes:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
-        raise _error(file, NO_FILE, "there is no such file", _similar_files(path)) from None
+        raise _error(file, NO_FILE, f"there is no such {_awaited(path)}", _similar_files(path)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         message = f"the file cannot be read: {reason}"
@@ -71,7 +71,14 @@ def _similar_files(path: Path) -> str:
     except OSError:
         return f"there is no directory `{path.parent.as_posix()}` either"
     close = nearest(path.name, names)
-    return "check the path" if close is None else f"did you mean `{close}`?"
+    if close is not None:
+        return f"did you mean `{close}`?"
+    return "check the path" if path.suffix else "name a spec file, or the folder that holds your spec files"
+
+
+def _awaited(path: Path) -> str:
+    """What the path would be: one without an ending is rather a folder, as `model_specs` is."""
+    return "file" if path.suffix else "file or folder"
 
 
 def _decoded(content: bytes, file: str) -> str:
