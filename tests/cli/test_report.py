@@ -1,6 +1,7 @@
 """The formats of a report, down to the characters that need escaping."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -8,7 +9,18 @@ from urllib.parse import unquote
 import pytest
 
 from inferstack.spec.problem import LONGEST_TEXT, Problem, Severity
-from inferstack.spec.report import FORMATS, as_json, github, sarif, summary, text
+from inferstack.spec.report import (
+    FORMATS,
+    Findings,
+    as_json,
+    github,
+    gitlab,
+    markdown,
+    sarif,
+    summary,
+    text,
+)
+from inferstack.spec.report.markdown import LONGEST
 
 ERROR = Problem("a.yaml", 3, 5, "IS101", "unknown key `x`", "did you mean `y`?", path=("variants", 0, "x"))
 WARNING = Problem("b.yaml", 1, 1, "IS012", "100 %, no: two\r\nlines", severity=Severity.WARNING)
@@ -45,7 +57,7 @@ def test_text_cannot_command_the_terminal(found: str, shown: str) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_long_message_is_cut_in_every_format(form: str, here: Path) -> None:
     long = Problem("a.yaml", 1, 1, "IS101", f"found {'x' * 300_000} here", f"did you mean {'y' * 300_000}?")
-    shown = FORMATS[form]([long])
+    shown = FORMATS[form](Findings([long]))
     assert len(shown) < 5_000
     for words in ("found x", "x here", "did you mean y", "y?"):
         assert words in shown
@@ -67,10 +79,12 @@ def test_json_has_every_field_of_a_problem() -> None:
 
 
 def test_no_problems_are_an_empty_report_in_every_format(here: Path) -> None:
-    assert {name: report([]) for name, report in FORMATS.items() if name != "sarif"} == {
+    assert {name: report(Findings([])) for name, report in FORMATS.items() if name != "sarif"} == {
         "text": "",
         "json": "[]\n",
         "github": "",
+        "gitlab": "[]\n",
+        "markdown": "### inferstack: 0 specs: no problems\n",
     }
     assert json.loads(sarif([]))["runs"][0]["results"] == []
 
@@ -140,3 +154,59 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
 )
 def test_the_summary_counts(problems: list[Problem], files: int, said: str) -> None:
     assert summary(problems, files) == said
+
+
+def test_gitlab_findings_have_what_its_format_requires(here: Path) -> None:
+    [error, warning] = json.loads(gitlab([ERROR, WARNING]))
+    assert error.pop("fingerprint") != warning.pop("fingerprint")
+    assert error == {
+        "description": "unknown key `x`; did you mean `y`?",
+        "check_name": "IS101",
+        "severity": "major",
+        "location": {"path": "a.yaml", "lines": {"begin": 3}},
+    }
+    assert warning["severity"] == "minor"
+
+
+def test_a_finding_that_moved_to_another_line_is_no_new_one_for_gitlab(here: Path) -> None:
+    moved = replace(ERROR, line=ERROR.line + 7)
+    prints = [finding["fingerprint"] for finding in json.loads(gitlab([ERROR, moved]))]
+    assert json.loads(gitlab([moved]))[0]["fingerprint"] == prints[0]
+    assert len(set(prints)) == 2, "two that say the same are still two"
+
+
+def test_markdown_says_what_is_wrong_and_what_deploying_does(here: Path) -> None:
+    notes = ["a.yaml (prod) against old/a.template.json: replaced Model; updated Endpoint"]
+    assert markdown(Findings([ERROR, WARNING], 2, notes)) == (
+        "### inferstack: 1 error, 1 warning in 2 of 2 specs\n\n"
+        "- a.yaml (prod) against old/a.template.json: replaced Model; updated Endpoint\n\n"
+        "| Severity | Where | What |\n"
+        "| --- | --- | --- |\n"
+        "| error | `a.yaml:3` | **IS101** unknown key `x`; did you mean `y`? |\n"
+        r"| warning | `b.yaml:1` | **IS012** 100 %, no: two\\r\\nlines |"
+        "\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        ("a | b", r"a \| b"),
+        ("<script>", r"\<script\>"),
+        ("no * where", r"no \* where"),
+        ("`a|b` and <c>", r"`a\|b` and \<c\>"),
+        ("a lone ` is no code <c>", r"a lone \` is no code \<c\>"),
+        ("[text](https://example.com)", r"\[text\](https://example.com)"),
+    ],
+)
+def test_markdown_shows_what_was_found_and_is_not_commanded_by_it(found: str, shown: str, here: Path) -> None:
+    [row] = markdown(Findings([Problem("a.yaml", 1, 1, "IS101", found)], 1)).splitlines()[-1:]
+    assert row == f"| error | `a.yaml:1` | **IS101** {shown} |"
+
+
+def test_markdown_fits_into_a_comment_and_says_what_is_left_out(here: Path) -> None:
+    many = [Problem("a.yaml", line, 1, "IS101", "x" * 900) for line in range(1, 101)]
+    shown = markdown(Findings(many, 1))
+    rows = shown.count("| error |")
+    assert len(shown) < LONGEST + 1_000
+    assert shown.endswith(f"\n… and {100 - rows} more\n")

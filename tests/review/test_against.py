@@ -52,6 +52,15 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
     return say
 
 
+def test_a_markdown_report_tells_of_the_updates_too(say: Say) -> None:
+    render(write("bert"))
+    write("bert", url="two")
+    _, shown, [note] = say("specs", "--format", "markdown")
+    assert shown[0] == "### inferstack: 1 warning in 1 of 1 spec"
+    assert f"- {note}" in shown
+    assert shown[-1].startswith("| warning | `specs/bert.yaml:5` | **IS870** ")
+
+
 def test_the_same_spec_changes_nothing(say: Say) -> None:
     render(write("bert"))
     assert say() == (

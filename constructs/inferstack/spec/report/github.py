@@ -1,0 +1,33 @@
+"""For GitHub: annotations of the lines of a pull request."""
+
+from collections.abc import Sequence
+
+from inferstack.spec.problem import Problem
+from inferstack.spec.report.words import here, words
+
+
+def github(problems: Sequence[Problem]) -> str:
+    """Commands that make GitHub annotate the lines of a pull request.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+    """
+    return "".join(f"{_command(problem)}\n" for problem in problems)
+
+
+def _command(problem: Problem) -> str:
+    properties = {
+        "file": here(problem.file),
+        "line": str(problem.line),
+        "col": str(problem.column),
+        "title": problem.code,
+    }
+    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{problem.severity.value} {written}::{_data(words(problem))}"
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,63 @@
+"""What all formats have in common: words for problems, names of files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from inferstack.spec.check_files import NO_SPECS
+from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
+
+# What these are about is no spec: a folder without any, or a template to compare with.
+_BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK}
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that a report may tell: problems, of so many specs, and a line on each update."""
+
+    problems: Sequence[Problem]
+    specs: int = 0
+    updates: Sequence[str] = ()
+
+
+def product_version() -> str:
+    """The version of the installed package; of sources that are not installed there is none."""
+    try:
+        return version("inferstack")
+    except PackageNotFoundError:
+        return "0"
+
+
+def summary(problems: Sequence[Problem], files: int) -> str:
+    """How many problems in how many of so many specs, in one line without line break.
+
+    Folders and templates that something is wrong with are counted beside the specs.
+    """
+    specs = _counted(files, "spec")
+    if not problems:
+        return f"{specs}: no problems"
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    counts = ((errors, "error"), (len(problems) - errors, "warning"))
+    found = ", ".join(_counted(count, noun) for count, noun in counts if count)
+    wrong = {problem.file for problem in problems if problem.code not in _BESIDE_SPECS}
+    beside = {problem.file for problem in problems if problem.code in _BESIDE_SPECS}
+    more = f" and in {_counted(len(beside), 'other path')}" if beside else ""
+    return f"{found} in {len(wrong)} of {specs}{more}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def words(problem: Problem) -> str:
+    """What is wrong and how to mend it, without the place."""
+    return f"{problem.message}; {problem.fix}" if problem.fix else problem.message
+
+
+def here(file: str) -> str:
+    """A file's name from the working directory on, absolute if it lies elsewhere; with forward slashes."""
+    path = Path(file).absolute()
+    inside = path.is_relative_to(Path.cwd())
+    return (path.relative_to(Path.cwd()) if inside else path).as_posix()
