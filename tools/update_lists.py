@@ -23,8 +23,8 @@ _METRICS_TOP = f"""\
 
 {_GENERATED}
 
-`metric:` in `autoscaling` and in `alarms` is AWS's own name; namespace, dimensions, statistic and unit follow.
-A metric that the endpoint does not publish is refused: an alarm on it would never leave INSUFFICIENT_DATA.
+`metric:` in `autoscaling` and in `alarms` is AWS's own name; namespace, dimensions, statistic and unit
+follow. A metric that the endpoint does not publish is refused: an alarm on it would never leave INSUFFICIENT_DATA.
 """
 _SCALING_TOP = """\
 ## Predefined for target tracking
@@ -43,8 +43,8 @@ _IMAGES_TOP = f"""\
 
 {_GENERATED}
 
-`image: {{framework: NAME, version: "VERSION"}}` becomes the URI of AWS's own image in the stack's region, for the
-processor of the instance type. Any other image is written as its full URI.
+`image: {{framework: NAME, version: "VERSION"}}` becomes the URI of AWS's own image in the stack's region, for
+the processor of the instance type. Any other image is written as its full URI.
 """
 
 
