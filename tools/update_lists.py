@@ -23,8 +23,8 @@ _METRICS_TOP = f"""\
 
 {_GENERATED}
 
-`metric:` in `autoscaling` and in `alarms` is AWS's own name; namespace, dimensions, statistic and unit
-follow. A metric that the endpoint does not publish is refused: an alarm on it would never leave INSUFFICIENT_DATA.
+`metric:` in `autoscaling` and in `alarms` is AWS's own name: namespace, dimension and unit follow from it.
+A metric that the endpoint does not publish is refused: an alarm on it would stay in INSUFFICIENT_DATA.
 """
 _SCALING_TOP = """\
 ## Predefined for target tracking
