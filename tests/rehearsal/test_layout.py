@@ -1,17 +1,14 @@
 """The files of an archive as the container finds them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.rehearsal import spec
 
 from inferstack.spec.check import load_spec
-from inferstack.triton.archive.local_file import LocalFile, LocalFileError
 from inferstack.triton.messages import parse_text
 from inferstack.triton.model import FilePlace, Place
-from inferstack.triton.rehearsal.layout import LaidOut, lay_out
-from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.layout import LaidOut, pack_and_lay_out
 from inferstack.triton.repository import repositories_of
 
 SPEC = spec(
@@ -50,7 +47,10 @@ def _lay_out(folder: Path) -> LaidOut:
     def locate(place: Place) -> FilePlace:
         return place if isinstance(place, FilePlace) else FilePlace("spec.yaml")
 
-    [laid_out] = lay_out({folder / "out": repository}, [folder], locate)
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    [laid_out] = pack_and_lay_out({folder / "out": repository}, scratch, [folder], locate)
+    assert [left.name for left in scratch.iterdir()] == ["empty-weights"]
     return laid_out
 
 
@@ -78,12 +78,3 @@ def test_the_users_own_files_stay_as_they_are(folder: Path) -> None:
     before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     _lay_out(folder)
     assert {file: file.read_bytes() for file in before} == before
-
-
-def test_a_file_that_cannot_be_read_is_a_refusal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreadable(_: LocalFile) -> Iterator[bytes]:
-        raise LocalFileError("it changed")
-
-    monkeypatch.setattr(LocalFile, "chunks", unreadable)
-    with pytest.raises(RehearsalRefused, match=r"net/1/model.py: it changed"):
-        _lay_out(folder)

@@ -27,14 +27,15 @@ def check(archives: Iterable[Path], loaded: LoadedSpec | None, *, multi_model: b
     """
     failed = False
     for archive in archives:
-        inspection = _inspected(archive, loaded, multi_model=multi_model)
-        problems = [*inspection.problems, *_model_problems(inspection, loaded)]
+        inspection = inspected(archive, loaded, multi_model=multi_model)
+        problems = problems_of(inspection, loaded)
         print(_description(inspection), text(problems), sep="", end="", flush=True)
         failed |= any(problem.severity is Severity.ERROR for problem in problems)
     return int(failed)
 
 
-def _inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool) -> Inspection:
+def inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool = False) -> Inspection:
+    """What is in an archive, read as the endpoint of a spec loads it, else one of the kind asked for."""
     many = multi_model if loaded is None else isinstance(loaded.spec, MultiModelSpec)
     kind: Kind = "multi-model" if many else "single"
     with bar(archive.name, _size(archive)) as progress:
@@ -49,10 +50,15 @@ def _size(archive: Path) -> int:
         return 0
 
 
+def problems_of(inspection: Inspection, loaded: LoadedSpec | None) -> list[Problem]:
+    """What is wrong with an archive's form and with the models in it."""
+    return [*inspection.problems, *_model_problems(inspection, loaded)]
+
+
 def _model_problems(inspection: Inspection, loaded: LoadedSpec | None) -> Iterator[Problem]:
     if inspection.repository is None:
         return
-    repository = _as_deployed(inspection.repository, loaded)
+    repository = as_deployed(inspection.repository, loaded)
 
     def locate(_: SpecPath) -> FilePlace:
         return FilePlace(inspection.archive.as_posix())
@@ -65,8 +71,8 @@ def _model_problems(inspection: Inspection, loaded: LoadedSpec | None) -> Iterat
     yield from found
 
 
-def _as_deployed(repository: Repository, loaded: LoadedSpec | None) -> Repository:
-    """The repository with the default model that the spec chooses; without a spec, the likely one."""
+def as_deployed(repository: Repository, loaded: LoadedSpec | None) -> Repository:
+    """A repository with the default model that the spec chooses; without a spec, the likely one."""
     if loaded is None or repository.kind == "multi-model":
         return repository
     block = triton_block(loaded.spec)

@@ -38,8 +38,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         default=[],
         help="files may come from here, too; else only from the folder of the spec",
     )
+    command.add_argument(
+        "--archive",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="rehearse this archive, which is there already, instead of packing; can be repeated for a "
+        "multi-model endpoint",
+    )
     command.add_argument("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
-    command.set_defaults(run=rehearse)
+    command.set_defaults(run=rehearse, wrong_usage=command.error)
 
 
 def rehearse(options: argparse.Namespace) -> int:

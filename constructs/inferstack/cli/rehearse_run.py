@@ -5,12 +5,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from inferstack.cli.package_check import as_deployed, inspected, problems_of
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.resolve.environment import container_environment
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.problem import Severity, SpecError
 from inferstack.spec.triton_image import is_triton
 from inferstack.spec.walk import containers
 from inferstack.triton.model import FilePlace, Place
@@ -29,14 +31,17 @@ def run(loaded: LoadedSpec, options: argparse.Namespace) -> int:
     """Rehearses a spec and prints what came of it. 1 when an archive is not served as declared.
 
     Raises:
-        SpecError: with every file that could not be packed; then no server is started.
+        SpecError: with all that is wrong with the archives, or keeps them from being packed; then no server
+            is started.
         Refusal: when this machine cannot do it.
     """
-    if triton_block(loaded.spec) is None:
+    if triton_block(loaded.spec) is None and not options.archive:
         tell(f"{options.spec}: nothing to rehearse: the spec has no `triton` block")
         return 0
     rehearsal = rehearsal_of(loaded, options.spec, python=options.python, seconds=options.timeout)
     rehearsal = replace(rehearsal, allowed=(*rehearsal.allowed, *options.allow), log=options.log)
+    if options.archive:
+        rehearsal = _of_archives(rehearsal, loaded, options)
     try:
         with termination_interrupts():
             found = _told(rehearse(rehearsal))
@@ -57,6 +62,19 @@ def rehearsal_of(loaded: LoadedSpec, file: Path, *, python: Path, seconds: float
 
     repositories = repositories_of(loaded.spec, file.parent)
     return Rehearsal(repositories, _environment(loaded.spec), (file.parent,), locate, python, seconds)
+
+
+def _of_archives(rehearsal: Rehearsal, loaded: LoadedSpec, options: argparse.Namespace) -> Rehearsal:
+    """The rehearsal of archives that are there, as the endpoint of the spec would load them."""
+    if len(options.archive) > 1 and not isinstance(loaded.spec, MultiModelSpec):
+        options.wrong_usage("only a multi-model endpoint has several archives")
+    found = [inspected(archive, loaded) for archive in options.archive]
+    problems = [problem for one in found for problem in problems_of(one, loaded)]
+    wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if wrong:
+        raise SpecError(wrong)
+    repositories = [as_deployed(one.repository, loaded) for one in found if one.repository is not None]
+    return replace(rehearsal, repositories=repositories, archives=options.archive)
 
 
 def _environment(spec: ModelSpec) -> dict[str, str]:

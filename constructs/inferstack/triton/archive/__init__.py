@@ -2,6 +2,7 @@
 
     Repository -> plan_archive -> Plan -> pack -> Packed           (plan.py, packing.py)
     file -> inspect_archive -> Inspection, with a Repository       (inspection.py)
+    file -> unpack -> folder, as the container finds it             (unpacking.py)
 
 The same repository gives the same bytes on every machine. Nothing is held in memory but names.
 """

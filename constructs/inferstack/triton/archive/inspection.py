@@ -18,7 +18,7 @@ from inferstack.triton.archive.codes import (
 from inferstack.triton.archive.contents import LARGEST_CONFIG, Contents, Kind, repository_in
 from inferstack.triton.archive.gzip_reading import GzipContent, not_gzip
 from inferstack.triton.archive.junk import why_junk
-from inferstack.triton.archive.names import folded, unfit
+from inferstack.triton.archive.names import folded, plain, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
@@ -98,7 +98,7 @@ class _Look:
 
     def wants(self, name: str, size: int) -> bool:
         """Whether to keep a file's content: that of a ``config.pbtxt`` where the container looks for one."""
-        folder, _, last = _plain(name).rpartition("/")
+        folder, _, last = plain(name).rpartition("/")
         if last != CONFIG_FILE or "/" in folder or size > LARGEST_CONFIG:
             return False
         self._config_bytes += size
@@ -108,7 +108,7 @@ class _Look:
 
     def add(self, member: Member) -> None:
         """Takes a member in."""
-        path = _plain(member.name)
+        path = plain(member.name)
         if not path:
             return
         self._count(replace(member, name=path, content=None))
@@ -136,13 +136,6 @@ class _Look:
             self.contents.add_folder(path)
         else:
             self.contents.add_file(path, member.content)
-
-
-def _plain(name: str) -> str:
-    """A member's path without what tar may write around it: `./net/` is `net`. Empty for the top itself."""
-    while name.startswith("./"):
-        name = name.removeprefix("./")
-    return "" if name == "." else name.removesuffix("/")
 
 
 def _problems(look: _Look) -> Iterator[Problem]:

@@ -31,6 +31,13 @@ def _unfit_part(part: str) -> str | None:
             return None
 
 
+def plain(name: str) -> str:
+    """A member's path without what tar may write around it: `./net/` is `net`. Empty for the top itself."""
+    while name.startswith("./"):
+        name = name.removeprefix("./")
+    return "" if name == "." else name.removesuffix("/")
+
+
 def folded(path: str) -> str:
     """What two paths have in common that a file system may take for one."""
     return unicodedata.normalize("NFC", path).casefold()

@@ -4,7 +4,9 @@
 takes memory has a limit. Links and devices are reported as what they are, never followed.
 """
 
+import stat
 import tarfile
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -52,6 +54,7 @@ class Member:
     kind: str
     size: int
     content: bytes | None = None
+    executable: bool = False
 
 
 def members(stream: Stream, wanted: Callable[[str, int], bool]) -> Iterator[Member]:
@@ -60,14 +63,26 @@ def members(stream: Stream, wanted: Callable[[str, int], bool]) -> Iterator[Memb
     Raises:
         UnreadableError: when the stream is no tar, ends early, or asks for too much memory.
     """
-    while (found := _next_header(stream)) is not None:
-        content = None
+    for found, chunks in entries(stream):
         if found.kind == FILE and wanted(found.name, found.size):
-            content = _exactly(stream, found.size)
+            yield replace(found, content=b"".join(chunks))
         else:
-            _skip(stream, found.size)
+            yield found
+
+
+def entries(stream: Stream) -> Iterator[tuple[Member, Iterator[bytes]]]:
+    """The members in the order of the archive, each with its content in pieces of at most 1 MiB.
+
+    Content that is not taken before the next member is asked for is passed over.
+
+    Raises:
+        UnreadableError: when the stream is no tar, or ends early.
+    """
+    while (found := _next_header(stream)) is not None:
+        chunks = _chunks(stream, found.size)
+        yield found, chunks
+        deque(chunks, maxlen=0)
         _skip(stream, -found.size % tarfile.BLOCKSIZE)
-        yield replace(found, content=content)
 
 
 def _next_header(stream: Stream) -> Member | None:
@@ -102,7 +117,7 @@ def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
     kind = "sparse file" if sparse else _KINDS.get(info.type, "unknown kind of entry")
     # Links, folders and devices have no content, whatever their size says; what is unknown does.
     empty = info.type in _KINDS and info.type not in tarfile.REGULAR_TYPES
-    return Member(name, kind, 0 if empty else int(size))
+    return Member(name, kind, 0 if empty else int(size), executable=bool(info.mode & stat.S_IXUSR))
 
 
 def _block(stream: Stream) -> tarfile.TarInfo | None:
@@ -153,6 +168,12 @@ def _exactly(stream: Stream, size: int) -> bytes:
     return content
 
 
-def _skip(stream: Stream, size: int) -> None:
+def _chunks(stream: Stream, size: int) -> Iterator[bytes]:
     while size:
-        size -= len(_exactly(stream, min(size, _CHUNK)))
+        chunk = _exactly(stream, min(size, _CHUNK))
+        size -= len(chunk)
+        yield chunk
+
+
+def _skip(stream: Stream, size: int) -> None:
+    deque(_chunks(stream, size), maxlen=0)

@@ -1,6 +1,6 @@
 """Rehearsals: a real Triton on this machine serves what would be deployed, before it is deployed.
 
-    repository -> layout (files as unpacked) -> container (start script) -> host (server) -> asking -> outcome
+    repository -> layout (packed, unpacked) -> container (start script) -> host (server) -> asking -> outcome
 
 No Docker, no GPU, no AWS: the server is the one inside the `nvidia-pytriton` package. It is shut into a
 network, process and mount namespace of its own (`confinement`, `keeper`), so that nothing outside reaches it

@@ -8,7 +8,7 @@ from inferstack.triton.archive.plan import Locate
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal.confinement import Confinement
 from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.layout import lay_out
+from inferstack.triton.rehearsal.layout import LaidOut, lay_out, pack_and_lay_out
 from inferstack.triton.rehearsal.multi_model import folder_of, rehearse_multi_model
 from inferstack.triton.rehearsal.outcome import ArchiveOutcome
 from inferstack.triton.rehearsal.server import find_server
@@ -22,7 +22,8 @@ class Rehearsal:
     ``environment`` is the container's. ``allowed`` are the folders that files may come from and ``locate``
     finds places in the spec's file, both as for packing. ``python`` is the interpreter whose environment has
     the server and what the models import. ``seconds``: the longest wait for a start and for each answer.
-    ``log``: where the server's log goes, if anywhere.
+    ``log``: where the server's log goes, if anywhere. ``archives`` are files that hold the repositories, one
+    for each; without them the repositories are packed.
     """
 
     repositories: Sequence[Repository]
@@ -32,6 +33,7 @@ class Rehearsal:
     python: Path
     seconds: float
     log: Path | None = None
+    archives: Sequence[Path] = ()
 
 
 def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
@@ -54,14 +56,23 @@ def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
 
 
 def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
-    targets = {host.models / _folder(one): one for one in rehearsal.repositories}
-    laid_out = lay_out(targets, rehearsal.allowed, rehearsal.locate)
-    archives = list(zip(targets.values(), laid_out, strict=True))
+    archives = list(zip(rehearsal.repositories, _laid_out(host, rehearsal), strict=True))
     match archives:
         case [(Repository(kind="single") as only, files)]:
             yield rehearse_single(host, only, files, rehearsal.environment)
         case _:
             yield from rehearse_multi_model(host, archives, rehearsal.environment)
+
+
+def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
+    targets = {host.models / _folder(one): one for one in rehearsal.repositories}
+    if rehearsal.archives:
+        pairs = zip(rehearsal.archives, targets.items(), strict=True)
+        yield from (lay_out(archive, repository, target) for archive, (target, repository) in pairs)
+        return
+    scratch = host.confinement.folder / "packed"
+    scratch.mkdir()
+    yield from pack_and_lay_out(targets, scratch, rehearsal.allowed, rehearsal.locate)
 
 
 def _folder(repository: Repository) -> str:
