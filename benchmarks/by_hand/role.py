@@ -8,6 +8,7 @@ from aws_cdk import Stack, aws_iam as iam
 from benchmarks.by_hand.components import Component
 from benchmarks.family import Endpoint
 
+_ALARM = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _LOGS = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:"
 _PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 _LOG = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
@@ -47,6 +48,7 @@ def _statements(endpoint: Endpoint, parts: Sequence[Component]) -> list[Any]:
         *_captures(endpoint),
         _allow("PullImage", _PULL, image),
         _allow("LogInToRegistry", ["ecr:GetAuthorizationToken"], ["*"]),
+        *_rollback(endpoint),
         _allow("WriteLogs", _LOG, _log_groups(endpoint, parts)),
         _allow("PublishMetrics", ["cloudwatch:PutMetricData"], ["*"]) | {"Condition": _NAMESPACES},
     ]
@@ -63,6 +65,13 @@ def _captures(endpoint: Endpoint) -> list[Any]:
         return []
     where = [_sub(f"arn:${{AWS::Partition}}:s3:::acme-captured/{endpoint.name}/*")]
     return [_allow("WriteResults", ["s3:PutObject", "s3:AbortMultipartUpload"], where)]
+
+
+def _rollback(endpoint: Endpoint) -> list[Any]:
+    if endpoint.kind != "ensemble":
+        return []
+    alarm = _sub(f"{_ALARM}{endpoint.name}-slo")
+    return [_allow("LookAtRollbackAlarms", ["cloudwatch:DescribeAlarms"], [alarm])]
 
 
 def _log_groups(endpoint: Endpoint, parts: Sequence[Component]) -> list[Any]:

@@ -18,9 +18,9 @@ from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import component_id
-from inferstack.resolve.metric import Measured, measured
 from inferstack.resolve.model import model_id
 from inferstack.spec.blocks.execution_role import ExecutionRole
+from inferstack.spec.measured import Measured, measured
 from inferstack.spec.walk import components, kind_of, models
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.

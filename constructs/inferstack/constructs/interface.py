@@ -17,7 +17,8 @@ from constructs import Construct
 from inferstack.catalog.metrics import Kind
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.defaults import ALARM_PERIOD
-from inferstack.resolve.metric import Measured, named_unit
+from inferstack.resolve.metric import named_unit
+from inferstack.spec.measured import Measured
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 

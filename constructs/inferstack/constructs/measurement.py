@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Kind, Metric
-from inferstack.resolve.metric import COMPONENT, ENDPOINT, VARIANT, Measured
 from inferstack.resolve.resource import Resource, Resources
+from inferstack.spec.measured import COMPONENT, ENDPOINT, VARIANT, Measured
 from inferstack.spec.words import listed, nearest
 
 

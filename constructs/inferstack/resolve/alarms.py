@@ -9,62 +9,68 @@ from inferstack.defaults import (
     ALARM_MISSING_DATA,
     ALARM_OPERATOR,
     ALARM_PERIOD,
-    DEFAULT_ALARMS,
 )
-from inferstack.resolve.metric import COMPONENT, VARIANT, Measured, dimensions, named_unit, published
-from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
+from inferstack.resolve.metric import dimensions, named_unit
+from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present, ref, short_hash
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.problem import SpecPath
+from inferstack.spec.measured import Measured
+from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
 from inferstack.spec.quantity import absolute_threshold
-from inferstack.spec.walk import kind_of
 
+_ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _SIMPLE_STATISTICS = frozenset({"Average", "Sum", "Minimum", "Maximum", "SampleCount"})
 
 
 def resolve_alarms(spec: ModelSpec) -> Resources:
     """One alarm for each rule and each part of the endpoint that publishes its metric."""
-    if spec.alarms is False:
-        return {}
-    block = spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()
-    made: Resources = {}
+    actions = _actions(alarms_block(spec))
+    return {
+        logical_id: Resource("AWS::CloudWatch::Alarm", {**_properties(alarm), **actions}, alarm.path)
+        for logical_id, alarm in _by_id(spec)
+    }
+
+
+def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
     seen: Counter[str] = Counter()
-    for path, rule, reason in (*_default_rules(spec, block), *_own_rules(block)):
-        for part, metric in _watched(spec, rule):
-            name = (
-                f"Alarm{rule.metric}{'' if rule.statistic is None else pascal(rule.statistic)}{_suffix(part)}"
-            )
-            seen[name] += 1
-            # A second rule on the same number (a warning below the alarm, say) gets the next number.
-            logical_id = name if seen[name] == 1 else f"{name}{seen[name]}"
-            alarm = {**alarm_properties(rule, part, metric, reason), **_actions(block)}
-            made[logical_id] = Resource("AWS::CloudWatch::Alarm", alarm, path)
-    return made
+    for alarm in own_alarms(spec):
+        statistic = "" if alarm.rule.statistic is None else pascal(alarm.rule.statistic)
+        name = f"Alarm{alarm.rule.metric}{statistic}{_suffix(alarm.part)}"
+        seen[name] += 1
+        # A second rule on the same number (a warning below the alarm, say) gets the next number.
+        yield name if seen[name] == 1 else f"{name}{seen[name]}", alarm
 
 
-Rules = Iterator[tuple[SpecPath, AlarmRule, str]]
+def rollback(
+    spec: ModelSpec, chosen: AutoRollbackConfiguration | None, component: str | None = None
+) -> dict[str, Value]:
+    """The alarms that undo an update of the endpoint, or of a component given by its name, if any do.
+
+    Own alarms are referred to, so that they are there before the endpoint is and until it is gone. Nothing
+    goes round in circles: an alarm knows its endpoint by the name that the spec gives it.
+    """
+    if chosen is None:
+        return {}
+    own = [ref(logical_id) for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component)]
+    others = [it.alarm_name for it in named_alarms(chosen) if it.alarm_name is not None]
+    return {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in (*own, *others)]}}
 
 
-def _own_rules(block: Alarms) -> Rules:
-    for index, rule in enumerate(block.rules):
-        yield ("alarms", "rules", index), rule, ""
+def rollback_alarm_arns(
+    spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
+) -> Iterator[Value]:
+    """ARNs of the same alarms, for whoever must be allowed to look at them."""
+    for logical_id, it in _by_id(spec):
+        if rolls_back(it, chosen, component):
+            yield get_att(logical_id, "Arn")
+    for other in named_alarms(chosen):
+        if other.alarm_name is not None:
+            yield f"{_ALARM_ARN}{other.alarm_name}"
 
 
-def _default_rules(spec: ModelSpec, block: Alarms) -> Rules:
-    """Those of the endpoint's kind, except for metrics that the spec has rules of its own for."""
-    own = {rule.metric for rule in block.rules}
-    for default in DEFAULT_ALARMS if block.defaults else ():
-        if kind_of(spec) in default.kinds and default.rule.metric not in own:
-            yield ("alarms",), default.rule, default.reason
-
-
-def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric]]:
-    wanted = {VARIANT: rule.variant_name, COMPONENT: rule.inference_component}
-    for part, metric in published(rule.metric, spec):
-        fits = all(part.values.get(name) == value for name, value in wanted.items() if value is not None)
-        # A fleet without GPUs publishes nothing about GPUs.
-        if fits and part.devices(metric) > 0:
-            yield part, metric
+def _properties(alarm: OwnAlarm) -> dict[str, Value]:
+    return alarm_properties(alarm.rule, alarm.part, alarm.metric, alarm.reason)
 
 
 def _suffix(part: Measured) -> str:

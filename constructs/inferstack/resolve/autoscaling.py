@@ -13,19 +13,13 @@ from inferstack.resolve.alarms import alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
-from inferstack.resolve.metric import (
-    Measured,
-    dimensions,
-    measured_component,
-    measured_variant,
-    named_unit,
-    scaling_statistic,
-)
+from inferstack.resolve.metric import dimensions, named_unit, scaling_statistic
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref, short_hash
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
+from inferstack.spec.measured import Measured, measured_component, measured_variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import component_scalings, kind_of, variant_scalings
 

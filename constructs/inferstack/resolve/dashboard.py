@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inferstack.catalog import metrics, regions
-from inferstack.resolve.metric import Measured, measured
 from inferstack.resolve.resource import Resource, Resources, Value
 from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.measured import Measured, measured
 from inferstack.spec.walk import kind_of
 
 DASHBOARD = "Dashboard"

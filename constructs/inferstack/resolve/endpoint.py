@@ -1,6 +1,7 @@
 """AWS::SageMaker::Endpoint: the one resource with a name of its own."""
 
 from inferstack.defaults import RETAIN_WHEN_SCALED
+from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
@@ -23,9 +24,17 @@ def resolve_endpoint(spec: ModelSpec) -> Resources:
         "EndpointName": spec.endpoint_name,
         "EndpointConfigName": get_att(ENDPOINT_CONFIG, "EndpointConfigName"),
         **present(RetainAllVariantProperties=_retained(spec)),
-        **properties(block),
+        **properties(block, leave_out=frozenset({"deployment_config"})),
+        **present(DeploymentConfig=_deployment(spec, block)),
     }
     return {ENDPOINT: Resource("AWS::SageMaker::Endpoint", made, ("endpoint_name",))}
+
+
+def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:
+    config = block.deployment_config
+    if config is None:
+        return None
+    return properties(config) | rollback(spec, config.auto_rollback_configuration)
 
 
 def _retained(spec: ModelSpec) -> bool | None:

@@ -96,6 +96,7 @@ def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
         *_named("AskRegistryCredentials", ["lambda:InvokeFunction"], needs.functions),
         *_named("ReadModelPackages", ["sagemaker:DescribeModelPackage"], needs.model_packages),
         *_named("ReadHubContent", ["sagemaker:DescribeHubContent"], needs.hub_contents),
+        *_named("LookAtRollbackAlarms", ["cloudwatch:DescribeAlarms"], needs.alarms),
         _write_logs(needs),
         _publish_metrics(),
         *(_own(statement) for statement in extra.statements),

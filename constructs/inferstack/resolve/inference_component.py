@@ -5,6 +5,7 @@ that changing one makes a new component instead of an update that cannot work.
 """
 
 from inferstack.defaults import COPY_COUNT
+from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import endpoint_name
 from inferstack.resolve.environment import container_environment
@@ -22,7 +23,9 @@ from inferstack.spec.walk import (
     specifications,
 )
 
-_HERE = frozenset({"specification", "specifications", "variant_name", "runtime_config"})
+_HERE = frozenset(
+    {"specification", "specifications", "variant_name", "runtime_config", "deployment_config"}
+)
 
 
 def component_id(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
@@ -69,6 +72,7 @@ def _component(
         Specification=made[0] if one else None,
         Specifications=None if one else made,
         RuntimeConfig=_runtime_config(component),
+        DeploymentConfig=_deployment(spec, name, component),
         **properties(component, leave_out=_HERE),
     )
 
@@ -88,6 +92,13 @@ def _specification(
 def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:
     rest = properties(placed.container, leave_out=frozenset({"image", "environment"}))
     return present(Image=image_uri(placed, region), Environment=container_environment(spec, placed), **rest)
+
+
+def _deployment(spec: ModelSpec, name: str, component: InferenceComponent) -> Value | None:
+    config = component.deployment_config
+    if config is None:
+        return None
+    return properties(config) | rollback(spec, config.auto_rollback_configuration, name)
 
 
 def _runtime_config(component: InferenceComponent) -> Value | None:

@@ -1,77 +1,14 @@
-"""Which of SageMaker's metrics an endpoint publishes, and where each is found."""
+"""How CloudFormation names a metric: its dimensions, its unit, what a policy averages."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from inferstack.catalog import instances, metrics
+from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
-from inferstack.spec.blocks.inference_component import InferenceComponent
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.walk import component_variants, components, every_variant, instance_types, kind_of
-
-ENDPOINT = "EndpointName"
-VARIANT = "VariantName"
-COMPONENT = "InferenceComponentName"
 
 # What a scaling policy can track; percentiles are for alarms only.
 _SCALING_STATISTICS = frozenset({"Average", "Maximum", "Minimum", "SampleCount", "Sum"})
 # CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
 # units that matter for reading the number are named.
 _NAMED_UNITS = frozenset({"Percent", "Microseconds", "Milliseconds", "Seconds"})
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself."""
-
-    title: str
-    values: dict[str, str]
-    variant: Variant | None
-
-    def publishes(self, metric: Metric) -> bool:
-        """Whether the metric has exactly this part's dimensions."""
-        return frozenset(metrics.DIMENSION_NAMES[metric.dimensions]) == frozenset(self.values)
-
-    def devices(self, metric: Metric) -> int:
-        """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
-        if self.variant is None:
-            return 1
-        known = [it for it in map(instances.find, instance_types(self.variant)[:1]) if it is not None]
-        about_gpus = metric.name.startswith("GPU")
-        if metric.per_device is None:
-            return 0 if about_gpus and known and not any(it.gpus for it in known) else 1
-        return next((it.gpus if metric.per_device == "gpu" else it.vcpus for it in known), 0)
-
-
-def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:
-    """A variant as CloudWatch knows it."""
-    return Measured(
-        variant.variant_name, {ENDPOINT: spec.endpoint_name, VARIANT: variant.variant_name}, variant
-    )
-
-
-def measured_component(spec: ModelSpec, name: str, component: InferenceComponent) -> Measured:
-    """A component as CloudWatch knows it."""
-    return Measured(name, {COMPONENT: name}, component_variants(spec, component)[0])
-
-
-def measured(spec: ModelSpec) -> Iterator[Measured]:
-    """Components first: where a name means a component's metric and the fleet's, the component's is meant."""
-    for _, name, component in components(spec):
-        yield measured_component(spec, name, component)
-    for _, variant in every_variant(spec):
-        yield measured_variant(spec, variant)
-    yield Measured(spec.endpoint_name, {ENDPOINT: spec.endpoint_name}, None)
-
-
-def published(name: str, spec: ModelSpec) -> Iterator[tuple[Measured, Metric]]:
-    """The parts of the endpoint that publish a metric of this name, on the narrowest level that has it."""
-    found = metrics.find(name, kind_of(spec))
-    pairs = [(part, metric) for part in measured(spec) for metric in found if part.publishes(metric)]
-    level = {metric.dimensions for _, metric in pairs[:1]}
-    return ((part, metric) for part, metric in pairs if metric.dimensions in level)
 
 
 def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from inferstack.resolve.alarms import rollback_alarm_arns
 from inferstack.resolve.image import resolve_image
 from inferstack.resolve.locations import model_package_arn
 from inferstack.resolve.resource import Value
@@ -10,6 +11,7 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.own_alarms import rollbacks
 from inferstack.spec.walk import components, containers, every_variant, model_containers, models
 
 _S3_PREFIX = "S3Prefix"
@@ -32,6 +34,8 @@ class Needs:
     functions: tuple[str, ...]
     model_packages: tuple[str, ...]
     hub_contents: tuple[str, ...]
+    alarms: tuple[Value, ...]
+    """ARNs of the alarms that undo an update, which SageMaker looks at under this role."""
 
 
 def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
@@ -50,6 +54,7 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
         functions=tuple(_functions(spec)),
         model_packages=tuple(_model_packages(spec)),
         hub_contents=tuple(_hub_contents(spec)),
+        alarms=tuple(_alarms(spec)),
     )
 
 
@@ -148,3 +153,7 @@ def _hub_contents(spec: ModelSpec) -> Iterator[str]:
             access = model.model_data_source.s3_data_source.hub_access_config
             if access is not None:
                 yield access.hub_content_arn
+
+
+def _alarms(spec: ModelSpec) -> Iterator[Value]:
+    return (arn for _, rollback, name in rollbacks(spec) for arn in rollback_alarm_arns(spec, rollback, name))

@@ -1,19 +1,29 @@
 """AWS::SageMaker::Endpoint: the name that clients call, and how it changes."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
 
 from inferstack.spec.blocks.base import Block
 
 _TYPE = "AWS::SageMaker::Endpoint"
 
 
+OWN = "own"
+"""Stands for all alarms of the spec."""
+OwnAlarms = Annotated[str, Meta(extra_json_schema={"enum": [OWN]})]
+
+
 class RollbackAlarm(Block):
-    """A CloudWatch alarm that undoes an update."""
+    """A CloudWatch alarm that undoes an update: of this spec by its metric, any other by its name."""
 
     shapes: ClassVar = (f"{_TYPE}.Alarm",)
 
-    alarm_name: str
-    """Name of the alarm."""
+    metric: str | None = None
+    """Metric of alarms of this spec, from the default set or from `alarms.rules`. For a component, of its
+    own alarms."""
+    alarm_name: str | None = None
+    """Name of an alarm that is there already."""
 
 
 class AutoRollbackConfiguration(Block):
@@ -21,8 +31,9 @@ class AutoRollbackConfiguration(Block):
 
     shapes: ClassVar = (f"{_TYPE}.AutoRollbackConfig",)
 
-    alarms: tuple[RollbackAlarm, ...]
-    """Any of them in ALARM rolls the update back."""
+    alarms: tuple[RollbackAlarm, ...] | OwnAlarms
+    """Any of them in ALARM rolls the update back. `own` for all alarms of this spec, or a list of
+    `{metric}` for some of those and `{alarm_name}` for alarms that are there already."""
 
 
 class CapacitySize(Block):

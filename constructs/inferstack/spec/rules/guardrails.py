@@ -1,4 +1,4 @@
-"""IS610 to IS629: how an update of the endpoint or of a component is rolled out."""
+"""IS610 to IS622: how an update of the endpoint or of a component is rolled out."""
 
 import math
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from inferstack.spec.blocks.endpoint import (
 )
 from inferstack.spec.blocks.inference_component import ComponentCapacitySize, ComponentRollingUpdatePolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.own_alarms import named_alarms, rollbacks
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.walk import components, instance_types, variants
@@ -236,10 +237,10 @@ def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
 @warning("IS622", "Roll-back alarms are not the same alarm twice.", _GUARDRAILS, ModelSpec)
 def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Finding]:
     """One of 1 to 10 places is wasted."""
-    config = _config(spec)
-    rollback = None if config is None else config.auto_rollback_configuration
-    names = [] if rollback is None else [alarm.alarm_name for alarm in rollback.alarms]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            path = (*_PATH, "auto_rollback_configuration", "alarms", index, "alarm_name")
-            yield Finding(path, f"the alarm {name} is listed twice", "remove one of them")
+    for path, rollback, _ in rollbacks(spec):
+        listed = named_alarms(rollback)
+        for index, alarm in enumerate(listed):
+            if alarm in listed[:index]:
+                what = f"on {alarm.metric} " if alarm.alarm_name is None else f"{alarm.alarm_name} "
+                where = (*path, "alarms", index, "metric" if alarm.alarm_name is None else "alarm_name")
+                yield Finding(where, f"the alarm {what}is listed twice", "remove one of them")

@@ -1,0 +1,97 @@
+"""The alarms that a spec asks for: the default set of its kind and its own rules, part by part."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inferstack.catalog.metrics import Metric
+from inferstack.defaults import DEFAULT_ALARMS
+from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.measured import COMPONENT, VARIANT, Measured, published
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.walk import components, kind_of
+
+ROLLBACK = ("deployment_config", "auto_rollback_configuration")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAlarm:
+    """One alarm: the rule that it follows and where that stands, what it watches, and why."""
+
+    path: SpecPath
+    rule: AlarmRule
+    part: Measured
+    metric: Metric
+    reason: str
+
+
+def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
+    """One for each rule and each part of the endpoint that publishes its metric."""
+    if spec.alarms is False:
+        return
+    block = alarms_block(spec)
+    for path, rule, reason in (*_default_rules(spec, block), *_own_rules(block)):
+        for part, metric in _watched(spec, rule):
+            yield OwnAlarm(path, rule, part, metric, reason)
+
+
+def alarms_block(spec: ModelSpec) -> Alarms:
+    """The block `alarms`, where the spec only says yes or nothing an empty one."""
+    return spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()
+
+
+Rules = Iterator[tuple[SpecPath, AlarmRule, str]]
+
+
+def _own_rules(block: Alarms) -> Rules:
+    for index, rule in enumerate(block.rules):
+        yield ("alarms", "rules", index), rule, ""
+
+
+def _default_rules(spec: ModelSpec, block: Alarms) -> Rules:
+    """Those of the endpoint's kind, except for metrics that the spec has rules of its own for."""
+    own = {rule.metric for rule in block.rules}
+    for default in DEFAULT_ALARMS if block.defaults else ():
+        if kind_of(spec) in default.kinds and default.rule.metric not in own:
+            yield ("alarms",), default.rule, default.reason
+
+
+def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric]]:
+    wanted = {VARIANT: rule.variant_name, COMPONENT: rule.inference_component}
+    for part, metric in published(rule.metric, spec):
+        fits = all(part.values.get(name) == value for name, value in wanted.items() if value is not None)
+        # A fleet without GPUs publishes nothing about GPUs.
+        if fits and part.devices(metric) > 0:
+            yield part, metric
+
+
+# ---------------------------------------------------------------- those that undo an update
+
+
+def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfiguration, str | None]]:
+    """Every place that names roll-back alarms: its path, the alarms, and the component that it is about."""
+    config = None if spec.endpoint is None else spec.endpoint.deployment_config
+    if config is not None and config.auto_rollback_configuration is not None:
+        yield ("endpoint", *ROLLBACK), config.auto_rollback_configuration, None
+    for path, name, component in components(spec):
+        of_component = component.deployment_config
+        if of_component is not None and of_component.auto_rollback_configuration is not None:
+            yield (*path, *ROLLBACK), of_component.auto_rollback_configuration, name
+
+
+def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: str | None) -> bool:
+    """Whether an alarm of the spec undoes an update of the endpoint, or of a component given by its name.
+
+    A component is undone by its own alarms only: the others say nothing of it.
+    """
+    if component is not None and alarm.part.values.get(COMPONENT) != component:
+        return False
+    if isinstance(rollback.alarms, str):
+        return True
+    return any(chosen.metric == alarm.rule.metric for chosen in rollback.alarms)
+
+
+def named_alarms(rollback: AutoRollbackConfiguration) -> tuple[RollbackAlarm, ...]:
+    """The entries of the list, none where all of the spec's own are meant."""
+    return () if isinstance(rollback.alarms, str) else rollback.alarms

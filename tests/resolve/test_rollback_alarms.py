@@ -1,0 +1,121 @@
+"""Alarms of the spec's own that undo an update of the endpoint or of a component."""
+
+from typing import Any
+
+from support.resolving import Resolved, only
+
+GUARDED = """
+    endpoint:
+      deployment_config:
+        blue_green_update_policy: {traffic_routing_configuration: {type: ALL_AT_ONCE, wait_interval_in_seconds: 300}}
+        auto_rollback_configuration: {alarms: %s}
+"""
+COMPONENT = """
+    inference_components:
+      chat:
+        deployment_config:
+          rolling_update_policy: {maximum_batch_size: {type: COPY_COUNT, value: 1}, wait_interval_in_seconds: 300}
+          auto_rollback_configuration: {alarms: %s}
+      echo:
+        specification:
+          container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: s3://models/echo.tar.gz}
+          compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
+"""
+
+
+def rollback(template: dict[str, Any], resource: str) -> list[Any]:
+    config = template["Resources"][resource]["Properties"]["DeploymentConfig"]
+    return [alarm["AlarmName"] for alarm in config["AutoRollbackConfiguration"]["Alarms"]]
+
+
+def metrics(template: dict[str, Any], names: list[Any]) -> list[str]:
+    return [template["Resources"][name["Ref"]]["Properties"]["MetricName"] for name in names]
+
+
+def component_id(template: dict[str, Any], name: str) -> str:
+    (found,) = (
+        logical_id
+        for logical_id, resource in template["Resources"].items()
+        if resource["Properties"].get("InferenceComponentName") == name
+    )
+    return found
+
+
+def statements(template: dict[str, Any]) -> dict[str, Any]:
+    return {it["Sid"]: it for it in only(template, "AWS::IAM::ManagedPolicy")["PolicyDocument"]["Statement"]}
+
+
+def test_one_word_stands_for_all_alarms_of_the_spec(resolve: Resolved) -> None:
+    template = resolve("single", GUARDED % "own")
+    alarms = [it for it, r in template["Resources"].items() if r["Type"] == "AWS::CloudWatch::Alarm"]
+    assert rollback(template, "Endpoint") == [{"Ref": logical_id} for logical_id in alarms]
+
+
+def test_the_alarm_of_a_step_policy_undoes_nothing(resolve: Resolved) -> None:
+    step = """
+    autoscaling:
+      min_capacity: 1
+      max_capacity: 3
+      step_policies:
+        - metric: ModelLatency
+          threshold: 200 ms
+          adjustment_type: ChangeInCapacity
+          step_adjustments: [{metric_interval_lower_bound: 0, scaling_adjustment: 1}]
+    """
+    template = resolve("single", GUARDED % "own" + step)
+    assert "ModelLatency" not in metrics(template, rollback(template, "Endpoint"))
+
+
+def test_a_metric_stands_for_the_alarms_on_it_and_a_name_for_itself(resolve: Resolved) -> None:
+    template = resolve("single", GUARDED % "[{alarm_name: slo}, {metric: Invocation5XXErrors}]")
+    first, second = rollback(template, "Endpoint")
+    assert metrics(template, [first]) == ["Invocation5XXErrors"]
+    assert second == "slo"
+
+
+def test_a_component_is_undone_by_alarms_about_itself(resolve: Resolved) -> None:
+    template = resolve("components", COMPONENT % "own")
+    for name in rollback(template, component_id(template, "chat")):
+        assert template["Resources"][name["Ref"]]["Properties"]["Dimensions"] == [
+            {"Name": "InferenceComponentName", "Value": "chat"}
+        ]
+
+
+def test_the_endpoint_of_components_is_undone_by_the_alarms_of_all(resolve: Resolved) -> None:
+    template = resolve("components", COMPONENT % "own" + GUARDED % "[{metric: Invocation5XXErrors}]")
+    assert metrics(template, rollback(template, "Endpoint")) == ["Invocation5XXErrors"] * 2
+
+
+def test_the_role_may_look_at_the_alarms_that_undo_an_update_and_at_no_others(resolve: Resolved) -> None:
+    template = resolve("single", GUARDED % "[{alarm_name: slo}, {metric: Invocation5XXErrors}]")
+    (own, _) = rollback(template, "Endpoint")
+    look = statements(template)["LookAtRollbackAlarms"]
+    assert look["Action"] == ["cloudwatch:DescribeAlarms"]
+    assert look["Resource"] == [
+        {"Fn::GetAtt": [own["Ref"], "Arn"]},
+        {"Fn::Sub": "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:slo"},
+    ]
+    assert "LookAtRollbackAlarms" not in statements(resolve("single"))
+
+
+def test_no_resource_waits_for_itself(resolve: Resolved) -> None:
+    template = resolve("components", COMPONENT % "own" + GUARDED % "[{metric: Invocation5XXErrors}]")
+    resources = template["Resources"]
+    waits = {name: references(resource) & resources.keys() for name, resource in resources.items()}
+    while ready := {name for name, others in waits.items() if not others}:
+        waits = {name: others - ready for name, others in waits.items() if name not in ready}
+    assert waits == {}
+
+
+def references(value: Any) -> set[str]:
+    match value:
+        case {"Ref": str() as name} | {"Fn::GetAtt": [str() as name, _]}:
+            return {name}
+        case {"DependsOn": list() as names, **rest}:
+            return {*names, *references(rest)}
+        case dict():
+            return {found for item in value.values() for found in references(item)}
+        case list():
+            return {found for item in value for found in references(item)}
+        case _:
+            return set()
