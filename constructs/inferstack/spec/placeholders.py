@@ -28,7 +28,8 @@ def is_opaque(value: object) -> bool:
     """True for a value that cannot be checked before deployment."""
     match value:
         case str():
-            return _OPAQUE.search(value) is not None
+            # Most texts have no brace, and that is known sooner.
+            return "{" in value and _OPAQUE.search(value) is not None
         case int() | float():
             return value < _TOKEN_NUMBER
         case [str() as only]:

@@ -70,9 +70,10 @@ def describe(value: object) -> str:
             return str(value)
 
 
-def type_name(name: str) -> str:
-    """A JSON Schema type in words."""
-    return _TYPE_NAMES[name]
+def type_name(wanted: str | list[str]) -> str:
+    """A JSON Schema type in words, or several of which one is wanted."""
+    names = [wanted] if isinstance(wanted, str) else wanted
+    return listed([_TYPE_NAMES[name] for name in names], quote="")
 
 
 def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> str:

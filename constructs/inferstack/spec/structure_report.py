@@ -1,0 +1,279 @@
+"""What `jsonschema` finds wrong with a spec, in words that help.
+
+`jsonschema` finds it; this module says it: where it stands, what was found, what is allowed, the nearest
+valid name, and the fix.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
+from inferstack.spec.document import Document
+from inferstack.spec.keywords import has_form, is_integer, is_number
+from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
+from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.schema import shipped_schema
+from inferstack.spec.structure import (
+    EXCLUSIVE_KEYS,
+    MISSING_KEY,
+    NOT_AN_OPTION,
+    OUT_OF_RANGE,
+    UNKNOWN_KEY,
+    WRONG_COUNT,
+    WRONG_FORM,
+    WRONG_LENGTH,
+    WRONG_TYPE,
+)
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, type_name
+
+# jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
+# comes from iterating none is.
+Error = Any
+
+
+def reported(document: Document, definition: str) -> list[Problem]:
+    """Everything in a document that a definition of the schema forbids; nothing if it fits."""
+    errors = _validator(definition).iter_errors(document.data)
+    return [problem for error in errors for problem in _problems(document, error)]
+
+
+def _problem(
+    document: Document, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False
+) -> Problem:
+    position = document.position(path, key=key)
+    return Problem(document.file, position.line, position.column, code, message, fix, path=path)
+
+
+# ---------------------------------------------------------------- the validator
+
+
+def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
+    """A text that is known only at deployment passes; pseudo parameters stand for a sample."""
+    check = Draft202012Validator.VALIDATORS[keyword]
+
+    def validate(
+        validator: Any, value: object, instance: object, schema: dict[str, Any]
+    ) -> Iterator[ValidationError]:
+        if not is_opaque(instance):
+            yield from check(validator, value, sample(instance), schema) or ()
+
+    return validate
+
+
+def _pattern_fits(
+    _: Any, pattern: str, instance: object, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    if not has_form(instance, pattern, schema.get("maxLength")):
+        yield ValidationError("pattern")
+
+
+# Not `type`: what is known only at deployment has its type already.
+_KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
+_Validator: Any = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _pattern_fits},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, instance: is_integer(instance),
+            "number": lambda _, instance: is_number(instance),
+        }
+    ),
+)
+
+
+@cache
+def _validator(definition: str) -> Any:
+    return _Validator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
+
+
+# ---------------------------------------------------------------- errors into words
+
+
+def _problems(document: Document, error: Error) -> Iterable[Problem]:
+    path = tuple(error.absolute_path)
+    if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
+        return _bad_name(document, path, error)
+    match str(error.validator):
+        case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
+            return _SEVERAL[keyword](document, path, error)
+        case keyword:
+            code, say = _ONE[keyword]
+            return [_problem(document, path, code, *say(_name(path), error))]
+
+
+def _name(path: SpecPath) -> str:
+    """The key that a value belongs to, in backquotes."""
+    keys = [part for part in path if isinstance(part, str)]
+    return f"`{keys[-1]}`" if keys else "the spec"
+
+
+def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    known = list(error.schema["properties"])
+    for key in error.instance:
+        if key not in known:
+            where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
+            message = f"unknown key `{key}` in {where if path else 'the spec'}"
+            fix = choose(key, known)
+            if is_api_only_key(error.schema.get("title", ""), key):
+                message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
+            yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
+
+
+def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    missing = error.message.split("'")[1]
+    text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
+    fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
+    yield _problem(document, path, MISSING_KEY, f"{_name(path)} lacks `{missing}`", fix)
+
+
+def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    """Reports from the branch whose type the value has; if none has, from the choice as a whole."""
+    branches = error.validator_value
+    fitting = [i for i, branch in enumerate(branches) if _accepts_type(branch, error.instance)]
+    if not fitting:
+        wanted = listed([_branch_type(branch) for branch in branches], quote="")
+        message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
+        yield _problem(document, path, WRONG_TYPE, message, "")
+    for inner in error.context or ():
+        if inner.schema_path[0] == next(iter(fitting), None):
+            yield from _problems(document, inner)
+
+
+def _bad_name(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    for inner in error.context or [error]:
+        name = str(error.instance)
+        code, say = _ONE[str(inner.validator)]
+        yield _problem(document, (*path, name), code, *say(f"the name `{name}`", inner), key=True)
+
+
+def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    if not isinstance(error.instance, dict):
+        return  # JSON Schema's `required` holds for all that is no mapping; the wrong type is reported.
+    pairs = error.validator_value.get("anyOf", [error.validator_value])
+    keys = list(dict.fromkeys(key for pair in pairs for key in pair["required"] if key in error.instance))
+    message = f"{listed(keys, last='and')} exclude one another in {_name(path)}"
+    yield _problem(document, path, EXCLUSIVE_KEYS, message, "keep one of them")
+
+
+_SEVERAL: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing_key,
+    "anyOf": _no_branch_fits,
+    "propertyNames": _bad_name,
+    "not": _exclusive_keys,
+}
+
+
+def _resolved(branch: dict[str, Any]) -> dict[str, Any]:
+    reference = branch.get("$ref")
+    if reference is None:
+        return branch
+    definition: dict[str, Any] = shipped_schema()["$defs"][reference.rpartition("/")[2]]
+    return definition
+
+
+def _branch_type(branch: dict[str, Any]) -> str:
+    return type_name(_resolved(branch)["type"])
+
+
+def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
+    return bool(_Validator({"type": _resolved(branch)["type"]}).is_valid(instance))
+
+
+def _type(name: str, error: Error) -> tuple[str, str]:
+    wanted, found = error.validator_value, error.instance
+    return f"{name} must be {type_name(wanted)}, found {describe(found)}", _retype(wanted, found)
+
+
+_NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+_YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
+
+
+def _retype(wanted: str | list[str], found: object) -> str:
+    """How a value gets the type that is wanted."""
+    match wanted, found:
+        case _, None:
+            return "give it a value, or remove the key"
+        case "string", bool():
+            return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
+        case "string", int() | float():
+            return "put quotes around it, as it stands in the file: YAML took it for a number"
+        case "integer" | "number", str() if _NUMERAL.fullmatch(found):
+            return f"write it without quotes: {found}"
+        case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
+            return "write true or false: in YAML 1.2 other words are strings"
+        case "array", _:
+            return "write a list: [a, b] or one `- item` a line"
+        case _:
+            return ""
+
+
+def _enum(name: str, error: Error) -> tuple[str, str]:
+    message = f"{name} cannot be {describe(error.instance)}"
+    if is_api_only_value(name.strip("`"), error.instance):
+        message = f"{message}: {NOT_YET}"
+    return message, choose(error.instance, error.validator_value)
+
+
+def _pattern(name: str, error: Error) -> tuple[str, str]:
+    pattern = str(error.schema["pattern"]).removesuffix(OR_PLACEHOLDER)
+    meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
+    return f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}"
+
+
+def _bounds(name: str, error: Error) -> tuple[str, str]:
+    low, high = error.schema.get("minimum"), error.schema.get("maximum")
+    return f"{name} is out of range: {error.instance}", f"allowed: {_span(low, high)}"
+
+
+def _length(name: str, error: Error) -> tuple[str, str]:
+    low, high = error.schema.get("minLength"), error.schema.get("maxLength")
+    return f"{name} has {len(error.instance)} characters", f"allowed: {_span(low, high)} characters"
+
+
+def _count(name: str, error: Error) -> tuple[str, str]:
+    words = (
+        ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
+    )
+    low, high = (error.schema.get(word) for word in words)
+    return f"{name} has {len(error.instance)} entries", f"allowed: {_span(low, high)}"
+
+
+def _twice(name: str, _: Error) -> tuple[str, str]:
+    return f"{name} has an entry twice", "remove the second one"
+
+
+def _const(name: str, error: Error) -> tuple[str, str]:
+    return f"{name} cannot be {describe(error.instance)}", f"write {error.validator_value}"
+
+
+_ONE: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
+    "type": (WRONG_TYPE, _type),
+    "enum": (NOT_AN_OPTION, _enum),
+    "const": (NOT_AN_OPTION, _const),
+    "pattern": (WRONG_FORM, _pattern),
+    "minimum": (OUT_OF_RANGE, _bounds),
+    "maximum": (OUT_OF_RANGE, _bounds),
+    "minLength": (WRONG_LENGTH, _length),
+    "maxLength": (WRONG_LENGTH, _length),
+    "minItems": (WRONG_COUNT, _count),
+    "maxItems": (WRONG_COUNT, _count),
+    "minProperties": (WRONG_COUNT, _count),
+    "uniqueItems": (WRONG_COUNT, _twice),
+}
+
+
+def _span(low: float | None, high: float | None) -> str:
+    match low, high:
+        case None, _:
+            return f"at most {high}"
+        case _, None:
+            return f"at least {low}"
+        case _:
+            return f"{low} to {high}"
