@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: synth test check unit lock clean
+.PHONY: synth test test-deploy check unit lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
 	@$(BIN)/python -m inferstack_stacks
 
 test: check unit ## everything that must hold
+
+test-deploy: $(READY) ## every example deployed to an AWS that runs on this machine
+	@$(BIN)/python -m pytest -n auto tests/deploy
 
 check: $(READY) ## style and types
 	@$(BIN)/ruff check --quiet .

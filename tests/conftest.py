@@ -1,6 +1,9 @@
 """What all tests share: CDK on the right Node, without its slow validation and the caller's environment."""
 
 import os
+from pathlib import Path
+
+import pytest
 
 from inferstack.node_runtime import select_node
 
@@ -11,3 +14,12 @@ for name in ("CDK_OUTDIR", "CDK_CONTEXT_JSON", "CDK_DEFAULT_ACCOUNT", "CDK_DEFAU
 
 # Before any test module imports aws_cdk, which starts Node at once.
 select_node()
+
+_DEPLOY = Path(__file__).parent / "deploy"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Deploying takes its time: `make test-deploy` asks for it, and so does whoever names the folder."""
+    named = [Path(arg.split("::")[0]).resolve() for arg in config.args]
+    wanted = any(_DEPLOY in (path, *path.parents) for path in named)
+    return True if collection_path == _DEPLOY and not wanted else None

@@ -7,6 +7,7 @@ required members, unknown members, types, enums, patterns, and every length and 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -195,7 +196,7 @@ def _string(shape: StringShape, value: Any, path: str) -> Problems:
 
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "boolean": lambda it: isinstance(it, bool),
-    "timestamp": lambda it: isinstance(it, str),
+    "timestamp": lambda it: isinstance(it, str | datetime),
     "integer": lambda it: isinstance(it, int) and not isinstance(it, bool),
     "long": lambda it: isinstance(it, int) and not isinstance(it, bool),
     "float": lambda it: isinstance(it, int | float) and not isinstance(it, bool),

@@ -1,0 +1,40 @@
+"""Every example, at every stage: it is created, is up to date at once, and leaves nothing behind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from emulator.clients import EmulatedAws
+from emulator.deploying import deploy, destroy, failures
+from emulator.inventory import inventory
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import load_spec
+from inferstack.spec.document import read_document
+from inferstack.spec.stages import stage_names, uses_stage
+
+ROOT = Path(__file__).parents[2]
+
+
+def examples() -> Iterator[tuple[Path, str | None]]:
+    for file in sorted((ROOT / "model_specs").glob("*.y*ml")):
+        document = read_document(file)
+        stages = stage_names(document)
+        for stage in stages if stages and uses_stage(document) else (None, *stages):
+            yield file, stage
+
+
+@pytest.mark.parametrize(
+    ("file", "stage"), [*examples()], ids=lambda it: it.stem if isinstance(it, Path) else it or "base"
+)
+def test_it_is_created_up_to_date_and_removed(
+    aws: EmulatedAws, file: Path, stage: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    loaded = load_spec(file.relative_to(ROOT), stage=stage, region=aws.region)
+    template = resolve_template(loaded.spec, region=aws.region, source_of=loaded.source_of)
+    before = inventory(aws)
+    assert (deploy(aws, "stack", template), failures(aws, "stack")) == ("CREATE_COMPLETE", [])
+    assert deploy(aws, "stack", template) == "NO CHANGES"
+    assert destroy(aws, "stack") == "DELETE_COMPLETE"
+    assert inventory(aws) == before

@@ -1,0 +1,60 @@
+"""The emulated AWS as tests see it: clients, and the environment in which programs find it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from emulator.runtime import CONTAINER
+
+ACCOUNT = "123456789012"
+"""moto's: the CDK CLI asks STS for it."""
+_KEYS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
+
+
+@dataclass(frozen=True)
+class EmulatedAws:
+    """A running emulator."""
+
+    url: str
+    region: str = "us-east-1"
+
+    def client(self, service: str) -> Any:
+        """A boto3 client, which tries once."""
+        return _client(service, self.url, self.region)
+
+    def environment(self) -> dict[str, str]:
+        """Variables for a program that knows nothing of emulators: the AWS CLI, the CDK CLI, boto3."""
+        return {
+            **_KEYS,
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "NO_PROXY": "127.0.0.1,localhost",
+        }
+
+    @contextmanager
+    def container(self, url: str) -> Iterator[None]:
+        """Lets a model server answer the invocations of all endpoints."""
+        os.environ[CONTAINER] = url
+        try:
+            yield
+        finally:
+            del os.environ[CONTAINER]
+
+
+@cache
+def _client(service: str, url: str, region: str) -> Any:
+    return boto3.client(
+        service,
+        region_name=region,
+        endpoint_url=url,
+        aws_access_key_id=_KEYS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=_KEYS["AWS_SECRET_ACCESS_KEY"],
+        config=Config(retries={"total_max_attempts": 1}),
+    )

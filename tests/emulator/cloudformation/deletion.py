@@ -1,0 +1,63 @@
+"""Resources are deleted, those that need others first."""
+
+from collections.abc import Collection, Mapping
+
+from botocore.exceptions import ClientError
+from emulator.cloudformation.handlers import handler_of
+from emulator.cloudformation.references import creation_order
+from emulator.cloudformation.refusals import ResourceFailedError
+from emulator.cloudformation.stack import Provisioned, Stack
+from moto.core.exceptions import ServiceException
+
+
+def delete_all(
+    stack: Stack,
+    doomed: Mapping[str, Provisioned],
+    *,
+    policy: str = "DeletionPolicy",
+    lasting: Collection[str] = (),
+) -> list[str]:
+    """Deletes resources in the reverse order of their creation; see the belief "cleanup-order".
+
+    Args:
+        stack: where they are, and where it is told.
+        doomed: what to delete, by logical id.
+        policy: the attribute that may say to keep a resource.
+        lasting: those for which `DeletionPolicy` says it all the same.
+
+    Returns:
+        Logical ids of what could not be deleted.
+    """
+    failed = []
+    for name in reversed(creation_order({name: it.written for name, it in doomed.items()})):
+        it = doomed[name]
+        word = "DeletionPolicy" if name in lasting else policy
+        if str(it.written.get(word, "Delete")).startswith("Retain"):
+            stack.event(name, it.type, it.physical_id, "DELETE_SKIPPED")
+        elif not delete_one(stack, name, it):
+            failed.append(name)
+    return failed
+
+
+def delete_one(stack: Stack, name: str, it: Provisioned) -> bool:
+    """Deletes a resource; whether that worked."""
+    stack.event(name, it.type, it.physical_id, "DELETE_IN_PROGRESS")
+    try:
+        handler_of(it.type).delete(stack.place, it.made, it.properties)
+    except (ClientError, ResourceFailedError, ServiceException) as failure:
+        stack.event(name, it.type, it.physical_id, "DELETE_FAILED", f"Resource handler returned: {failure}")
+        return False
+    stack.event(name, it.type, it.physical_id, "DELETE_COMPLETE")
+    return True
+
+
+def delete_stack(stack: Stack) -> None:
+    """Deletes all resources, then the stack; stops to be DELETE_FAILED if one of them cannot be."""
+    stack.become("DELETE_IN_PROGRESS", "User Initiated")
+    failed = delete_all(stack, stack.resources)
+    stack.resources = {name: it for name, it in stack.resources.items() if name in failed}
+    if failed:
+        names = ", ".join(failed)
+        stack.become("DELETE_FAILED", f"The following resource(s) failed to delete: [{names}].")
+    else:
+        stack.become("DELETE_COMPLETE")

@@ -1,0 +1,49 @@
+"""A failed deployment is taken back: updates first, then what it created; see the belief "revert-order"."""
+
+from botocore.exceptions import ClientError
+from emulator.cloudformation.deletion import delete_all
+from emulator.cloudformation.handlers import handler_of
+from emulator.cloudformation.references import creation_order
+from emulator.cloudformation.refusals import ResourceFailedError
+from emulator.cloudformation.stack import Provisioned, Stack
+from moto.core.exceptions import ServiceException
+
+
+def roll_back(stack: Stack, before: dict[str, Provisioned], verb: str, reason: str) -> None:
+    """Makes the stack what it was; the replaced resources are still there, and so are the removed ones."""
+    word = "ROLLBACK" if verb == "CREATE" else "UPDATE_ROLLBACK"
+    stack.become(f"{word}_IN_PROGRESS", reason)
+    new = {name: it for name, it in stack.resources.items() if _is_new(it, before.get(name))}
+    reverted = [_revert(stack, name, before[name]) for name in _updated(stack, before, new)]
+    if not all(reverted):
+        stack.become(f"{word}_FAILED", "A resource could not be brought back to what it was.")
+        return
+    failed = delete_all(stack, new)
+    kept = {} if verb == "UPDATE" else {name: new[name] for name in failed}
+    stack.resources = before | kept
+    stack.become(f"{word}_FAILED" if kept else f"{word}_COMPLETE")
+
+
+def _is_new(it: Provisioned, was: Provisioned | None) -> bool:
+    return was is None or was.physical_id != it.physical_id
+
+
+def _updated(stack: Stack, before: dict[str, Provisioned], new: dict[str, Provisioned]) -> list[str]:
+    changed = {
+        name: it.written
+        for name, it in before.items()
+        if name not in new and stack.resources[name].properties != it.properties
+    }
+    return creation_order(changed)
+
+
+def _revert(stack: Stack, name: str, was: Provisioned) -> bool:
+    now = stack.resources[name]
+    stack.event(name, was.type, was.physical_id, "UPDATE_IN_PROGRESS")
+    try:
+        handler_of(was.type).update(stack.place, was.made, now.properties, was.properties)
+    except (ClientError, ResourceFailedError, ServiceException) as failure:
+        stack.event(name, was.type, was.physical_id, "UPDATE_FAILED", str(failure))
+        return False
+    stack.event(name, was.type, was.physical_id, "UPDATE_COMPLETE")
+    return True

@@ -1,0 +1,99 @@
+"""Templates: read, and refused before anything is done.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from emulator.cloudformation.handlers import is_handled
+from emulator.cloudformation.references import creation_order, references
+from emulator.cloudformation.refusals import invalid_template
+from moto.cloudformation.models import Stack as MotoStack
+
+_PSEUDO = {"AccountId", "Region", "StackId", "StackName", "URLSuffix", "Partition", "NoValue", "NotificationARNs"}
+_MOST_RESOURCES = 500
+_FROM_SSM = "AWS::SSM::Parameter::Value"
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template that can be deployed, as far as it tells by itself."""
+
+    body: str
+    data: Mapping[str, Any]
+
+    @property
+    def resources(self) -> Mapping[str, Mapping[str, Any]]:
+        """Resources as written, by logical id."""
+        found: Mapping[str, Mapping[str, Any]] = self.data["Resources"]
+        return found
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """A section of the template, empty if it has none."""
+        found: Mapping[str, Any] = self.data.get(name) or {}
+        return found
+
+
+NO_TEMPLATE = Template("", {"Resources": {}})
+
+
+def read_template(body: str) -> Template:
+    """Reads JSON or YAML; refuses what CloudFormation's own check refuses."""
+    data = MotoStack.parse_template(body)
+    if not isinstance(data, dict) or not data.get("Resources"):
+        raise invalid_template("Template format error: At least one Resources member must be defined.")
+    template = Template(body, data)
+    if len(template.resources) > _MOST_RESOURCES:
+        raise invalid_template(f"Template format error: Number of resources is greater than {_MOST_RESOURCES}")
+    unknown = sorted({it["Type"] for it in template.resources.values() if not is_handled(it["Type"])})
+    if unknown:
+        raise invalid_template(f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]")
+    _refuse_dangling(template)
+    creation_order(template.resources)
+    return template
+
+
+def _refuse_dangling(template: Template) -> None:
+    known = {*template.resources, *template.part("Parameters"), *(f"AWS::{name}" for name in _PSEUDO)}
+    dangling = sorted({*references([template.resources, template.part("Outputs")])} - known)
+    if dangling:
+        names = ", ".join(dangling)
+        raise invalid_template(f"Template format error: Unresolved resource dependencies [{names}]")
+    for name, resource in template.resources.items():
+        written = resource.get("DependsOn", [])
+        for other in [written] if isinstance(written, str) else written:
+            if other not in template.resources:
+                raise invalid_template(f"Template format error: {name} depends on {other}, which is no resource")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter is given as, and what it comes to."""
+
+    given: str
+    value: str
+
+
+def parameter_values(
+    template: Template, given: Mapping[str, str], ssm: Any
+) -> dict[str, Parameter]:
+    """Values of all parameters: given, or by default; those of the parameter store are looked up there."""
+    found = {}
+    for name, declared in template.part("Parameters").items():
+        text = given.get(name, declared.get("Default"))
+        if text is None:
+            raise invalid_template(f"Parameters: [{name}] must have values")
+        found[name] = Parameter(str(text), _stored(ssm, text) if declared["Type"].startswith(_FROM_SSM) else text)
+    if unknown := sorted(given.keys() - template.part("Parameters").keys()):
+        raise invalid_template(f"Parameters: [{', '.join(unknown)}] do not exist in the template")
+    return found
+
+
+def _stored(ssm: Any, name: str) -> str:
+    try:
+        return str(ssm.get_parameter(Name=name)["Parameter"]["Value"])
+    except ssm.exceptions.ParameterNotFound:
+        told = f"Unable to fetch parameters [{name}] from parameter store for this account."
+        raise invalid_template(told) from None

@@ -1,0 +1,45 @@
+"""All that is there in the emulated account, asked of the services themselves."""
+
+from collections.abc import Mapping
+
+from emulator.clients import EmulatedAws
+
+_ASKED: Mapping[str, tuple[str, str, str, dict[str, str]]] = {
+    "models": ("sagemaker", "list_models", "Models", {}),
+    "endpoint configurations": ("sagemaker", "list_endpoint_configs", "EndpointConfigs", {}),
+    "endpoints": ("sagemaker", "list_endpoints", "Endpoints", {}),
+    "inference components": ("sagemaker", "list_inference_components", "InferenceComponents", {}),
+    "scaling targets": (
+        "application-autoscaling",
+        "describe_scalable_targets",
+        "ScalableTargets",
+        {"ServiceNamespace": "sagemaker"},
+    ),
+    "scaling policies": (
+        "application-autoscaling",
+        "describe_scaling_policies",
+        "ScalingPolicies",
+        {"ServiceNamespace": "sagemaker"},
+    ),
+    "scheduled actions": (
+        "application-autoscaling",
+        "describe_scheduled_actions",
+        "ScheduledActions",
+        {"ServiceNamespace": "sagemaker"},
+    ),
+    "alarms": ("cloudwatch", "describe_alarms", "MetricAlarms", {}),
+    "dashboards": ("cloudwatch", "list_dashboards", "DashboardEntries", {}),
+    "roles": ("iam", "list_roles", "Roles", {}),
+    "policies": ("iam", "list_policies", "Policies", {"Scope": "Local"}),
+}
+"""Kinds of things: the service, the operation, where the answer has them, and what must be asked."""
+
+
+def inventory(aws: EmulatedAws) -> dict[str, list[str]]:
+    """Names or ARNs of all that is there, by kind."""
+    return {kind: sorted(_names(aws, *asked)) for kind, asked in _ASKED.items()}
+
+
+def _names(aws: EmulatedAws, service: str, operation: str, key: str, request: dict[str, str]) -> list[str]:
+    found = getattr(aws.client(service), operation)(**request)[key]
+    return [next(str(value) for name, value in it.items() if name.lower().endswith("arn")) for it in found]

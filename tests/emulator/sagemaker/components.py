@@ -1,0 +1,116 @@
+"""Inference components.
+
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from emulator.account import Account, Description
+from emulator.answering import Operation, Request, invalid
+from emulator.beliefs import believed
+from emulator.sagemaker.names import arn, described, existing, refuse_taken, tag
+
+
+def create_component(account: Account, request: Request) -> dict[str, Any]:
+    name = request["InferenceComponentName"]
+    refuse_taken(account.components, account, "inference-component", name)
+    endpoint = existing(account.endpoints, account, "endpoint", request["EndpointName"])
+    base = _base(account, request)
+    variant = _variant(account, request, endpoint) if base is None else base["VariantName"]
+    component_arn = arn(account, "inference-component", name)
+    account.components[name] = described(
+        request,
+        InferenceComponentArn=component_arn,
+        EndpointArn=endpoint["EndpointArn"],
+        VariantName=variant,
+        InferenceComponentStatus="InService",
+        RuntimeConfig=_copies(request.get("RuntimeConfig", {"CopyCount": 1})),
+    )
+    tag(account, component_arn, request)
+    return {"InferenceComponentArn": component_arn}
+
+
+def _specifications(request: Request) -> Iterator[dict[str, Any]]:
+    if "Specification" in request:
+        yield request["Specification"]
+    yield from request.get("Specifications", ())
+
+
+def _base(account: Account, request: Request) -> Description | None:
+    """The component that an adapter is for."""
+    for it in _specifications(request):
+        if "BaseInferenceComponentName" in it:
+            name = it["BaseInferenceComponentName"]
+            return existing(account.components, account, "inference-component", name)
+    return None
+
+
+def _variant(account: Account, request: Request, endpoint: Description) -> str:
+    named = {it["VariantName"]: it for it in endpoint["ProductionVariants"]}
+    if "VariantName" not in request:
+        raise invalid("VariantName is required for a component that is no adapter.")
+    existing(named, account, "variant", request["VariantName"])
+    config = account.endpoint_configs[endpoint["EndpointConfigName"]]
+    if "ExecutionRoleArn" not in config:
+        told = "Inference Components are not supported in this Endpoint."
+        raise invalid(believed("components-need-a-role", told))
+    for it in _specifications(request):
+        if "ModelName" in it and it["ModelName"] not in account.models:
+            raise invalid(believed("component-model-exists", f'Could not find model "{it["ModelName"]}".'))
+    return str(request["VariantName"])
+
+
+def _copies(config: dict[str, Any]) -> dict[str, Any]:
+    return {"DesiredCopyCount": config["CopyCount"], "CurrentCopyCount": config["CopyCount"]}
+
+
+def update_component(account: Account, request: Request) -> dict[str, Any]:
+    component = _component(account, request)
+    _base(account, request)
+    component |= {key: request[key] for key in ("Specification", "Specifications") if key in request}
+    if "RuntimeConfig" in request:
+        component["RuntimeConfig"] = _copies(request["RuntimeConfig"])
+    component["LastModifiedTime"] = datetime.now(UTC)
+    return {"InferenceComponentArn": component["InferenceComponentArn"]}
+
+
+def update_runtime_config(account: Account, request: Request) -> dict[str, Any]:
+    component = _component(account, request)
+    component["RuntimeConfig"] = _copies(request["DesiredRuntimeConfig"])
+    return {"InferenceComponentArn": component["InferenceComponentArn"]}
+
+
+def delete_component(account: Account, request: Request) -> None:
+    found = _component(account, request)
+    name = found["InferenceComponentName"]
+    adapters = [
+        it["InferenceComponentName"]
+        for it in account.components.values()
+        if any(of.get("BaseInferenceComponentName") == name for of in _specifications(it))
+    ]
+    if adapters:
+        raise invalid(believed("adapters-before-base", f"{', '.join(adapters)} has the base component {name}."))
+    account.tags.pop(found["InferenceComponentArn"])
+    del account.components[name]
+
+
+def _component(account: Account, request: Request) -> Description:
+    return existing(account.components, account, "inference-component", request["InferenceComponentName"])
+
+
+def list_components(account: Account, request: Request) -> dict[str, Any]:
+    endpoint = request.get("EndpointNameEquals")
+    found = [it for it in account.components.values() if endpoint in (None, it["EndpointName"])]
+    return {"InferenceComponents": found}
+
+
+OPERATIONS: dict[str, Operation] = {
+    "CreateInferenceComponent": create_component,
+    "DescribeInferenceComponent": _component,
+    "UpdateInferenceComponent": update_component,
+    "UpdateInferenceComponentRuntimeConfig": update_runtime_config,
+    "DeleteInferenceComponent": delete_component,
+    "ListInferenceComponents": list_components,
+}

@@ -1,0 +1,11 @@
+"""SageMaker: hosting is ours, the rest is moto's."""
+
+from emulator.answering import Answering
+from emulator.sagemaker import components, endpoints, models, tags
+from moto.sagemaker.responses import SageMakerResponse
+
+
+class SageMaker(Answering, SageMakerResponse):
+    """moto has no inference components, no UpdateEndpoint and no instance type of the last years."""
+
+    operations = {**models.OPERATIONS, **endpoints.OPERATIONS, **components.OPERATIONS, **tags.OPERATIONS}

@@ -1,0 +1,53 @@
+"""The emulated AWS: moto's server with services of ours in it, on a port of the loopback interface."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from emulator.account import forget_accounts
+from emulator.address import listen_at
+from emulator.autoscaling import AutoScaling
+from emulator.cloudformation.service import CloudFormation
+from emulator.cloudtrail import CloudTrail
+from emulator.cloudwatch import CloudWatch
+from emulator.runtime import Runtime
+from emulator.sagemaker.service import SageMaker
+from moto.applicationautoscaling import urls as autoscaling_urls
+from moto.cloudformation import urls as cloudformation_urls
+from moto.cloudtrail import urls as cloudtrail_urls
+from moto.cloudwatch import urls as cloudwatch_urls
+from moto.core.base_backend import BackendDict
+from moto.sagemaker import urls as sagemaker_urls
+from moto.sagemakerruntime import urls as runtime_urls
+from moto.server import ThreadedMotoServer
+
+_OURS = {
+    autoscaling_urls: AutoScaling,
+    cloudformation_urls: CloudFormation,
+    cloudtrail_urls: CloudTrail,
+    cloudwatch_urls: CloudWatch,
+    runtime_urls: Runtime,
+    sagemaker_urls: SageMaker,
+}
+
+
+@contextmanager
+def running(port: int = 0) -> Iterator[str]:
+    """Runs the emulator in this process and gives its address; any free port by default."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    for urls, responses in _OURS.items():
+        urls.url_paths |= dict.fromkeys(urls.url_paths, responses.dispatch)
+    server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
+    server.start()
+    url = "http://{}:{}".format(*server.get_host_and_port())
+    listen_at(url)
+    try:
+        yield url
+    finally:
+        server.stop()
+
+
+def reset() -> None:
+    """Empties all accounts."""
+    forget_accounts()
+    BackendDict.reset()
