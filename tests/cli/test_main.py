@@ -1,5 +1,6 @@
 """However the program ends, a user sees at most one line about it, never a traceback."""
 
+import gc
 import os
 import re
 import signal
@@ -10,8 +11,7 @@ from pathlib import Path
 import pytest
 from support.program import PROGRAM, SOURCE_ROOT, Run, Write
 
-from inferstack import cli
-from inferstack.cli import main
+from inferstack.cli import arguments, main
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +95,14 @@ def test_a_bug_of_ours_is_one_line(
     def broken() -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(cli, "parser", broken)
+    monkeypatch.setattr(arguments, "parser", broken)
     assert main([]) == 70
     out, err = capsys.readouterr()
     assert (out, err) == ("", "inferstack: internal error, please report it: RuntimeError: two\\nlines\n")
+
+
+def test_collection_is_on_again_when_a_command_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gc.isenabled()
+    main(["explain", "IS012"])
+    assert gc.isenabled()
+    capsys.readouterr()

@@ -2,13 +2,16 @@
 
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+# Not `importlib.resources`, which takes as long to be imported as all other modules of this room.
+_FOLDER = Path(__file__).with_name("data")
 
 
 def text(name: str) -> str:
     """The content of a file in ``data/``."""
-    return (files("inferstack.catalog") / "data" / name).read_text(encoding="utf-8")
+    return _FOLDER.joinpath(name).read_text(encoding="utf-8")
 
 
 @cache

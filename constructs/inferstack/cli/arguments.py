@@ -6,8 +6,9 @@ from pathlib import Path
 from inferstack.catalog import regions
 from inferstack.cli import package, rehearse
 from inferstack.cli.explain import explain, schema
-from inferstack.cli.render import WRITERS, render
+from inferstack.cli.render import render
 from inferstack.cli.validate import validate
+from inferstack.cli.writers import WRITERS
 from inferstack.spec.report import FORMATS, product_version
 from inferstack.spec.words import nearest
 
@@ -21,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
         description="A YAML model spec in, one CloudFormation stack for a SageMaker inference endpoint out.",
         epilog="Exit status: 0 done, 1 problems found, 2 wrong usage.",
     )
-    top.add_argument("--version", action="version", version=f"inferstack {product_version()}")
+    top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_validate(commands.add_parser("validate", help="check specs", description=validate.__doc__))
     _add_render(commands.add_parser("render", help="print CloudFormation", description=render.__doc__))
@@ -35,6 +36,14 @@ def parser() -> argparse.ArgumentParser:
     shown = commands.add_parser("schema", help="print the JSON Schema", description=schema.__doc__)
     shown.set_defaults(run=schema)
     return top
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for, which takes longer than to check a spec."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"inferstack {product_version()}")
+        parser.exit()
 
 
 def _add_validate(command: argparse.ArgumentParser) -> None:

@@ -10,12 +10,13 @@ import inspect
 import json
 import textwrap
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from inferstack.catalog import cloudformation
+from inferstack.catalog._data import document
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import KINDS, Spec
 from inferstack.spec.placeholders import OR_PLACEHOLDER
@@ -32,7 +33,7 @@ SCHEMA_FILE = "inferstack.schema.json"
 
 def shipped_schema_text() -> str:
     """The schema that comes with the package, as it is written in its file."""
-    return resources.files("inferstack.spec").joinpath(SCHEMA_FILE).read_text("utf-8")
+    return Path(__file__).with_name(SCHEMA_FILE).read_text("utf-8")
 
 
 @cache
@@ -78,8 +79,7 @@ def _branch(kind: str, definition: str) -> JsonSchema:
 
 
 def _triton_definitions() -> JsonSchema:
-    text = resources.files("inferstack.catalog").joinpath("data", _TRITON).read_text("utf-8")
-    definitions: JsonSchema = json.loads(text)["$defs"]
+    definitions: JsonSchema = document(_TRITON)["$defs"]
     return definitions
 
 

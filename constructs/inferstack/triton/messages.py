@@ -6,7 +6,7 @@ https://github.com/triton-inference-server/common/blob/main/protobuf/model_confi
 """
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from google.protobuf import descriptor_pool, json_format, message_factory, text_format
@@ -41,7 +41,7 @@ def model_config_class() -> Any:
     """The class of ``ModelConfig`` messages."""
     # A pool of its own: the default pool may hold tritonclient's copy of the same file.
     pool = descriptor_pool.DescriptorPool()
-    content = files("inferstack.triton").joinpath(_DESCRIPTOR).read_bytes()
+    content = Path(__file__).with_name(_DESCRIPTOR).read_bytes()
     for file in FileDescriptorSet.FromString(content).file:
         pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(_ROOT))

@@ -4,6 +4,8 @@ import re
 import stat
 from pathlib import Path
 
+from yaml.reader import Reader
+
 from inferstack.spec.file_codes import (
     DIRECTORY,
     NO_FILE,
@@ -20,8 +22,8 @@ from inferstack.spec.words import nearest
 LARGEST_FILE = 1024 * 1024
 """Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""
 
-# https://yaml.org/spec/1.2.2/#51-character-set
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# https://yaml.org/spec/1.2.2/#51-character-set, as PyYAML has it: the byte order mark is taken off before.
+_UNPRINTABLE = Reader.NON_PRINTABLE
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 

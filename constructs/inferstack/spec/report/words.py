@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from inferstack.spec.check_files import NO_SPECS
@@ -24,6 +23,9 @@ class Findings:
 
 def product_version() -> str:
     """The version of the installed package; of sources that are not installed there is none."""
+    # Takes longer to be imported than a spec to be checked.
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
     try:
         return version("inferstack")
     except PackageNotFoundError:
