@@ -1,0 +1,172 @@
+"""The policies that users copy: valid, enough for every stack of ours, and no more than that."""
+
+import json
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cfnlint.data import AdditionalSpecs
+from cfnlint.helpers import load_resource
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
+from support.validators import cfn_lint_findings, validate_findings
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import load_spec
+from inferstack.spec.check_files import spec_files
+from inferstack.spec.document import read_document
+from inferstack.spec.stages import stage_names
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "pipelines" / "iam"
+# Every type that is named where resources are made.
+TYPES = sorted(
+    {
+        name
+        for file in (ROOT / "constructs" / "inferstack" / "resolve").glob("*.py")
+        for name in re.findall(r'"(AWS::\w+::\w+)"', file.read_text("utf-8"))
+    }
+)
+POLICIES = sorted(FOLDER.glob("*-policy.json"))
+TRUSTS = sorted(FOLDER.glob("trust-*.json"))
+
+# What the handlers of CloudFormation's registry declare, and why stacks of ours never come there.
+NEVER_NEEDED = {
+    "lambda:*": "a scalable target of ours is never a Lambda function",
+    "iam:*GroupPolicy": "a policy of ours is attached by its role, never to groups",
+    "iam:*UserPolicy": "a policy of ours is attached by its role, never to users",
+    "iam:PutRolePolicy": "a role of ours has no inline policies",
+    "iam:DeleteRolePolicy": "a role of ours has no inline policies",
+}
+# What no handler declares, and AWS asks for nevertheless.
+ALSO_NEEDED = {
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-prerequisites.html
+    "sagemaker:UpdateEndpointWeightsAndCapacities": "registering a variant for scaling",
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/api-permissions-reference.html
+    "kms:CreateGrant": "creating an endpoint whose configuration names a key",
+}
+# IAM knows a resource, and an account may have none of it.
+RESOURCE_IS_OPTIONAL = {"cloudwatch:GetMetricData"}
+HANDLERS = ("create", "read", "update", "delete")
+
+
+def statements(file: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["Statement"]
+    return found
+
+
+def listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def granted(file: Path) -> set[str]:
+    return {action for statement in statements(file) for action in listed(statement["Action"])}
+
+
+def declared(type_name: str) -> Iterator[str]:
+    """Actions that CloudFormation's handlers of a resource type call, as its schema says."""
+    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name).schema
+    for handler in HANDLERS:
+        yield from schema["handlers"][handler]["permissions"]
+    yield from schema.get("tagging", {}).get("permissions", ())
+
+
+def excused(action: str) -> list[str]:
+    return [pattern for pattern in NEVER_NEEDED if fnmatch(action, pattern)]
+
+
+@pytest.mark.parametrize("file", spec_files(ROOT / "model_specs"), ids=lambda file: file.stem)
+def test_a_stack_has_no_resources_of_other_types(file: Path) -> None:
+    for stage in stage_names(read_document(file)) or (None,):
+        spec = load_spec(file, stage=stage, region="us-east-1").spec
+        template = resolve_template(spec, region="us-east-1", source_of=lambda _: "")
+        assert {resource["Type"] for resource in template["Resources"].values()} <= set(TYPES)
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_cloudformation_may_do_all_that_a_resource_of_ours_takes(type_name: str) -> None:
+    needed = {action for action in declared(type_name) if not excused(action)}
+    assert needed <= granted(FOLDER / "execution-policy.json")
+
+
+def test_cloudformation_may_do_nothing_else() -> None:
+    needed = {action for type_name in TYPES for action in declared(type_name)}
+    extra = granted(FOLDER / "execution-policy.json") - needed
+    assert extra == set(ALSO_NEEDED), "explain it in the table, or remove it"
+
+
+def test_every_excuse_excuses_something() -> None:
+    asked = {action for type_name in TYPES for action in declared(type_name)}
+    assert {pattern for action in asked for pattern in excused(action)} == set(NEVER_NEEDED)
+
+
+@cache
+def services() -> dict[str, Any]:
+    """IAM's service authorization data, as cfn-lint ships it."""
+    found: dict[str, Any] = load_resource(AdditionalSpecs, "Policies.json")
+    return found
+
+
+@pytest.mark.parametrize("file", [*POLICIES, *TRUSTS], ids=lambda file: file.stem)
+def test_every_action_is_one_that_iam_knows(file: Path) -> None:
+    for action in granted(file):
+        service, _, name = action.partition(":")
+        assert name.lower() in services()[service]["Actions"], action
+
+
+@pytest.mark.parametrize("file", POLICIES, ids=lambda file: file.stem)
+def test_aws_validators_find_nothing_in_a_policy(file: Path) -> None:
+    policy = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document(file)}}
+    template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": policy}}
+    assert cfn_lint_findings(template) == []
+    assert validate_findings(template) == []
+
+
+@pytest.mark.parametrize("file", TRUSTS, ids=lambda file: file.stem)
+def test_aws_validators_find_nothing_in_a_trust_policy(file: Path) -> None:
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": document(file)}}
+    template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Role": role}}
+    assert cfn_lint_findings(template) == []
+    assert validate_findings(template) == []
+
+
+def document(file: Path) -> Any:
+    return json.loads(file.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("file", POLICIES, ids=lambda file: file.stem)
+def test_a_star_alone_is_a_resource_only_where_iam_has_none(file: Path) -> None:
+    for statement in statements(file):
+        if "*" in listed(statement["Resource"]):
+            for action in listed(statement["Action"]):
+                service, _, name = action.partition(":")
+                known = services()[service]["Actions"][name.lower()].get("Resources")
+                assert not known or action in RESOURCE_IS_OPTIONAL, action
+
+
+def test_no_statement_allows_a_service_as_a_whole() -> None:
+    for file in POLICIES:
+        assert not [action for action in granted(file) if "*" in action]
+
+
+@pytest.mark.parametrize("action", ["iam:PassRole", "iam:CreateServiceLinkedRole", "iam:AttachRolePolicy"])
+def test_what_could_raise_rights_has_a_condition(action: str) -> None:
+    for statement in statements(FOLDER / "execution-policy.json"):
+        assert action not in listed(statement["Action"]) or statement["Condition"]
+
+
+@pytest.mark.parametrize("file", TRUSTS, ids=lambda file: file.stem)
+def test_a_role_trusts_one_repository_only(file: Path) -> None:
+    [statement] = statements(file)
+    [(operator, conditions)] = statement["Condition"].items()
+    assert operator == "StringEquals", "StringLike with a star trusts every fork, branch or tag"
+    assert {key.rpartition(":")[2] for key in conditions} == {"aud", "sub"}
+
+
+@pytest.mark.parametrize("file", POLICIES, ids=lambda file: file.stem)
+def test_a_policy_fits_into_what_iam_takes(file: Path) -> None:
+    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+    assert len(json.dumps(document(file), separators=(",", ":"))) <= 6144
