@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# review.sh BASE STAGE... prints as Markdown what merging into the commit BASE would deploy.
+# The status is 1 when a spec has errors, or AWS would refuse the update; the report is whole all the same.
+set -euo pipefail
+base=$1
+shift
+specs=${SPECS:-model_specs}
+region=${AWS_REGION:-${AWS_DEFAULT_REGION:-us-east-1}}
+work=$(mktemp -d)
+trap 'git worktree remove --force "$work/base"; rm -rf "$work"' EXIT
+git worktree add --quiet --detach "$work/base" "$base"
+
+templates() { # of STAGE, to a folder; none when a spec has errors
+  inferstack render "$specs"/*.yaml --stage "$1" --region "$region" --format yaml --out "$2" >&2
+}
+
+echo '<!-- inferstack -->' # by which the next run finds the comment
+status=0
+for stage in "$@"; do
+  before=$work/before/$stage after=$work/after/$stage
+  mkdir -p "$before" "$after"
+  printf '## %s\n\n' "$stage"
+  against=(--against "$before")
+  if ! (cd "$work/base" && templates "$stage" "$before"); then
+    printf 'Nothing to compare with: there are no specs yet, or this version of inferstack finds errors in them.\n\n'
+    against=()
+  fi
+  inferstack validate "$specs" --stage "$stage" "${against[@]}" --format markdown | sed "s|$work/||g" || status=1
+  if templates "$stage" "$after"; then
+    # Lines move in the spec all the time; where a resource comes from is no change.
+    changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
+      "before/$stage" "after/$stage" || true)
+    # A comment has an end.
+    [ -z "$changes" ] ||
+      printf '\n<details><summary>Templates</summary>\n\n``````diff\n%s\n``````\n\n</details>\n' "${changes:0:15000}"
+  fi
+  echo
+done
+exit "$status"

@@ -1,0 +1,129 @@
+"""The commands by which pipelines review a change, as the documentation has them, run on a repository."""
+
+from pathlib import Path
+
+import pytest
+from support.pipelines import SPEC, Repository, Step, codebuild_steps, github_steps, gitlab_steps
+
+BEFORE = SPEC.replace("ARCHIVE", "one")
+NEW_WEIGHTS = SPEC.replace("ARCHIVE", "two")
+WRONG = BEFORE.replace("max_capacity: 4", "max_capacity: 1")
+IN_GITHUB = {"github.token": "token", "github.event.pull_request.number": "7"}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def github(repository: Repository, *, fork: bool = False) -> tuple[int, str]:
+    steps = github_steps("github/inferstack-review.yml", IN_GITHUB, fork=fork)
+    summary = str(repository.calls / "summary.md")
+    return repository.run(steps, GITHUB_REPOSITORY="acme/models", GITHUB_STEP_SUMMARY=summary)
+
+
+def gitlab(repository: Repository, **more: str) -> tuple[int, str]:
+    base = repository.git("rev-parse", "main")
+    project = {"CI_API_V4_URL": "https://gitlab.com/api/v4", "CI_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "7"}
+    return repository.run(gitlab_steps("review"), CI_MERGE_REQUEST_DIFF_BASE_SHA=base, **project, **more)
+
+
+def codebuild(repository: Repository) -> tuple[int, str]:
+    repository.git("remote", "add", "origin", str(repository.folder))
+    steps = codebuild_steps("codebuild/buildspec-review.yml")
+    return repository.run(steps, CODEBUILD_WEBHOOK_BASE_REF="refs/heads/main")
+
+
+def test_github_comments_what_each_stage_would_deploy(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    status, printed = github(repository)
+    assert status == 0, printed
+    comment = repository.comment()
+    for stage in ("test", "prod"):
+        assert f"## {stage}\n\n### inferstack: 1 warning in 1 of 1 spec\n" in comment
+        assert f"- model\\_specs/bert.yaml ({stage}) against before/{stage}/bert.template.yaml: replaced Model," in comment
+    assert comment.count("| warning | `model_specs/bert.yaml:5` | **IS870** ") == 2
+    assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
+    assert (repository.calls / "summary.md").read_text("utf-8") == comment
+
+
+def test_lines_that_moved_are_no_change(repository: Repository) -> None:
+    repository.propose(f"# A comment.\n{BEFORE}")
+    github(repository)
+    assert repository.comment().count("nothing changes") == 2
+    assert "<details>" not in repository.comment()
+
+
+def test_github_has_one_comment_that_the_next_run_replaces(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    github(repository)
+    comment = github_steps("github/inferstack-review.yml", IN_GITHUB)[-1]
+    repository.run([comment], GITHUB_REPOSITORY="acme/models")
+    calls = [call for call in repository.called() if "body=@review.md" in call]
+    assert calls == [
+        "gh api --silent --method POST repos/acme/models/issues/7/comments -F body=@review.md",
+        "gh api --silent --method PATCH repos/acme/models/issues/comments/42 -F body=@review.md",
+    ]
+
+
+def test_github_annotates_and_fails_and_comments_all_the_same(repository: Repository) -> None:
+    repository.propose(WRONG)
+    status, printed = github(repository)
+    assert status == 1
+    assert "::error file=model_specs/bert.yaml,line=8,col=17,title=IS500::" in printed
+    assert "| error | `model_specs/bert.yaml:8` | **IS500** " in repository.comment()
+
+
+def test_a_fork_gets_the_summary_and_no_comment(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    status, _ = github(repository, fork=True)
+    assert status == 0
+    assert not [call for call in repository.called() if call.startswith("gh ")]
+    assert "IS870" in (repository.calls / "summary.md").read_text("utf-8")
+
+
+def test_the_first_specs_of_a_repository_are_reviewed_too(repository: Repository) -> None:
+    repository.git("rm", "--quiet", "model_specs/bert.yaml")
+    repository.git("commit", "--quiet", "--message=none")
+    (repository.folder / "model_specs").mkdir(exist_ok=True)
+    repository.propose(BEFORE)
+    status, printed = github(repository)
+    assert status == 0, printed
+    assert repository.comment().count("Nothing to compare with") == 2
+
+
+def test_a_review_leaves_nothing_behind(repository: Repository) -> None:
+    repository.propose(WRONG)
+    github(repository)
+    assert repository.git("worktree", "list").count("\n") == 0
+    assert repository.git("status", "--porcelain") == "?? review.md"
+
+
+def test_gitlab_has_a_report_and_a_comment(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    status, printed = gitlab(repository, REVIEW_TOKEN="token")
+    assert status == 0, printed
+    assert repository.comment().count("**IS870**") == 2
+    [call] = [call for call in repository.called() if call.startswith("curl ")]
+    assert call.endswith("--form body=<review.md https://gitlab.com/api/v4/projects/1/merge_requests/7/notes")
+
+
+def test_gitlab_fails_with_both_reports_whole(repository: Repository) -> None:
+    repository.propose(WRONG)
+    status, _ = gitlab(repository)
+    assert status == 1
+    assert '"check_name": "IS500"' in (repository.folder / "gl-code-quality-report.json").read_text("utf-8")
+    assert "**IS500**" in (repository.folder / "review.md").read_text("utf-8")
+    assert not (repository.calls / "comment.md").exists(), "without a token nothing is sent"
+
+
+def test_codebuild_prints_the_review_and_fails_with_it(repository: Repository) -> None:
+    repository.propose(WRONG)
+    status, printed = codebuild(repository)
+    assert status == 1
+    assert printed.count("**IS500**") == 1
+
+
+def test_a_step_that_fails_stops_those_that_do_not_ask_to_run(repository: Repository) -> None:
+    steps = [Step("false"), Step("echo never"), Step("echo always", always=True)]
+    assert repository.run(steps) == (1, "always\n")

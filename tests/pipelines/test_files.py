@@ -1,0 +1,79 @@
+"""The pipeline files that users copy: what their own linters find in them."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from cfnlint.decode.cfn_yaml import load
+from support.pipelines import DOCS, ROOT, codebuild_steps, github_steps, gitlab_steps
+from support.validators import cfn_lint_findings, validate_findings
+
+BIN = Path(sys.executable).parent
+SCHEMAS = {
+    "github/*.yml": "vendor.github-workflows",
+    "gitlab/.gitlab-ci.yml": "vendor.gitlab-ci",
+}
+# `$/…` instead of `./…` is newer than most runners.
+ZIZMOR = "rules: {self-repository: {disable: true}}\n"
+COMMANDS = (
+    "npx cdk synth --quiet -c stage=",
+    "npx cdk diff --app cdk.out",
+    "npx cdk deploy --app cdk.out --all --require-approval never",
+)
+
+
+def ran(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("pattern", "schema"), SCHEMAS.items())
+def test_a_file_is_of_its_format(pattern: str, schema: str) -> None:
+    files = [str(file) for file in DOCS.glob(pattern)]
+    assert files
+    assert ran(str(BIN / "check-jsonschema"), "--builtin-schema", schema, *files) == ""
+
+
+def test_zizmor_finds_nothing_in_the_workflows(tmp_path: Path) -> None:
+    workflows = tmp_path / ".github" / "workflows"
+    shutil.copytree(DOCS / "github", workflows)
+    config = tmp_path / "zizmor.yml"
+    config.write_text(ZIZMOR, "utf-8")
+    options = ("--offline", "--no-progress", "--persona", "pedantic", "--config", str(config))
+    assert ran(str(BIN / "zizmor"), *options, str(workflows)) == ""
+
+
+def test_aws_validators_find_nothing_in_the_pipeline() -> None:
+    template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
+    assert cfn_lint_findings(template) == []
+    assert validate_findings(template) == []
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        github_steps("github/inferstack-stage.yml", {"inputs.stage": "prod"}),
+        gitlab_steps("deploy-prod"),
+        codebuild_steps("codebuild/buildspec-deploy.yml"),
+    ],
+    ids=["github", "gitlab", "codebuild"],
+)
+def test_every_pipeline_deploys_what_it_has_shown(steps: list[object]) -> None:
+    script = "\n".join(step.script for step in steps)
+    places = [script.index(command) for command in COMMANDS]
+    assert places == sorted(places)
+
+
+def test_the_workflows_call_each_other_by_their_names() -> None:
+    names = {file.name for file in (DOCS / "github").glob("*.yml")}
+    deploy = yaml.safe_load((DOCS / "github" / "inferstack-deploy.yml").read_text("utf-8"))
+    for job in deploy["jobs"].values():
+        assert Path(job["uses"]).name in names
+
+
+def test_the_cdk_cli_is_pinned_where_the_pipelines_install_it() -> None:
+    package = yaml.safe_load((ROOT / "package.json").read_text("utf-8"))
+    assert package["devDependencies"]["aws-cdk"].startswith("2.")

@@ -1,0 +1,190 @@
+"""A user's repository with the pipeline files of the documentation, and what their runners do with it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "pipelines"
+
+SPEC = """\
+kind: single-model
+endpoint_name: "bert-${stage}"
+model:
+  image: {framework: sklearn, version: "1.2-1"}
+  model_data_url: s3://acme-models/bert/ARCHIVE/model.tar.gz
+variant: {instance_type: ml.m5.large, initial_instance_count: 2}
+autoscaling:
+  min_capacity: 2
+  max_capacity: 4
+  policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 100}]
+stages:
+  test: {autoscaling: {max_capacity: 3}}
+  prod: {}
+"""
+
+# Programs that reach for the network: each writes down how it was called, and does what a test needs.
+_PROGRAMS = {
+    "pip": '[ "$1 $2 $3" = "install -r requirements.txt" ] && [ -s requirements.txt ]',
+    "npm": f'[ "$1" = ci ] && ln -sfn "{ROOT}/node_modules" node_modules',
+    "gh": """
+        case "$*" in
+          *--paginate*) cat "$CALLS/comment-id" 2>/dev/null || true ;;
+          *body=@*) cp review.md "$CALLS/comment.md" && echo 42 >"$CALLS/comment-id" ;;
+        esac""",
+    "curl": 'cp review.md "$CALLS/comment.md"',
+}
+_EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+
+
+@dataclass
+class Step:
+    """One command of a pipeline, and whether it runs after another has failed."""
+
+    script: str
+    environment: dict[str, str] = field(default_factory=dict)
+    always: bool = False
+
+
+class Repository:
+    """A user's repository: specs on main, and a branch that changes them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "models"
+        self.calls = folder / "calls"
+        self._programs = folder / "programs"
+        for path in (self.folder / "model_specs", self.folder / "ci", self.calls, self._programs):
+            path.mkdir(parents=True)
+        for name in ("app.py", "cdk.json", "package.json", "package-lock.json"):
+            shutil.copy(ROOT / name, self.folder)
+        for file in (DOCS / "review.sh", *(DOCS / "codebuild").glob("buildspec-*.yml")):
+            shutil.copy(file, self.folder / "ci")
+        (self.folder / "requirements.txt").write_text("inferstack[aws]\n", "utf-8")
+        (self.folder / ".gitignore").write_text("node_modules\ncdk.out\n__pycache__\n", "utf-8")
+        for name, does in _PROGRAMS.items():
+            self._program(name, f'echo "{name} $*" >>"$CALLS/log"\n{does}')
+        self._program("python3", f'exec "{sys.executable}" "$@"')
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.commit(SPEC.replace("ARCHIVE", "one"))
+
+    def _program(self, name: str, script: str) -> None:
+        path = self._programs / name
+        path.write_text(f"#!/usr/bin/env bash\nset -e\n{script}\n", "utf-8")
+        path.chmod(0o755)
+
+    def git(self, *arguments: str) -> str:
+        """Runs git as somebody, whatever this machine's configuration says."""
+        names = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
+        done = subprocess.run(
+            ["git", *names, *arguments], cwd=self.folder, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def commit(self, spec: str) -> None:
+        (self.folder / "model_specs" / "bert.yaml").write_text(spec, "utf-8")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message=specs")
+
+    def propose(self, spec: str) -> None:
+        """Leaves the repository as a runner finds it for a pull request: a merge, main is its first parent."""
+        self.git("checkout", "--quiet", "-b", "change")
+        self.commit(spec)
+        self.git("checkout", "--quiet", "--detach", "main")
+        self.git("merge", "--quiet", "--no-ff", "--no-edit", "change")
+
+    def run(self, steps: list[Step], **environment: str) -> tuple[int, str]:
+        """Runs steps like a runner does; the status of the first that failed, and all that was printed."""
+        failed, printed = 0, ""
+        for step in steps:
+            if failed and not step.always:
+                continue
+            ran = subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", step.script],
+                cwd=self.folder,
+                env={**self.environment(), **environment, **step.environment},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            printed += ran.stdout
+            failed = failed or ran.returncode
+        return failed, printed
+
+    def environment(self) -> dict[str, str]:
+        programs = f"{self._programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        sources = f"{ROOT}/constructs:{ROOT}/stacks"
+        return {**os.environ, "PATH": programs, "PYTHONPATH": sources, "CALLS": str(self.calls)}
+
+    def called(self) -> list[str]:
+        log = self.calls / "log"
+        return log.read_text("utf-8").splitlines() if log.exists() else []
+
+    def comment(self) -> str:
+        return (self.calls / "comment.md").read_text("utf-8")
+
+
+def read(file: str) -> dict[str, Any]:
+    """One of the pipeline files. YAML 1.1 takes the key ``on`` for true, which nothing here looks at."""
+    found: dict[str, Any] = yaml.safe_load((DOCS / file).read_text("utf-8"))
+    return found
+
+
+def github_steps(file: str, values: Mapping[str, str], *, fork: bool = False) -> list[Step]:
+    """The commands of a workflow's only job. ``values`` are those of its expressions."""
+    workflow = read(file)
+    [job] = workflow["jobs"].values()
+    shared = {**workflow.get("env", {}), **job.get("env", {})}
+    return [_github_step(step, shared, values) for step in job["steps"] if _is_run(step, fork)]
+
+
+def _is_run(step: Mapping[str, Any], fork: bool) -> bool:
+    return "run" in step and not (fork and "head.repo.full_name" in step.get("if", ""))
+
+
+def _github_step(step: Mapping[str, Any], shared: Mapping[str, str], values: Mapping[str, str]) -> Step:
+    environment = {**shared, **step.get("env", {})}
+    evaluated = {name: _evaluated(value, values) for name, value in environment.items()}
+    # An expression in a script would be written into it before a shell reads it.
+    assert not _EXPRESSION.search(step["run"]), step
+    return Step(step["run"], evaluated, always="!cancelled()" in step.get("if", ""))
+
+
+def _evaluated(value: str, values: Mapping[str, str]) -> str:
+    return _EXPRESSION.sub(lambda found: values[found[1]], value)
+
+
+def gitlab_steps(job: str) -> list[Step]:
+    """The commands of a job of GitLab's, all in one shell, with what it extends."""
+    pipeline = read("gitlab/.gitlab-ci.yml")
+    chain = list(_extended(pipeline, job))
+    variables: dict[str, str] = dict(pipeline["variables"])
+    merged: dict[str, Any] = {}
+    for one in reversed(chain):
+        variables.update({name: str(value) for name, value in one.get("variables", {}).items()})
+        merged.update(one)
+    lines = [*merged["before_script"], *merged["script"]]
+    steps = [Step("\n".join(lines), variables)]
+    return [*steps, *(Step(line, variables, always=True) for line in merged.get("after_script", ()))]
+
+
+def _extended(pipeline: Mapping[str, Any], job: str) -> Iterator[dict[str, Any]]:
+    yield pipeline[job]
+    if "extends" in pipeline[job]:
+        yield from _extended(pipeline, pipeline[job]["extends"])
+
+
+def codebuild_steps(file: str) -> list[Step]:
+    """The commands of a buildspec, in one shell."""
+    spec = read(file)
+    commands = [command for phase in spec["phases"].values() for command in phase["commands"]]
+    return [Step("\n".join(commands), spec["env"].get("variables", {}))]
