@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: synth test test-deploy check unit lock clean
+.PHONY: synth test test-deploy test-torch check unit lock clean
 .DELETE_ON_ERROR:
 
 synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
@@ -22,6 +22,15 @@ check: $(READY) ## style and types
 
 unit: $(READY)
 	@$(BIN)/python -m pytest -n auto
+
+# Beside the lock, which serves machines of every kind: resolved for all of them torch brings gigabytes of CUDA.
+# Its own index has the builds without; a machine that has the file elsewhere needs no index.
+TORCH := torch==2.13.0+cpu
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+test-torch: $(READY) ## TorchScript in rehearsals, computed by torch itself
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 --no-deps \
+		--extra-index-url $(TORCH_INDEX) $(TORCH) filelock fsspec jinja2 markupsafe mpmath networkx sympy typing-extensions
+	@$(BIN)/python -m pytest tests/rehearsal/test_torchscript.py
 
 lock: $(READY) ## the newest versions that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --extra node \

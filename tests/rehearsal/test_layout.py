@@ -8,7 +8,8 @@ from support.rehearsal import spec
 from inferstack.spec.check import load_spec
 from inferstack.triton.messages import parse_text
 from inferstack.triton.model import FilePlace, Place
-from inferstack.triton.rehearsal.layout import LaidOut, pack_and_lay_out
+from inferstack.triton.rehearsal.layout import LaidOut
+from inferstack.triton.rehearsal.packed import pack_and_lay_out
 from inferstack.triton.repository import repositories_of
 
 SPEC = spec(
@@ -49,7 +50,7 @@ def _lay_out(folder: Path) -> LaidOut:
 
     scratch = folder / "scratch"
     scratch.mkdir()
-    [laid_out] = pack_and_lay_out({folder / "out": repository}, scratch, [folder], locate)
+    [laid_out] = pack_and_lay_out({folder / "out": repository}, scratch, [folder], locate, {})
     assert [left.name for left in scratch.iterdir()] == ["empty-weights"]
     return laid_out
 

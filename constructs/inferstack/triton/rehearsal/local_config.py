@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inferstack.triton.backends import backend_of, backend_of_files, is_ensemble
+from inferstack.triton.backends import backend_of, backend_of_files, is_ensemble, model_file
 from inferstack.triton.model import TritonModel
+from inferstack.triton.rehearsal.runners import Runner
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
+from inferstack.triton.rehearsal.stand_in import FILE, RUN_BY
 from inferstack.triton.rules.releases import FIRST_RELEASE
 
 # Compiled ahead of time by PyTorch; to a stand-in it is one like the other.
@@ -21,13 +23,15 @@ _RELEASE = "{}.{:02}".format(*SERVER_RELEASE)
 class LocalConfig:
     """A configuration as the local server gets it.
 
-    ``changes`` says in words how it differs where that matters, ``stand_in`` is the backend that is played.
+    ``changes`` says in words how it differs where that matters, ``stand_in`` is the backend that is played,
+    and ``runner`` what computes in its place. Without that it answers zeros.
     """
 
     config: Any
     changes: tuple[str, ...]
     changed: bool
     stand_in: str | None
+    runner: Runner | None = None
 
 
 def stand_in_backend(model: TritonModel) -> str | None:
@@ -39,15 +43,19 @@ def stand_in_backend(model: TritonModel) -> str | None:
     return None if backend in {"", "python"} else backend
 
 
-def local_config(model: TritonModel) -> LocalConfig:
-    """The configuration of a model, changed where the local server could not load it."""
+def local_config(model: TritonModel, runner: Runner | None = None) -> LocalConfig:
+    """The configuration of a model, changed where the local server could not load it.
+
+    ``runner`` is what computes in the place of its backend.
+    """
     config = type(model.config)()
     config.CopyFrom(model.config)
     changes = [said for change in _CHANGES for said in change(config)]
     stand_in = stand_in_backend(model)
     if stand_in is not None:
+        _run_by(config, runner)
         _fit_stand_in(config)
-    return LocalConfig(config, tuple(dict.fromkeys(changes)), config != model.config, stand_in)
+    return LocalConfig(config, tuple(dict.fromkeys(changes)), config != model.config, stand_in, runner)
 
 
 def _without_gpus(config: Any) -> Iterator[str]:
@@ -108,6 +116,12 @@ _CHANGES: tuple[Callable[[Any], Iterator[str]], ...] = (
     _without_agents,
     _without_brain_floats,
 )
+
+
+def _run_by(config: Any, runner: Runner | None) -> None:
+    if runner is not None:
+        config.parameters[RUN_BY].string_value = runner.module.stem
+        config.parameters[FILE].string_value = model_file(config) or ""
 
 
 def _fit_stand_in(config: Any) -> None:

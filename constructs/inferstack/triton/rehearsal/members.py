@@ -6,7 +6,7 @@ from urllib.parse import quote
 from inferstack.triton.rehearsal.asking import Way, ask_sagemaker, ask_triton, notes_about_json
 from inferstack.triton.rehearsal.host import Host
 from inferstack.triton.rehearsal.layout import LaidOut
-from inferstack.triton.rehearsal.outcome import ModelOutcome
+from inferstack.triton.rehearsal.outcome import Answer, ModelOutcome
 
 OWN_PORT = "Triton's own port"
 NOT_LOADED = "not loaded"
@@ -16,28 +16,40 @@ _GENERATING = frozenset({"generate", "generate_stream"})
 
 def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOutcome:
     """Asks the model that clients of the endpoint reach, in every form that they may choose."""
-    stand_in, notes = laid_out.stand_in(name), laid_out.notes[name]
     if way.inference_type in _GENERATING:
         why = f"the local Triton has no inference type `{way.inference_type}`; only loading was rehearsed"
-        return ModelOutcome(name, NOT_ASKED, stand_in, (), (why, *notes))
+        return _outcome(laid_out, name, NOT_ASKED, first=(why,))
     config = laid_out.configs[name].config
     answers = tuple(ask_sagemaker(host.sagemaker, way, config, in_sequence=laid_out.in_sequence(name)))
-    return ModelOutcome(name, f"POST {way.shown}", stand_in, answers, (*notes, *notes_about_json(config)))
+    return _outcome(laid_out, name, f"POST {way.shown}", answers, last=notes_about_json(config))
 
 
 def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> ModelOutcome:
     """Asks a model that clients of the endpoint do not reach by itself, such as a step of an ensemble."""
-    stand_in, notes = laid_out.stand_in(name), laid_out.notes[name]
     if not loaded:
         why = "the container loads the default model and what it needs, and nothing needs this one"
-        return ModelOutcome(name, NOT_LOADED, stand_in, (), (why, *notes))
+        return _outcome(laid_out, name, NOT_LOADED, first=(why,))
     config = laid_out.configs[name].config
     if config.model_transaction_policy.decoupled:
         why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
-        return ModelOutcome(name, OWN_PORT, stand_in, (), (why, *notes))
+        return _outcome(laid_out, name, OWN_PORT, first=(why,))
     path = f"/v2/models/{quote(name, safe='')}/infer"
     answer = ask_triton(host.triton, path, config, in_sequence=laid_out.in_sequence(name))
-    return ModelOutcome(name, OWN_PORT, stand_in, (answer,), notes)
+    return _outcome(laid_out, name, OWN_PORT, (answer,))
+
+
+def _outcome(
+    laid_out: LaidOut,
+    name: str,
+    way: str,
+    answers: tuple[Answer, ...] = (),
+    *,
+    first: tuple[str, ...] = (),
+    last: tuple[str, ...] = (),
+) -> ModelOutcome:
+    """What came of a model; its notes stand between the first ones and the last."""
+    notes = (*first, *laid_out.notes[name], *last)
+    return ModelOutcome(name, way, laid_out.stand_in(name), answers, notes, laid_out.run_by(name))
 
 
 def loaded_models(host: Host) -> frozenset[str]:

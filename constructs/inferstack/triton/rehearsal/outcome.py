@@ -35,8 +35,9 @@ class Answer:
 class ModelOutcome:
     """One model: how it was reached and what it answered.
 
-    ``stand_in`` is the backend that the local server lacks, so that zeros were answered in its place.
-    ``notes`` are what the rehearsal cannot show of it, or why it was not asked.
+    ``stand_in`` is the backend that the local server lacks; ``run_by`` the package, with its version, that
+    computed in its place. Without that, zeros were answered. ``notes`` are what the rehearsal cannot show of
+    the model, or why it was not asked.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ModelOutcome:
     stand_in: str | None = None
     answers: tuple[Answer, ...] = ()
     notes: tuple[str, ...] = ()
+    run_by: str | None = None
 
     @property
     def good(self) -> bool:

@@ -13,6 +13,9 @@ import sysconfig
 from importlib import metadata
 from pathlib import Path
 
+# What can run a model in place of the server's backend.
+_RUNNING = ("torch",)
+
 
 def _package_folder() -> str | None:
     found = importlib.util.find_spec("pytriton")
@@ -39,14 +42,16 @@ def _shared_python() -> str | None:
     return next(found, None)
 
 
-def environment() -> dict[str, str | None]:
+def environment() -> dict[str, str | dict[str, str] | None]:
     """What was found; None for what is not there."""
+    packages = {name: _version(name) for name in _RUNNING}
     return {
         "python": "{}.{}".format(*sys.version_info[:2]),
         "executables": str(Path(sys.executable).parent),
         "package": _package_folder(),
         "numpy_version": _version("numpy"),
         "shared_python": _shared_python(),
+        "packages": {name: version for name, version in packages.items() if version is not None},
     }
 
 

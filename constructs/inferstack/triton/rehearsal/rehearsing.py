@@ -8,9 +8,10 @@ from inferstack.triton.archive.plan import Locate
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal.confinement import Confinement
 from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.layout import LaidOut, lay_out, pack_and_lay_out
+from inferstack.triton.rehearsal.layout import LaidOut, lay_out
 from inferstack.triton.rehearsal.multi_model import folder_of, rehearse_multi_model
 from inferstack.triton.rehearsal.outcome import ArchiveOutcome
+from inferstack.triton.rehearsal.packed import pack_and_lay_out
 from inferstack.triton.rehearsal.server import find_server
 from inferstack.triton.rehearsal.single import rehearse_single
 
@@ -66,13 +67,14 @@ def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
 
 def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
     targets = {host.models / _folder(one): one for one in rehearsal.repositories}
+    packages = host.server.packages
     if rehearsal.archives:
-        pairs = zip(rehearsal.archives, targets.items(), strict=True)
-        yield from (lay_out(archive, repository, target) for archive, (target, repository) in pairs)
+        for archive, (target, repository) in zip(rehearsal.archives, targets.items(), strict=True):
+            yield lay_out(archive, repository, target, packages)
         return
     scratch = host.confinement.folder / "packed"
     scratch.mkdir()
-    yield from pack_and_lay_out(targets, scratch, rehearsal.allowed, rehearsal.locate)
+    yield from pack_and_lay_out(targets, scratch, rehearsal.allowed, rehearsal.locate, packages)
 
 
 def _folder(repository: Repository) -> str:

@@ -17,9 +17,13 @@ def summary(outcomes: Iterable[ArchiveOutcome]) -> str:
     """The last line, with what a rehearsal never shows."""
     found = list(outcomes)
     bad = sum(not outcome.good for outcome in found)
-    played = sum(model.stand_in is not None for outcome in found for model in outcome.models)
+    stand_ins = [model for outcome in found for model in outcome.models if model.stand_in is not None]
+    played = sum(model.run_by is None for model in stand_ins)
+    computed = len(stand_ins) - played
     release = "{}.{:02}".format(*SERVER_RELEASE)
     words = f"{len(found) - bad} of {len(found)} archives served by Triton {release} on this CPU"
+    if computed:
+        words += f"; {computed} models by stand-ins that compute, but not as fast as their backend"
     if played:
         words += f"; {played} models by stand-ins, whose numbers and speed mean nothing"
     return words
@@ -39,7 +43,8 @@ def _archive(outcome: ArchiveOutcome) -> Iterator[str]:
 
 
 def _model(model: ModelOutcome) -> Iterator[str]:
-    played = "" if model.stand_in is None else f", STAND-IN for the backend `{model.stand_in}`: zeros"
+    by = "zeros" if model.run_by is None else f"computed by {model.run_by}"
+    played = "" if model.stand_in is None else f", STAND-IN for the backend `{model.stand_in}`: {by}"
     yield f"  {model.name} ({model.way}{played})"
     for answer in model.answers:
         yield from _answer(answer)

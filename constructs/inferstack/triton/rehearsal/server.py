@@ -6,12 +6,13 @@ https://github.com/triton-inference-server/pytriton; its Python code is not used
 import json
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.runners import RUNNERS
 
 SERVER_RELEASE = (24, 10)
 """Triton's release inside the package, the same since 2024 and in all versions that the extra allows."""
@@ -23,13 +24,17 @@ _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 @dataclass(frozen=True, slots=True)
 class InstalledServer:
-    """Where the parts of the server are, and the Python that its models run on."""
+    """Where the parts of the server are, and the Python that its models run on.
+
+    ``packages`` are those in it, with their versions, that can run models in place of a backend.
+    """
 
     folder: Path
     libraries: Path
     python: str
     executables: Path
     shared_python: Path
+    packages: Mapping[str, str]
 
     @property
     def program(self) -> Path:
@@ -62,6 +67,7 @@ def find_server(python: Path) -> InstalledServer:
         found["python"],
         Path(found["executables"]),
         Path(found["shared_python"]),
+        found["packages"],
     )
     _check_parts(server)
     return server
@@ -109,6 +115,8 @@ def install_backends(server: InstalledServer, folder: Path, stand_ins: Iterable[
         backend = folder / "backends" / name
         backend.mkdir()
         shutil.copyfile(_STAND_IN, backend / "model.py")
+        for runner in RUNNERS:
+            shutil.copy(runner.module, backend)
     return folder / "backends"
 
 

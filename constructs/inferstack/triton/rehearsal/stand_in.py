@@ -1,15 +1,23 @@
-"""Stands in for a backend that the server lacks: answers every request with zeros of the declared kind.
+"""Stands in for a backend that the server lacks.
 
-Triton loads a copy of this file as a backend written in Python, so it uses nothing of inferstack.
+Where the model's file can be run some other way, by what a file `run_….py` beside this one knows, the answers
+are real; else every request is answered with zeros of the declared kind. Triton loads a copy of this file as
+a backend written in Python, so it uses nothing of inferstack.
 https://github.com/triton-inference-server/backend/blob/main/docs/python_based_backends.md
 """
 
 import json
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 SMALL = 2
 """Elements along a dimension that the model leaves open. Not 1, which would fit by accident."""
+RUN_BY = "INFERSTACK_RUN_BY"
+"""Parameter of a configuration: the module that runs the model."""
+FILE = "INFERSTACK_FILE"
+"""Parameter of a configuration: what that module runs, in the folder of the version."""
 
 
 class TritonPythonModel:
@@ -24,6 +32,7 @@ class TritonPythonModel:
         self._outputs: list[dict[str, Any]] = config.get("output", [])
         self._batches = int(config.get("max_batch_size", 0)) > 0
         self._decoupled = bool(config.get("model_transaction_policy", {}).get("decoupled", False))
+        self._runner = _runner(Path(args["model_repository"], args["model_version"]), config)
 
     def execute(self, requests: list[Any]) -> list[Any] | None:
         """One answer for each request."""
@@ -35,8 +44,12 @@ class TritonPythonModel:
         return None
 
     def _answer(self, request: Any) -> Any:
-        batch = [request.inputs()[0].shape()[0]] if self._batches else []
-        return self._triton.InferenceResponse([self._zeros(batch, output) for output in self._outputs])
+        if self._runner is None:
+            batch = [request.inputs()[0].shape()[0]] if self._batches else []
+            values = {output["name"]: self._zeros(batch, output) for output in self._outputs}
+        else:
+            values = self._runner.run({tensor.name(): tensor.as_numpy() for tensor in request.inputs()})
+        return self._triton.InferenceResponse([self._triton.Tensor(*pair) for pair in values.items()])
 
     def _zeros(self, batch: list[int], output: dict[str, Any]) -> Any:
         # A reshaped output leaves the backend in the other shape; Triton turns it into `dims`.
@@ -44,8 +57,14 @@ class TritonPythonModel:
         dims = output["dims"] if reshape is None else reshape.get("shape", [])
         shape = [*batch, *(SMALL if int(size) < 0 else int(size) for size in dims)]
         if output["data_type"] == "TYPE_STRING":
-            values = self._numpy.full(shape, b"", dtype=object)
-        else:
-            element = self._triton.triton_string_to_numpy(output["data_type"])
-            values = self._numpy.zeros(shape, dtype=element)
-        return self._triton.Tensor(output["name"], values)
+            return self._numpy.full(shape, b"", dtype=object)
+        return self._numpy.zeros(shape, dtype=self._triton.triton_string_to_numpy(output["data_type"]))
+
+
+def _runner(version: Path, config: dict[str, Any]) -> Any:
+    parameters = config.get("parameters", {})
+    if RUN_BY not in parameters:
+        return None
+    sys.path.append(str(Path(__file__).parent))
+    module = import_module(parameters[RUN_BY]["string_value"])
+    return module.Runner(str(version / parameters[FILE]["string_value"]), config)

@@ -1,0 +1,72 @@
+"""Archives packed for a rehearsal, one at a time, and laid out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from inferstack.triton.archive.packing import pack
+from inferstack.triton.archive.plan import Locate, Plan, plan_archives
+from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.rehearsal.layout import LaidOut, is_weight, lay_out
+from inferstack.triton.rehearsal.local_config import stand_in_backend
+from inferstack.triton.rehearsal.refused import NO_ROOM, RehearsalRefused
+
+
+def pack_and_lay_out(
+    repositories: Mapping[Path, Repository],
+    scratch: Path,
+    allowed: Sequence[Path],
+    locate: Locate,
+    packages: Mapping[str, str],
+) -> Iterator[LaidOut]:
+    """Packs the archives of repositories and unpacks each into the folder that is its key.
+
+    ``scratch`` is an empty folder for what is needed meanwhile; ``packages`` are as for :func:`lay_out`.
+
+    Raises:
+        SpecError: when an archive cannot be packed, such as for files that are missing; before any is.
+        RehearsalRefused: when a file cannot be written.
+    """
+    empty = scratch / "empty-weights"
+    empty.touch()
+    complete = [_without_missing_weights(repository, empty) for repository in repositories.values()]
+    plans = plan_archives(complete, [*allowed, scratch], locate)
+    for (target, repository), plan in zip(repositories.items(), plans, strict=True):
+        archive = _packed(plan, scratch / "packed.tar.gz")
+        yield _with_notes(lay_out(archive, repository, target, packages), repository)
+        # Two copies of large weights are more than many disks have.
+        archive.unlink()
+
+
+def _packed(plan: Plan, target: Path) -> Path:
+    try:
+        return pack(plan, target).path
+    except OSError as error:
+        raise RehearsalRefused(f"{target} cannot be written: {error.strerror}; {NO_ROOM}") from None
+
+
+def _with_notes(laid_out: LaidOut, repository: Repository) -> LaidOut:
+    notes = {
+        model.name: (
+            *(f"{path} is not on this machine" for path in _missing_weights(model)),
+            *laid_out.notes[model.name],
+        )
+        for model in repository.models
+    }
+    return replace(laid_out, notes=notes)
+
+
+def _without_missing_weights(repository: Repository, empty: Path) -> Repository:
+    """Weights are often on another machine, and a stand-in does not read them."""
+    models = (
+        replace(model, files={**model.files, **dict.fromkeys(_missing_weights(model), empty)})
+        for model in repository.models
+    )
+    return replace(repository, models=tuple(models))
+
+
+def _missing_weights(model: TritonModel) -> list[str]:
+    """Files of a version that are not there. All others are read by Triton itself, so they are needed."""
+    if stand_in_backend(model) is None:
+        return []
+    return [path for path, local in model.files.items() if is_weight(path) and not local.exists()]
