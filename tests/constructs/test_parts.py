@@ -30,6 +30,33 @@ def types(made: cdk.Stack) -> set[str]:
     return {it["Type"] for it in template(made)["Resources"].values()}
 
 
+UNDONE = """
+inference_components:
+  chat:
+    deployment_config:
+      rolling_update_policy: {maximum_batch_size: {type: COPY_COUNT, value: 1}, wait_interval_in_seconds: 300}
+      auto_rollback_configuration: {alarms: [{metric: Invocation5XXErrors}]}
+"""
+
+
+def test_components_bring_the_alarms_that_undo_their_updates():
+    here = stack()
+    InferenceComponents(here, "Part", spec=spec("components", UNDONE))
+    made = template(here)
+    (alarm,) = of_type(made, "AWS::CloudWatch::Alarm")
+    rollback = only(made, "AWS::SageMaker::InferenceComponent")["DeploymentConfig"]
+    assert rollback["AutoRollbackConfiguration"] == {"Alarms": [{"AlarmName": {"Ref": alarm}}]}
+
+
+def test_a_role_apart_from_the_alarms_may_look_at_them():
+    here = stack()
+    ExecutionRole(here, "Part", spec=spec("components", UNDONE))
+    statements = only(template(here), "AWS::IAM::ManagedPolicy")["PolicyDocument"]["Statement"]
+    (look,) = [it for it in statements if it["Sid"] == "LookAtRollbackAlarms"]
+    any_alarm = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:*"
+    assert look["Resource"] == [{"Fn::Sub": any_alarm}]
+
+
 @pytest.mark.parametrize(
     ("part", "base", "change", "expected"),
     [

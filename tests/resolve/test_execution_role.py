@@ -149,17 +149,33 @@ def test_additions_to_the_role_are_kept(resolve: Resolved) -> None:
     template = resolve("single", change)
     role = only(template, "AWS::IAM::Role")
     assert role["PermissionsBoundary"] == "arn:aws:iam::111122223333:policy/edge"
-    assert role["ManagedPolicyArns"][1:] == ["arn:aws:iam::aws:policy/AmazonDynamoDBReadOnlyAccess"]
+    assert role["ManagedPolicyArns"] == ["arn:aws:iam::aws:policy/AmazonDynamoDBReadOnlyAccess"]
     assert role["Path"] == "/ml/"
     assert statements(template)["Lookup"]["Action"] == ["dynamodb:GetItem"]
 
 
-def test_policy_comes_before_role_and_role_before_model(resolve: Resolved) -> None:
-    template = resolve("single")
-    assert only(template, "AWS::IAM::Role")["ManagedPolicyArns"] == [{"Ref": "ExecutionPolicy"}]
-    assert only(template, "AWS::SageMaker::Model")["ExecutionRoleArn"] == {
-        "Fn::GetAtt": ["ExecutionRole", "Arn"]
-    }
+@pytest.mark.parametrize(("base", "user"), [("single", "Model"), ("components", "EndpointConfig")])
+def test_whatever_uses_the_role_waits_for_its_policy(resolve: Resolved, base: str, user: str) -> None:
+    template = resolve(base)
+    (policy,) = of_type(template, POLICY)
+    assert only(template, POLICY)["Roles"] == [{"Ref": "ExecutionRole"}]
+    using = template["Resources"][user]
+    assert using["Properties"]["ExecutionRoleArn"] == {"Fn::GetAtt": ["ExecutionRole", "Arn"]}
+    assert using["DependsOn"] == [policy]
+
+
+def test_nobody_waits_for_the_policy_of_a_role_from_elsewhere(resolve: Resolved) -> None:
+    template = resolve("single", "execution_role: arn:aws:iam::111122223333:role/ours")
+    assert "DependsOn" not in template["Resources"]["Model"]
+
+
+def test_other_rights_are_another_policy_so_that_the_old_fleet_keeps_its_own(resolve: Resolved) -> None:
+    before = resolve("single")["Resources"]
+    after = resolve("single", "model: {model_data_url: s3://models/two.tar.gz}")["Resources"]
+    assert before["ExecutionRole"] == after["ExecutionRole"]
+    (old,), (new,) = ({it for it in made if it.startswith("ExecutionPolicy")} for made in (before, after))
+    assert old != new
+    assert old in resolve("single", "variant: {instance_type: ml.g5.xlarge}")["Resources"]
 
 
 def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
@@ -177,7 +193,8 @@ def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
     assert all(
         len(json.dumps(it["PolicyDocument"], separators=(",", ":"))) < 6144 * 1.4 for it in policies.values()
     )
-    assert only(template, "AWS::IAM::Role")["ManagedPolicyArns"] == [{"Ref": name} for name in policies]
+    assert all(it["Roles"] == [{"Ref": "ExecutionRole"}] for it in policies.values())
+    assert template["Resources"]["EndpointConfig"]["DependsOn"] == list(policies)
     everything = plain(policies)
     assert all(f"a-rather-long-name-of-a-model-{i}/model.tar.gz" in everything for i in range(40))
     sids = [s["Sid"] for policy in policies.values() for s in policy["PolicyDocument"]["Statement"]]

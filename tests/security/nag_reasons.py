@@ -15,7 +15,7 @@ from inferstack.resolve import resolve_template
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.walk import components, every_variant, hosts
 
-POLICY = "ExecutionPolicy"
+POLICY = "ExecutionPolicy[0-9A-F]{8}"
 NO_KEY = "NIST.800.53.R5-SageMakerEndpointConfigurationKMSKeyConfigured"
 NO_ACTION = "NIST.800.53.R5-CloudWatchAlarmAction"
 _HERE = "<AWS::Region>:<AWS::AccountId>"
@@ -75,8 +75,8 @@ def _spec_has(loaded: LoadedSpec, *texts: str) -> bool:
 
 def statements(loaded: LoadedSpec) -> list[dict[str, Any]]:
     template = resolve_template(loaded.spec, region=None, source_of=str)
-    found: list[dict[str, Any]] = template["Resources"][POLICY]["Properties"]["PolicyDocument"]["Statement"]
-    return found
+    policies = [it["Properties"] for name, it in template["Resources"].items() if re.fullmatch(POLICY, name)]
+    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
 
 
 def _stars_know_no_resource(loaded: LoadedSpec, _: str) -> bool:

@@ -1,6 +1,7 @@
 """Encryption, network isolation and a VPC are one line of a spec each, and the line alone is enough."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,11 +96,17 @@ def statements(template: Template) -> dict[str, Any]:
     return {it["Sid"]: it for it in only(template, POLICY)["PolicyDocument"]["Statement"]}
 
 
+def by_noun(template: Template) -> dict[str, Any]:
+    """Resources by logical id, without the hash of the policy's content."""
+    return {re.sub(r"(?<=^ExecutionPolicy)\w+", "", it): made for it, made in template["Resources"].items()}
+
+
 def changed(old: Template, new: Template) -> Iterator[tuple[str, str]]:
     """Type and name of every property that differs."""
-    assert old["Resources"].keys() == new["Resources"].keys()
-    for logical_id, resource in new["Resources"].items():
-        before, after = old["Resources"][logical_id]["Properties"], resource["Properties"]
+    was, becomes = by_noun(old), by_noun(new)
+    assert was.keys() == becomes.keys()
+    for logical_id, resource in becomes.items():
+        before, after = was[logical_id]["Properties"], resource["Properties"]
         for name in before.keys() | after.keys():
             if before.get(name) != after.get(name):
                 yield resource["Type"], name

@@ -7,6 +7,7 @@ from typing import Any
 from inferstack.resolve.endpoint import endpoint_name
 
 Template = dict[str, Any]
+_ANY_ALARM = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:*"
 
 
 def part_of(template: Template, logical_ids: Collection[str], name: str) -> Template:
@@ -24,7 +25,7 @@ def part_of(template: Template, logical_ids: Collection[str], name: str) -> Temp
 
 def _detached(resource: Template, logical_ids: Collection[str], name: str) -> Template:
     kept = [before for before in resource.get("DependsOn", ()) if before in logical_ids]
-    detached: Template = _with_name(resource, name)
+    detached: Template = _without_alarms(_with_name(resource, name), logical_ids)
     detached.pop("DependsOn", None)
     return detached | ({"DependsOn": kept} if kept else {})
 
@@ -39,3 +40,20 @@ def _with_name(value: Any, name: str) -> Any:
             return [_with_name(item, name) for item in value]
         case _:
             return value
+
+
+def _without_alarms(value: Any, logical_ids: Collection[str]) -> Any:
+    """ARNs of alarms that are made elsewhere, under unknown names, become those of any alarm."""
+    match value:
+        case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if _is_elsewhere(logical_id, logical_ids):
+            return {"Fn::Sub": _ANY_ALARM}
+        case dict():
+            return {key: _without_alarms(item, logical_ids) for key, item in value.items()}
+        case list():
+            return [_without_alarms(item, logical_ids) for item in value]
+        case _:
+            return value
+
+
+def _is_elsewhere(logical_id: str, logical_ids: Collection[str]) -> bool:
+    return logical_id.startswith("Alarm") and logical_id not in logical_ids

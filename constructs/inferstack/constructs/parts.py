@@ -11,42 +11,53 @@ from constructs import Construct
 
 from inferstack.constructs.part import part_of
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
-from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.dashboard import DASHBOARD
 from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.own_alarms import rollbacks
 from inferstack.spec.walk import components
 
 
-def _role(_: ModelSpec) -> AbstractSet[str]:
-    return {POLICY, ROLE}
+def _role(_: ModelSpec, there: AbstractSet[str]) -> AbstractSet[str]:
+    return {it for it in there if it == ROLE or it.startswith(POLICY)}
 
 
-def _alarms(spec: ModelSpec) -> AbstractSet[str]:
+def _alarms(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
     return resolve_alarms(spec).keys()
 
 
-def _dashboard(_: ModelSpec) -> AbstractSet[str]:
-    return {DASHBOARD}
+def _dashboard(_: ModelSpec, there: AbstractSet[str]) -> AbstractSet[str]:
+    return {DASHBOARD} & there
 
 
-def _scaling(spec: ModelSpec) -> AbstractSet[str]:
+def _scaling(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
     return resolve_autoscaling(spec).keys()
 
 
-def _components(spec: ModelSpec) -> AbstractSet[str]:
+def _components(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
     found = list(components(spec))
     identities = [identity(spec, name, it) for _, name, it in found]
     scaling = {it for it in resolve_autoscaling(spec) if any(one in it for one in identities)}
-    return {component_id(spec, name, it) for _, name, it in found} | scaling
+    return {component_id(spec, name, it) for _, name, it in found} | scaling | _undoing(spec)
+
+
+def _undoing(spec: ModelSpec) -> AbstractSet[str]:
+    """Alarms of the spec that undo an update of a component, which refers to them."""
+    return {
+        logical_id
+        for _, rollback, name in rollbacks(spec)
+        for logical_id in rollback_alarm_ids(spec, rollback, name)
+        if name is not None
+    }
 
 
 class _Part(Rendered):
     """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child."""
 
-    wanted: "ClassVar[staticmethod[[ModelSpec], AbstractSet[str]]]"
+    wanted: "ClassVar[staticmethod[[ModelSpec, AbstractSet[str]], AbstractSet[str]]]"
     main_id: ClassVar[str | None] = None
 
     def __init__(self, scope: Construct, construct_id: str, *, spec: AnySpec) -> None:
@@ -63,7 +74,7 @@ class _Part(Rendered):
         """
         loaded, template = template_for(scope, spec)
         name = loaded.spec.endpoint_name
-        ids = type(self).wanted(loaded.spec) & template["Resources"].keys()
+        ids = type(self).wanted(loaded.spec, template["Resources"].keys())
         if not ids:
             raise ValueError(f"the spec of {name} asks for nothing that {type(self).__name__} makes")
         super().__init__(scope, construct_id, loaded, part_of(template, ids, name), main_id=self.main_id)

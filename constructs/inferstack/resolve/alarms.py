@@ -52,18 +52,23 @@ def rollback(
     """
     if chosen is None:
         return {}
-    own = [ref(logical_id) for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component)]
+    own = map(ref, rollback_alarm_ids(spec, chosen, component))
     others = [it.alarm_name for it in named_alarms(chosen) if it.alarm_name is not None]
     return {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": name} for name in (*own, *others)]}}
+
+
+def rollback_alarm_ids(
+    spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
+) -> tuple[str, ...]:
+    """Logical ids of those of them that are the spec's own."""
+    return tuple(logical_id for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component))
 
 
 def rollback_alarm_arns(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
 ) -> Iterator[Value]:
-    """ARNs of the same alarms, for whoever must be allowed to look at them."""
-    for logical_id, it in _by_id(spec):
-        if rolls_back(it, chosen, component):
-            yield get_att(logical_id, "Arn")
+    """ARNs of all of them, for whoever must be allowed to look at them."""
+    yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
     for other in named_alarms(chosen):
         if other.alarm_name is not None:
             yield f"{_ALARM_ARN}{other.alarm_name}"

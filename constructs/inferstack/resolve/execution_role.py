@@ -1,21 +1,26 @@
 """The execution role: what the spec names, and nothing else.
 
-The permissions are a managed policy that the role lists, so that CloudFormation makes the policy,
-then the role, then whatever uses the role, without any DependsOn. What SageMaker needs is in
+The permissions are a managed policy that attaches itself to the role and has its content in its logical
+id: other permissions are another policy. CloudFormation makes the new one before the new model and deletes
+the old one after the endpoint was updated, so that the old fleet, which a blue/green update keeps serving and
+a rollback brings back, never loses what it reads. What SageMaker needs is in
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from inferstack.resolve.locations import S3Location, key_arn, s3_location
 from inferstack.resolve.needs import Needs
-from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref
+from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.model import VpcConfig
 
 ROLE = "ExecutionRole"
 POLICY = "ExecutionPolicy"
+"""How logical ids of policies begin."""
 
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
@@ -26,6 +31,8 @@ _SOURCE = ("execution_role",)
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _LONGEST_POLICY = 5600
 _MOST_RESOURCES = 20
+_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
+_TOKEN = re.compile(r"[$#]\{Token\[[^\]]*\]\}")
 
 
 def role_arn(role: str | ExecutionRole | None) -> Value:
@@ -38,17 +45,27 @@ def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Re
     if isinstance(role, str):
         return {}
     extra = ExecutionRole() if role is None else role
-    policies = _policies(extra, needs)
-    return {**policies, ROLE: _role(extra, needs, list(policies))}
+    return {ROLE: _role(extra, needs), **_policies(extra, needs)}
 
 
-def _role(extra: ExecutionRole, needs: Needs, policies: list[str]) -> Resource:
+def after_policies(resources: Resources) -> Resources:
+    """The resources, where whatever uses the role of this stack waits for its policies."""
+    policies = tuple(it for it, resource in resources.items() if resource.type == _POLICY_TYPE)
+    return {
+        logical_id: replace(resource, depends_on=(*policies, *resource.depends_on))
+        if resource.properties.get("ExecutionRoleArn") == get_att(ROLE, "Arn")
+        else resource
+        for logical_id, resource in resources.items()
+    }
+
+
+def _role(extra: ExecutionRole, needs: Needs) -> Resource:
     trust = _statement("AssumedBySageMaker", ["sts:AssumeRole"], None)
     trust["Principal"] = {"Service": "sagemaker.amazonaws.com"}
     properties = present(
         Description=f"Execution role of the SageMaker endpoint {needs.endpoint_name}",
         AssumeRolePolicyDocument=_document([trust]),
-        ManagedPolicyArns=[*map(ref, policies), *extra.managed_policy_arns],
+        ManagedPolicyArns=list(extra.managed_policy_arns) or None,
         PermissionsBoundary=extra.permissions_boundary,
         Path=extra.path,
     )
@@ -59,11 +76,18 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
     """One policy, or several where one would be longer than IAM allows."""
     description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
     made: Resources = {}
-    for number, statements in enumerate(_packed(_statements(extra, needs)), 1):
-        properties = present(Description=description, Path=extra.path, PolicyDocument=_document(statements))
-        logical_id = POLICY if number == 1 else f"{POLICY}{number}"
-        made[logical_id] = Resource("AWS::IAM::ManagedPolicy", properties, _SOURCE)
+    for statements in _packed(_statements(extra, needs)):
+        document, attached = _document(statements), [ref(ROLE)]
+        properties = present(
+            Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
+        )
+        made[f"{POLICY}{_content_hash(properties)}"] = Resource(_POLICY_TYPE, properties, _SOURCE)
     return made
+
+
+def _content_hash(properties: dict[str, Value]) -> str:
+    # CDK numbers its tokens anew in every run.
+    return short_hash(_TOKEN.sub("", json.dumps(properties, sort_keys=True)))
 
 
 def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:

@@ -9,7 +9,7 @@ from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
-from inferstack.resolve.execution_role import resolve_execution_role
+from inferstack.resolve.execution_role import after_policies, resolve_execution_role
 from inferstack.resolve.inference_component import component_id, resolve_inference_components
 from inferstack.resolve.model import placed_image, resolve_models
 from inferstack.resolve.needs import gather_needs
@@ -61,7 +61,7 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
         if twice := made.keys() & part.keys():
             raise ValueError(f"two resources have the logical id {min(twice)}")
         made |= part
-    return made
+    return after_policies(made)
 
 
 def description(spec: ModelSpec) -> str:
