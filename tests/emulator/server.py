@@ -1,8 +1,10 @@
 """The emulated AWS: moto's server with services of ours in it, on a port of the loopback interface."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 
 from emulator.account import forget_accounts
 from emulator.address import listen_at
@@ -17,9 +19,10 @@ from moto.cloudformation import urls as cloudformation_urls
 from moto.cloudtrail import urls as cloudtrail_urls
 from moto.cloudwatch import urls as cloudwatch_urls
 from moto.core.base_backend import BackendDict
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sagemaker import urls as sagemaker_urls
 from moto.sagemakerruntime import urls as runtime_urls
-from moto.server import ThreadedMotoServer
+from werkzeug.serving import make_server
 
 _OURS = {
     autoscaling_urls: AutoScaling,
@@ -35,16 +38,22 @@ _OURS = {
 def running(port: int = 0) -> Iterator[str]:
     """Runs the emulator in this process and gives its address; any free port by default."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    # Roles may have AWS's own policies: CDK's bootstrap stack does.
+    os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
     for urls, responses in _OURS.items():
         urls.url_paths |= dict.fromkeys(urls.url_paths, responses.dispatch)
-    server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
-    server.start()
-    url = "http://{}:{}".format(*server.get_host_and_port())
+    app = DomainDispatcherApplication(create_backend_app)
+    server = make_server("127.0.0.1", port, app, threaded=True, request_handler=MotoRequestHandler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    url = f"http://127.0.0.1:{server.server_port}"
     listen_at(url)
     try:
         yield url
     finally:
-        server.stop()
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def reset() -> None:

@@ -2,12 +2,10 @@
 
 from collections.abc import Collection, Mapping
 
-from botocore.exceptions import ClientError
 from emulator.cloudformation.handlers import handler_of
 from emulator.cloudformation.references import creation_order
-from emulator.cloudformation.refusals import ResourceFailedError
+from emulator.cloudformation.refusals import reason_of
 from emulator.cloudformation.stack import Provisioned, Stack
-from moto.core.exceptions import ServiceException
 
 
 def delete_all(
@@ -44,8 +42,8 @@ def delete_one(stack: Stack, name: str, it: Provisioned) -> bool:
     stack.event(name, it.type, it.physical_id, "DELETE_IN_PROGRESS")
     try:
         handler_of(it.type).delete(stack.place, it.made, it.properties)
-    except (ClientError, ResourceFailedError, ServiceException) as failure:
-        stack.event(name, it.type, it.physical_id, "DELETE_FAILED", f"Resource handler returned: {failure}")
+    except Exception as failure:
+        stack.event(name, it.type, it.physical_id, "DELETE_FAILED", reason_of(failure))
         return False
     stack.event(name, it.type, it.physical_id, "DELETE_COMPLETE")
     return True

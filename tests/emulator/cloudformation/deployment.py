@@ -7,20 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError, ParamValidationError
 from emulator.cloudformation.deletion import delete_all
 from emulator.cloudformation.handlers import handler_of
 from emulator.cloudformation.handlers.base import Made, physical_name
 from emulator.cloudformation.references import creation_order
-from emulator.cloudformation.refusals import ResourceFailedError
+from emulator.cloudformation.refusals import ResourceFailedError, reason_of
 from emulator.cloudformation.registry import create_only, property_problems
 from emulator.cloudformation.rollback import roll_back
 from emulator.cloudformation.stack import Provisioned, Stack
 from emulator.cloudformation.template import Parameter, Template
-from moto.core.exceptions import ServiceException
-
-FAILURES = (ClientError, ParamValidationError, ResourceFailedError, ServiceException)
-"""What a resource's creation, update or deletion may end with; anything else is a mistake of the emulator."""
 
 
 @dataclass
@@ -53,7 +48,7 @@ def deploy(stack: Stack, template: Template, parameters: dict[str, Parameter]) -
         for logical_id in creation_order(deployment.wanted):
             _provision(deployment, logical_id)
         outputs = _outputs(deployment)
-    except FAILURES as failure:
+    except Exception as failure:
         roll_back(stack, deployment.before, verb, str(failure))
         return
     if verb == "UPDATE":
@@ -75,10 +70,10 @@ def _provision(deployment: Deployment, logical_id: str) -> None:
             return
         else:
             made = _change(deployment, logical_id, there, type_name, properties)
-    except FAILURES as failure:
+    except Exception as failure:
         verb = "CREATE" if there is None else "UPDATE"
         physical_id = "" if there is None else there.physical_id
-        stack.event(logical_id, type_name, physical_id, f"{verb}_FAILED", f"Resource handler returned: {failure}")
+        stack.event(logical_id, type_name, physical_id, f"{verb}_FAILED", reason_of(failure))
         raise
     stack.resources[logical_id] = Provisioned(type_name, written, properties, made)
 

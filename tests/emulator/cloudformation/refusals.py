@@ -1,6 +1,10 @@
 """How CloudFormation says no."""
 
+import traceback
+
+from botocore.exceptions import ClientError, ParamValidationError
 from emulator.answering import Refused
+from moto.core.exceptions import ServiceException
 
 
 def invalid_template(message: str) -> Refused:
@@ -10,3 +14,17 @@ def invalid_template(message: str) -> Refused:
 
 class ResourceFailedError(Exception):
     """A resource could not be created, updated or deleted; the message is for the stack's events."""
+
+
+_EXPECTED = (ClientError, ParamValidationError, ResourceFailedError, ServiceException)
+
+
+def reason_of(failure: Exception) -> str:
+    """Why a resource failed, for its stack's events.
+
+    A mistake of the emulator itself is told there too, since whoever waits for the stack would wait for ever.
+    """
+    if isinstance(failure, _EXPECTED):
+        return f"Resource handler returned: {failure}"
+    traceback.print_exception(failure)
+    return f"The emulator failed with {type(failure).__name__}: {failure}"

@@ -1,12 +1,10 @@
 """A failed deployment is taken back: updates first, then what it created; see the belief "revert-order"."""
 
-from botocore.exceptions import ClientError
 from emulator.cloudformation.deletion import delete_all
 from emulator.cloudformation.handlers import handler_of
 from emulator.cloudformation.references import creation_order
-from emulator.cloudformation.refusals import ResourceFailedError
+from emulator.cloudformation.refusals import reason_of
 from emulator.cloudformation.stack import Provisioned, Stack
-from moto.core.exceptions import ServiceException
 
 
 def roll_back(stack: Stack, before: dict[str, Provisioned], verb: str, reason: str) -> None:
@@ -42,8 +40,8 @@ def _revert(stack: Stack, name: str, was: Provisioned) -> bool:
     stack.event(name, was.type, was.physical_id, "UPDATE_IN_PROGRESS")
     try:
         handler_of(was.type).update(stack.place, was.made, now.properties, was.properties)
-    except (ClientError, ResourceFailedError, ServiceException) as failure:
-        stack.event(name, was.type, was.physical_id, "UPDATE_FAILED", str(failure))
+    except Exception as failure:
+        stack.event(name, was.type, was.physical_id, "UPDATE_FAILED", reason_of(failure))
         return False
     stack.event(name, was.type, was.physical_id, "UPDATE_COMPLETE")
     return True

@@ -61,7 +61,9 @@ class ByMoto:
     def _made(self, model: Any) -> Made:
         readable = (registered(self.type) or {}).get("readOnlyProperties", ())
         names = [pointer.split("/properties/")[1].replace("/", ".") for pointer in readable]
-        found = {name: model.get_cfn_attribute(name) for name in names if model.has_cfn_attr(name)}
+        # Some of moto's models say that they have attributes and have none.
+        read = getattr(model, "get_cfn_attribute", None)
+        found = {} if read is None else {name: read(name) for name in names if model.has_cfn_attr(name)}
         return Made(model.physical_resource_id, found)
 
     def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
@@ -73,11 +75,17 @@ class ByMoto:
         self._model.delete_from_cloudformation_json(made.physical_id, resource, place.number, place.region)
 
 
+_BY_MOTO = (
+    "AWS::ECR::Repository",
+    "AWS::IAM::Policy",
+    "AWS::KMS::Alias",
+    "AWS::KMS::Key",
+    "AWS::S3::Bucket",
+    "AWS::SNS::Topic",
+    "AWS::SSM::Parameter",
+)
 HANDLERS: dict[str, Handler] = {
     "AWS::CDK::Metadata": Nothing(),
     "AWS::S3::BucketPolicy": Nothing(),
-    **{
-        name: ByMoto(name)
-        for name in ("AWS::ECR::Repository", "AWS::IAM::Policy", "AWS::S3::Bucket", "AWS::SSM::Parameter")
-    },
+    **{name: ByMoto(name) for name in _BY_MOTO},
 }
