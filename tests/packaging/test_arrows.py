@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "node_runtime": frozenset[str](),
     "review": frozenset({"catalog", "spec", "resolve"}),
     "constructs": PURE | {"node_runtime"},
-    "cli": PURE | {"review"},
+    "account": PURE,
+    "cli": PURE | {"review", "account"},
 }
 OUTSIDE = frozenset({"aws_cdk", "jsii", "constructs", "boto3", "botocore"})
 

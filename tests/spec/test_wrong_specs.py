@@ -22,6 +22,7 @@ import pytest
 
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.check import check_file
+from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.problem import Problem
 from inferstack.spec.rules import RULES
 from inferstack.spec.update_codes import UPDATE_CODES
@@ -32,10 +33,11 @@ HEADER = re.compile(r"(wrong|right) (\w+)((?: IS\d{3})*): (.+)")
 REPEATED = re.compile(r"\{(.):(\d+)\}")
 MARK = re.compile(r"# <-((?: IS\d{3})+)$")
 
-# What no text of a single file can bring about; the tests of reading, stages and folders do.
+# What no text of a single file can bring about; the tests of reading, stages, folders and locks do.
 NOT_IN_A_TEXT = {
     *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021"),
     *("IS031", "IS040", "IS041", "IS042", "IS043", "IS111"),
+    *LOCK_CODES,
     *UPDATE_CODES,
 }
 

@@ -28,6 +28,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--allow", metavar="DIR", type=Path, action="append", default=[], help=allow)
     archives = "pack nothing, look into these archives; with SPEC as its endpoint would load them"
     add("--check", metavar="ARCHIVE", nargs="+", type=Path, help=archives)
+    upload = "put the archives where the spec wants them in S3, and write what is there into SPEC's lock"
+    add("--upload", action="store_true", help=upload)
     multi = "with --check and no SPEC: the archives are for a multi-model endpoint"
     add("--multi-model", action="store_true", help=multi)
     command.set_defaults(run=package, wrong_usage=command.error)
@@ -37,8 +39,11 @@ def package(options: argparse.Namespace) -> int:
     """Pack the model archives that a spec declares, or look into archives that there are."""
     if options.spec is None and options.check is None:
         options.wrong_usage("name a SPEC to pack, or archives with --check")
+    if options.upload and options.check is not None:
+        options.wrong_usage("--upload packs SPEC itself and takes no archives of --check")
     try:
-        loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage)
+        # A lock says what was packed before.
+        loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
         if options.check is not None:
             return _check(options, loaded)
         return 0 if loaded is None else _make(options, loaded)
@@ -55,10 +60,12 @@ def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
 
 def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:
     from inferstack.cli.package_make import make  # noqa: PLC0415 - brings protobuf
+    from inferstack.cli.package_upload import make_and_upload  # noqa: PLC0415 - brings protobuf
 
     _tell_all(loaded.warnings)
     out = _OUT / options.spec.stem if options.out is None else options.out
-    return make(loaded, options.spec, out, options.allow)
+    work = make_and_upload if options.upload else make
+    return work(loaded, options.spec, out, options.allow)
 
 
 def _tell_all(problems: Sequence[Problem]) -> None:

@@ -1,6 +1,6 @@
 """``inferstack package SPEC``: the archives that a spec declares."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from inferstack.cli.progress import bar
@@ -9,7 +9,7 @@ from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.spec.check import LoadedSpec
 from inferstack.triton.archive.description import described
-from inferstack.triton.archive.packing import pack
+from inferstack.triton.archive.packing import Packed, pack
 from inferstack.triton.archive.plan import Plan, plan_archives
 from inferstack.triton.model import FilePlace, Place
 from inferstack.triton.repository import repositories_of, triton_block
@@ -21,15 +21,39 @@ def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> 
     Raises:
         SpecError: with every file that cannot be packed; then nothing is written.
     """
-    if triton_block(loaded.spec) is None:
-        tell(f"{spec}: nothing to package: the spec has no `triton` block")
+    if has_nothing_to_pack(loaded, spec):
         return 0
+    plans = plans_for(loaded, spec, out, allowed)
+    with termination_interrupts():
+        for _ in packed(plans, out):
+            pass
+    return 0
+
+
+def has_nothing_to_pack(loaded: LoadedSpec, spec: Path) -> bool:
+    """Whether a spec declares no archive; then that is said."""
+    if triton_block(loaded.spec) is not None:
+        return False
+    tell(f"{spec}: nothing to package: the spec has no `triton` block")
+    return True
+
+
+def plans_for(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> tuple[Plan, ...]:
+    """The archives of a spec that are to be written to ``out``, with every file looked at.
+
+    Raises:
+        SpecError: with every file that cannot be packed.
+        Refusal: when an archive would be packed into itself.
+    """
     plans = _plans(loaded, spec.parent, allowed)
     _refuse_own_output(plans, out)
-    with termination_interrupts():
-        for plan in plans:
-            _pack(plan, out / plan.archive)
-    return 0
+    return plans
+
+
+def packed(plans: Iterable[Plan], out: Path) -> Iterator[Packed]:
+    """Packs one archive after the other and describes each on standard output."""
+    for plan in plans:
+        yield _pack(plan, out / plan.archive)
 
 
 def _plans(loaded: LoadedSpec, base: Path, allowed: Iterable[Path]) -> tuple[Plan, ...]:
@@ -51,8 +75,9 @@ def _refuse_own_output(plans: Iterable[Plan], out: Path) -> None:
                 raise Refusal(f"{file.path} would be packed into itself; choose another folder with --out")
 
 
-def _pack(plan: Plan, target: Path) -> None:
+def _pack(plan: Plan, target: Path) -> Packed:
     with bar(target.name, plan.unpacked_size) as progress:
-        packed = pack(plan, target, progress)
+        made = pack(plan, target, progress)
     contents = [(entry.name, None if entry.is_folder else entry.size) for entry in plan.entries]
-    print(described(packed, contents, plan.left_out), end="", flush=True)
+    print(described(made, contents, plan.left_out), end="", flush=True)
+    return made

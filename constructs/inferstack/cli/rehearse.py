@@ -56,7 +56,8 @@ def rehearse(options: argparse.Namespace) -> int:
     from inferstack.cli.rehearse_run import run  # noqa: PLC0415 - brings protobuf
 
     try:
-        return run(load_spec(options.spec, stage=options.stage), options)
+        # What is rehearsed is what will be uploaded, whatever a lock says of before.
+        return run(load_spec(options.spec, stage=options.stage, locked=False), options)
     except SpecError as error:
         tell(text(error.problems).rstrip("\n"))
         return 1

@@ -11,6 +11,7 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.lock.urls import versions_of
 from inferstack.spec.own_alarms import rollbacks
 from inferstack.spec.walk import components, containers, every_variant, model_containers, models
 
@@ -59,6 +60,20 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
 
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
+    for url, is_prefix in _named_files(spec):
+        versions = versions_of(url)
+        if versions is None:
+            yield url, is_prefix
+        elif not is_prefix:
+            # The old fleet loads its own version to the last, and again after a rollback, while there is one
+            # role for both: what is named is the archive, in any of its versions.
+            yield versions.location, False
+            yield versions.pattern, False
+        else:
+            yield versions.location, True
+
+
+def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
     for placed in containers(spec):
         yield from _files_of_environment(placed.container.environment or {})
         match placed.container:

@@ -7,6 +7,7 @@ from functools import cache
 from inferstack.spec import file_codes
 from inferstack.spec.check import CHECK_CODES, UNKNOWN_PLACEHOLDER
 from inferstack.spec.check_files import CROSS_FILE_CODES, SAME_ENDPOINT
+from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.triton_models import TRITON_RULES
@@ -14,7 +15,7 @@ from inferstack.spec.structure import STRUCTURE_CODES
 from inferstack.spec.update_codes import UPDATE_CODES
 from inferstack.triton.archive.codes import ARCHIVE_CODES
 
-_TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, STRUCTURE_CODES, CHECK_CODES)
+_TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, LOCK_CODES, STRUCTURE_CODES, CHECK_CODES)
 _OWN_FORMAT = "inferstack's spec format"
 _YAML = (
     file_codes.NOT_UTF8,
@@ -35,7 +36,7 @@ _SOURCES = {
     UNKNOWN_PLACEHOLDER: f"{_AWS}/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html",
 }
 TOPICS = {
-    "IS0": "The file, its YAML, its stages",
+    "IS0": "The file, its YAML, its stages, its lock",
     "IS1": "Keys and values",
     "IS2": "Names, sizes and instances",
     "IS3": "Multi-model endpoints",

@@ -1,12 +1,12 @@
 """The way of a spec: read, choose a stage, check the structure, apply the rules.
 
-    file -> Document -> Document at a stage -> [structure problems] -> typed spec -> [rule problems]
+    file -> Document -> Document at a stage -> [structure problems] -> typed spec -> [rule problems] -> locked
 
 Structure comes first: rules only see specs that are built right, so that each can be a few lines.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import msgspec
 
 from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
 from inferstack.spec.document import IN_PYTHON, Document, read_document
+from inferstack.spec.lock.applying import apply_lock, has_only_stages
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules import RULES
@@ -32,7 +33,10 @@ CHECK_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class LoadedSpec:
-    """A spec without errors, where its parts stand in the file, and what is to be said about it."""
+    """A spec without errors, where its parts stand in the file, and what is to be said about it.
+
+    Where a lock says what was uploaded for it, ``spec`` has the URLs of that.
+    """
 
     spec: ModelSpec
     document: Document
@@ -46,13 +50,18 @@ class LoadedSpec:
         return f"{self.document.file}:{self.document.position(path).line}"
 
 
-def load_spec(path: Path | str, *, stage: str | None = None, region: str | None = None) -> LoadedSpec:
+def load_spec(
+    path: Path | str, *, stage: str | None = None, region: str | None = None, locked: bool = True
+) -> LoadedSpec:
     """Reads a spec file for one stage. ``region`` is used where the spec names none.
+
+    With a lock beside the file the spec is as that has it deployed, unless ``locked`` is False: so is whoever
+    packs, who changes the lock.
 
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return _load(read_document(path), stage, region)
+    return _load(read_document(path), stage, region, locked=locked)
 
 
 def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
@@ -119,18 +128,19 @@ def check_document(document: Document, *, stage: str | None = None) -> tuple[lis
 
 
 def _deployable_stages(document: Document) -> tuple[str | None, ...]:
-    """The bare spec deploys too, unless it says itself that it needs a stage."""
+    """The bare spec deploys too, unless it needs a stage by its own words, or was uploaded for some only."""
     names = stage_names(document)
-    return names if names and uses_stage(document) else (None, *names)
+    return names if names and (uses_stage(document) or has_only_stages(document)) else (None, *names)
 
 
-def _load(document: Document, stage: str | None, region: str | None) -> LoadedSpec:
+def _load(document: Document, stage: str | None, region: str | None, *, locked: bool = True) -> LoadedSpec:
     staged = at_stage(document, stage)
     structural = [*structure_problems(staged), *_placeholder_problems(staged)]
     if structural:
         raise SpecError([*structural, *_rule_problems_beside(structural, staged)])
-    spec: ModelSpec = msgspec.convert(staged.data, Spec)
-    return _ruled(_with_region(spec, region), staged, stage)
+    spec = _with_region(msgspec.convert(staged.data, Spec), region)
+    deployed, problems = apply_lock(spec, staged, stage) if locked else (spec, [])
+    return replace(_ruled(spec, staged, stage, problems), spec=deployed)
 
 
 def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
@@ -171,8 +181,10 @@ def _related(one: SpecPath, other: SpecPath) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-def _ruled(spec: ModelSpec, document: Document, stage: str | None) -> LoadedSpec:
-    problems = list(_rule_problems(spec, document))
+def _ruled(
+    spec: ModelSpec, document: Document, stage: str | None, beside: Iterable[Problem] = ()
+) -> LoadedSpec:
+    problems = [*_rule_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
     return LoadedSpec(spec, document, stage, SpecError(problems).problems)

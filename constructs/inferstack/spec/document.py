@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inferstack.spec.problem import SpecPath
+from inferstack.spec.lock.codes import NO_SPEC
+from inferstack.spec.lock.file import SUFFIX as LOCK_SUFFIX
+from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.reading.compose import compose
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.tree import Node, Position, tree_of
@@ -64,4 +66,7 @@ def read_document(path: Path | str) -> Document:
         SpecError: with all problems of the file; see :data:`inferstack.spec.file_codes.FILE_CODES`.
     """
     file = os.fspath(path).replace(os.sep, "/")
+    if file.endswith(LOCK_SUFFIX):
+        message, fix = "this is the lock of a spec, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
+        raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
     return Document(file, compose(file, read_text(Path(path), file)))

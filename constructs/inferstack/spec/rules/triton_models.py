@@ -1,8 +1,8 @@
 """IS900 to IS999: the models of a `triton` block, which the room `inferstack.triton` knows how to check.
 
-This is the one place where the spec's room calls on that of Triton. It is a call instead of a hook that
-others fill, so that no way into the library can forget to fill it. Messages, and protobuf with them, are
-imported only for a spec that has the block.
+Here, and where a lock is compared, the spec's room calls on that of Triton. It is a call instead of a hook
+that others fill, so that no way into the library can forget to fill it. Messages, and protobuf with them,
+are imported only for a spec that has the block.
 """
 
 import re
@@ -22,7 +22,7 @@ from inferstack.triton.model import FilePlace
 from inferstack.triton.rules import RULES as TRITON_RULES, Context
 from inferstack.triton.rules.base import Release
 
-__all__ = ["TRITON_RULES", "triton_contexts", "triton_problems", "triton_release"]
+__all__ = ["TRITON_RULES", "triton_containers", "triton_contexts", "triton_problems", "triton_release"]
 
 _RELEASE = re.compile(r"(\d\d)\.(\d\d)")
 _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
@@ -48,11 +48,16 @@ def triton_problems(
     yield from found
 
 
+def triton_containers(spec: ModelSpec) -> list[PlacedContainer]:
+    """Containers with Triton; those that may have it, if no image is AWS's."""
+    placed = [it for it in containers(spec) if _may_be_triton(it.image)]
+    return [it for it in placed if triton_release(it.image) is not None] or placed
+
+
 def triton_contexts(spec: ModelSpec) -> Iterator[Context]:
     """What is known of each container with Triton; of those that may have it, if no image is AWS's."""
-    placed = [it for it in containers(spec) if _may_be_triton(it.image)]
-    certain = [it for it in placed if triton_release(it.image) is not None]
-    for one in certain or placed:
+    placed = triton_containers(spec)
+    for one in placed:
         path = (*one.path, "environment")
         environment = one.container.environment or {}
         yield Context(triton_release(one.image), _gpus(spec, one), environment, path)

@@ -1,8 +1,8 @@
 """Writing archives: streamed, in memory that does not grow with the files, complete or not at all."""
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from inferstack.spec.problem import Problem, SpecError
@@ -27,12 +27,14 @@ class Packed:
     """An archive on disk: its size in bytes, SHA-256 of the tar inside and of the file itself, in hex.
 
     The tar's digest is the name of the content: it stays when somebody compresses the archive anew.
+    ``contents`` are the digests of the files in it, by their paths there; empty when nobody took them.
     """
 
     path: Path
     size: int
     tar_sha256: str
     file_sha256: str
+    contents: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Meter:
@@ -66,16 +68,16 @@ def pack(plan: Plan, target: Path, progress: Progress = silent) -> Packed:
         gzip = StoredGzip(file.write)
         content = _Meter(gzip.write, lambda data: progress(len(data)))
         tar = TarStream(content.write)
-        for entry in plan.entries:
-            _add(tar, entry)
+        digests = {entry.name: _add(tar, entry) for entry in plan.entries}
         tar.end()
         gzip.close()
-    return Packed(target, file.size, content.hexdigest(), file.hexdigest())
+    contents = {entry.name: digests[entry.name] for entry in plan.entries if not entry.is_folder}
+    return Packed(target, file.size, content.hexdigest(), file.hexdigest(), contents)
 
 
-def _add(tar: TarStream, entry: Entry) -> None:
+def _add(tar: TarStream, entry: Entry) -> str:
     try:
-        tar.add(entry)
+        return tar.add(entry)
     except LocalFileError as error:
         local = entry.content.path if isinstance(entry.content, LocalFile) else entry.name
         fix = "let nothing write to it meanwhile, and run the command again"

@@ -5,6 +5,7 @@ constant. Format: POSIX.1-2001 (``pax``), which any tar reads and which knows no
 https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 """
 
+import hashlib
 import tarfile
 from collections.abc import Iterable
 
@@ -22,12 +23,15 @@ class TarStream:
         self._write = write
         self._length = 0
 
-    def add(self, entry: Entry) -> None:
-        """Writes an entry with its content, which the entry reads as it goes."""
+    def add(self, entry: Entry) -> str:
+        """Writes an entry with its content, which the entry reads as it goes; gives the content's SHA-256."""
+        digest = hashlib.sha256()
         self._put(_header(entry))
         for chunk in entry.chunks():
+            digest.update(chunk)
             self._put(chunk)
         self._put(bytes(-entry.size % tarfile.BLOCKSIZE))
+        return digest.hexdigest()
 
     def end(self) -> None:
         """Writes the two empty blocks that end a tar, and fills the last record."""

@@ -1,0 +1,88 @@
+"""Buckets: which one a URL of a spec means, whether it is there, and where."""
+
+from typing import Any, NamedTuple
+
+from inferstack.account.connection import Connection
+from inferstack.account.errors import AccountError, error_code, explained
+from inferstack.catalog import regions
+from inferstack.resolve.locations import s3_location
+from inferstack.spec.placeholders import PLACEHOLDER
+
+_HEADER = "x-amz-bucket-region"
+
+
+class Place(NamedTuple):
+    """A bucket and a key in it."""
+
+    bucket: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.key}"
+
+
+def place_of(url: str, connection: Connection, *, account: str | None) -> Place:
+    """What a URL of a spec means in the account: ``${AWS::AccountId}`` and its like filled in.
+
+    ``account`` is the one that the spec names, if it does.
+
+    Raises:
+        AccountError: when the URL needs a region and none is known, or the account of somebody else.
+    """
+    values = {"AWS::AccountId": connection.account}
+    if connection.region is not None:
+        values["AWS::Region"] = connection.region
+        values["AWS::Partition"] = regions.partition(connection.region)
+        values["AWS::URLSuffix"] = regions.dns_suffix(connection.region)
+    names = [name for name in PLACEHOLDER.findall(url) if name.startswith("AWS::")]
+    if "AWS::AccountId" in names and account not in (None, connection.account):
+        message = f"{url} is in the account {account}, and the credentials are of {connection.account}"
+        raise AccountError(f"{message}; take credentials of {account}")
+    if any(name not in values for name in names):
+        raise AccountError(f"{url} needs a region; set AWS_REGION, or `env: {{region: …}}` in the spec")
+    found = s3_location(PLACEHOLDER.sub(lambda it: values.get(it[1], it[0]), url))
+    return Place(found.bucket, found.key)
+
+
+def client_for(bucket: str, connection: Connection, *, region: str | None) -> Any:
+    """A client of S3 in the bucket's own region.
+
+    ``region`` is the endpoint's, if the spec names it: SageMaker reads models of its own region only, see
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html
+
+    Raises:
+        AccountError: when there is no such bucket, it may not be looked at, or is in another region.
+    """
+    found = _region_of(bucket, connection)
+    if region is not None and found is not None and found != region:
+        message = f"the bucket {bucket} is in {found}, and the endpoint in {region}"
+        raise AccountError(f"{message}: SageMaker reads models of its own region only; name a bucket there")
+    return connection.s3(found)
+
+
+def archives_under(place: Place, client: Any) -> tuple[str, ...]:
+    """Names of the archives that lie directly under a prefix, at most the first thousand.
+
+    Raises:
+        AccountError: when the bucket may not be listed.
+    """
+    with explained(f"what is under {place} cannot be listed"):
+        found = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
+    names = (str(entry["Key"]).removeprefix(place.key) for entry in found.get("Contents", ()))
+    return tuple(name for name in names if name.endswith(".tar.gz"))
+
+
+def _region_of(bucket: str, connection: Connection) -> str | None:
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+    with explained(f"the bucket {bucket} cannot be used"):
+        try:
+            answer = connection.s3().head_bucket(Bucket=bucket)
+        except ClientError as error:
+            if error_code(error) != "403":
+                raise
+            # Who may not list a bucket may still put objects into it, and is told where it is.
+            answer = error.response
+    headers = answer["ResponseMetadata"].get("HTTPHeaders", {})
+    found = answer.get("BucketRegion", headers.get(_HEADER))
+    return None if found is None else str(found)

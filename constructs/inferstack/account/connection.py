@@ -1,0 +1,52 @@
+"""The account that credentials lead to."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from inferstack.account.errors import AccountError, explained
+
+# Where nothing says otherwise. STS answers everywhere, and S3 says where a bucket is.
+_ANY_REGION = "us-east-1"
+# Longer than botocore's own patience: an upload may take an hour and S3 asks to slow down now and then.
+_ATTEMPTS = 8
+_MOST_CONNECTIONS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An account that was reached. ``region`` is that of the spec, or else that of the credentials."""
+
+    account: str
+    region: str | None
+    session: Any
+
+    def s3(self, region: str | None = None) -> Any:
+        """A client of S3, by default for the connection's region."""
+        return _client(self.session, "s3", self.region if region is None else region)
+
+
+def connect(region: str | None) -> Connection:
+    """Finds credentials and asks whose they are.
+
+    Raises:
+        AccountError: without boto3, without credentials, or with ones that are not accepted.
+    """
+    try:
+        import boto3  # noqa: PLC0415 - comes with an extra
+    except ModuleNotFoundError:
+        raise AccountError("boto3 is not installed; install it with: pip install 'inferstack[aws]'") from None
+    with explained("AWS cannot be asked"):
+        session = boto3.Session()
+        found = session.region_name if region is None else region
+        identity = _client(session, "sts", found).get_caller_identity()
+    return Connection(str(identity["Account"]), found, session)
+
+
+def _client(session: Any, service: str, region: str | None) -> Any:
+    from botocore.config import Config  # noqa: PLC0415
+
+    config = Config(max_pool_connections=_MOST_CONNECTIONS)
+    if os.environ.get("AWS_MAX_ATTEMPTS") is None and os.environ.get("AWS_RETRY_MODE") is None:
+        config = config.merge(Config(retries={"mode": "standard", "total_max_attempts": _ATTEMPTS}))
+    return session.client(service, region_name=_ANY_REGION if region is None else region, config=config)

@@ -1,0 +1,131 @@
+"""``inferstack package SPEC --upload``: the archives of a spec, where its endpoint loads them from.
+
+    look at everything -> pack -> upload -> lock
+
+The lock comes last, so that it never names what is not there. Whoever is interrupted runs it again: what is
+uploaded is found by its digest and stays.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inferstack.account.bucket import Place, archives_under, client_for, place_of
+from inferstack.account.connection import Connection, connect
+from inferstack.account.errors import AccountError
+from inferstack.account.upload import Archive, upload
+from inferstack.cli.package_make import has_nothing_to_pack, packed, plans_for
+from inferstack.cli.progress import bar
+from inferstack.cli.refusal import Refusal
+from inferstack.cli.streams import tell
+from inferstack.cli.termination import termination_interrupts
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.document import read_document
+from inferstack.spec.lock.destinations import destination_of
+from inferstack.spec.lock.file import Lock, Upload, lock_path, written
+from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_upload
+from inferstack.spec.lock.reading import read_lock
+from inferstack.spec.stages import stage_names
+from inferstack.triton.archive.atomic import complete_or_absent
+from inferstack.triton.archive.packing import Packed
+from inferstack.triton.archive.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where archives go: the URL as the spec writes it, and what it means in the account."""
+
+    location: str
+    connection: Connection
+    account: str | None
+    client: Any
+
+    def place(self, url: str) -> Place:
+        return place_of(url, self.connection, account=self.account)
+
+
+def make_and_upload(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:
+    """Packs what a spec declares into ``out``, uploads it, and writes the spec's lock.
+
+    Raises:
+        SpecError: with every file that cannot be packed, or what is wrong with the lock; nothing is done.
+        Refusal: when the account does not let it be done.
+    """
+    if has_nothing_to_pack(loaded, spec):
+        return 0
+    plans = plans_for(loaded, spec, out, allowed)
+    lock = _lock_of(spec)
+    try:
+        with termination_interrupts():
+            target = _target(loaded)
+            if lock.of(loaded.stage) is None:
+                _tell_of_strangers(target, plans)
+            made = list(packed(plans, out))
+            found = _uploaded(target, plans, made, spec.parent)
+            _write_lock(found, spec, loaded.stage)
+    except AccountError as error:
+        raise Refusal(str(error)) from None
+    return 0
+
+
+def _lock_of(spec: Path) -> Lock:
+    """The lock so far, which can be written again: that is found out before hours of work are lost."""
+    if not os.access(spec.parent, os.W_OK):
+        raise Refusal(f"{lock_path(spec)} cannot be written: its folder is read-only")
+    lock = read_lock(lock_path(spec))
+    return EMPTY if lock is None else lock
+
+
+def _target(loaded: LoadedSpec) -> _Target:
+    location = destination_of(loaded.spec, loaded.document).location
+    env = loaded.spec.env
+    region, account = (None, None) if env is None else (env.region, env.account)
+    connection = connect(region)
+    bucket = place_of(location, connection, account=account).bucket
+    client = client_for(bucket, connection, region=region)
+    return _Target(location, connection, account, client)
+
+
+def _tell_of_strangers(target: _Target, plans: Iterable[Plan]) -> None:
+    """Archives that others put under a prefix are not found once the endpoint reads from a folder in it."""
+    if not target.location.endswith("/"):
+        return
+    place = target.place(target.location)
+    strangers = sorted({*archives_under(place, target.client)} - {plan.archive for plan in plans})
+    if strangers:
+        more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
+        tell(
+            f"note: {strangers[0]}{more} under {place} did not come from this spec; an endpoint that is "
+            "deployed with its lock does not find such archives: declare them, or have no lock"
+        )
+
+
+def _uploaded(target: _Target, plans: Iterable[Plan], made: Iterable[Packed], base: Path) -> Upload:
+    pairs = list(zip(plans, made, strict=True))
+    found = upload_of(
+        target.location, {plan.archive: locked_archive(plan, archive, base) for plan, archive in pairs}
+    )
+    for plan, archive in pairs:
+        url = f"{found.url}{plan.archive}" if found.url.endswith("/") else found.url
+        place = target.place(url)
+        with bar(f"{plan.archive} to {place.bucket}", archive.size) as progress:
+            new = upload(
+                target.client, Archive(archive.path, archive.size, archive.file_sha256), place, progress
+            )
+        print(f"{place}\n  {'uploaded' if new else 'was there already'}", flush=True)
+    return found
+
+
+def _write_lock(found: Upload, spec: Path, stage: str | None) -> None:
+    path = lock_path(spec)
+    # Read again, since somebody may have uploaded another stage meanwhile.
+    before = _lock_of(spec)
+    now = with_upload(before, found, stage=stage, stages=stage_names(read_document(spec)))
+    if now == before:
+        tell(f"{path}: unchanged")
+        return
+    with complete_or_absent(path) as file:
+        file.write(written(now).encode())
+    tell(f"{path}: written; commit it with {spec.name}")

@@ -1,0 +1,20 @@
+"""Codes of what can be wrong with a lock, or between it and its spec: IS050 to IS059."""
+
+UNREADABLE = "IS050"
+MALFORMED = "IS051"
+NEWER = "IS052"
+WRONG_URL = "IS053"
+STALE = "IS054"
+NO_DESTINATION = "IS055"
+NO_SPEC = "IS056"
+
+LOCK_CODES = {
+    UNREADABLE: "The lock beside a spec cannot be read.",
+    MALFORMED: "The lock is not what `inferstack package --upload` writes.",
+    NEWER: "The lock was written by a newer inferstack, in a form that this one does not know.",
+    WRONG_URL: "A URL in the lock is not that of the archives under it.",
+    STALE: "What the lock says was uploaded is not what the spec declares.",
+    NO_DESTINATION: "The archives of the `triton` block belong to one URL, which a container names.",
+    NO_SPEC: "A lock is named where a spec belongs.",
+}
+"""Code and meaning of everything that this package reports."""

@@ -1,0 +1,112 @@
+"""What a spec declares beside what a lock says was uploaded for it."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inferstack.spec.lock.file import LockedArchive, LockedFile
+from inferstack.spec.lock.local import files_at, how_it_differs, written_path
+from inferstack.triton.config import render_config
+from inferstack.triton.model import CONFIG_FILE, FilePlace, Place, Repository, TritonModel
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that was uploaded otherwise, or not at all, and where the spec has it."""
+
+    place: Place
+    message: str
+
+
+def differences(
+    repositories: Sequence[Repository], uploaded: Mapping[str, LockedArchive], base: Path
+) -> Iterator[Difference]:
+    """The first difference of each archive. ``base`` is the folder of the spec.
+
+    Without the local files the spec itself is compared: names, configurations, and which file goes where.
+    """
+    declared = {repository.archive for repository in repositories}
+    for repository in repositories:
+        if repository.archive not in uploaded:
+            message = f"{repository.archive} was not uploaded"
+            yield Difference(repository.source, message)
+        elif not repository.faults:
+            yield from _first(_of_archive(repository, uploaded[repository.archive].files, base))
+    for name in sorted(uploaded.keys() - declared):
+        # Of a folder that is not there nobody knows the archives.
+        if not any(repository.faults for repository in repositories):
+            yield Difference(("triton", "archives"), f"{name} was uploaded, and the spec has it no longer")
+
+
+def _first(found: Iterator[Difference]) -> Iterator[Difference]:
+    for difference in found:
+        more = sum(1 for _ in found)
+        rest = f"; {more} more in this archive" if more else ""
+        yield Difference(difference.place, f"{difference.message}{rest}")
+
+
+def _of_archive(repository: Repository, files: Mapping[str, LockedFile], base: Path) -> Iterator[Difference]:
+    known: set[str] = set()
+    for model in repository.models:
+        yield from _of_model(model, files, base, known)
+    folders = {model.name for model in repository.models if _is_existing(model)}
+    for path in files:
+        # Files of an existing repository need not be in every copy of it; its models are.
+        if path not in known and path.partition("/")[0] not in folders:
+            yield Difference(repository.source, f"{path} was uploaded, and the spec has it no longer")
+
+
+def _is_existing(model: TritonModel) -> bool:
+    """Whether a model was read from a folder, and not declared in the spec."""
+    return isinstance(model.where(()), FilePlace)
+
+
+def _of_model(
+    model: TritonModel, files: Mapping[str, LockedFile], base: Path, known: set[str]
+) -> Iterator[Difference]:
+    if not _is_existing(model):
+        yield from _of_config(model, files, known)
+    else:
+        place = model.where(())
+        config = Path(place.file) if isinstance(place, FilePlace) else base
+        yield from _of_file(place, f"{model.name}/{CONFIG_FILE}", config, files, base, known)
+    for inner, local in model.files.items():
+        place = model.where(()) if _is_existing(model) else model.where(("files", inner))
+        yield from _of_file(place, f"{model.name}/{inner}", local, files, base, known)
+
+
+def _of_config(model: TritonModel, files: Mapping[str, LockedFile], known: set[str]) -> Iterator[Difference]:
+    path = f"{model.name}/{CONFIG_FILE}"
+    known.add(path)
+    content = render_config(model.config).encode()
+    if path not in files:
+        yield Difference(model.where(()), f"the model `{model.name}` was not uploaded")
+    elif files[path].sha256 != hashlib.sha256(content).hexdigest():
+        yield Difference(model.where(()), f"`{model.name}` was uploaded with another configuration")
+
+
+def _of_file(
+    place: Place,
+    name: str,
+    local: Path,
+    files: Mapping[str, LockedFile],
+    base: Path,
+    known: set[str],
+) -> Iterator[Difference]:
+    """A file that the spec names, or all in a folder that it names."""
+    uploaded = [path for path in files if path == name or path.startswith(f"{name}/")]
+    known.update(uploaded)
+    here = dict(files_at(name, local))
+    if not uploaded and (here or not local.exists()):
+        yield Difference(place, f"{name} was not uploaded")
+        return
+    for path in uploaded:
+        source = f"{written_path(local, base)}{path.removeprefix(name)}"
+        if files[path].source not in (source, None):
+            yield Difference(place, f"{path} was uploaded from {files[path].source}, not from {source}")
+    for path, file in here.items():
+        if path not in files:
+            yield Difference(place, f"{written_path(file, base)} was not uploaded")
+        elif (how := how_it_differs(file, files[path])) is not None:
+            yield Difference(place, f"{written_path(file, base)} {how}")

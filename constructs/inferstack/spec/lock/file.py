@@ -1,0 +1,81 @@
+"""What stands in a lock file, and how it is written."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+VERSION = 1
+SUFFIX = ".lock.json"
+
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+Size = Annotated[int, Meta(ge=0)]
+Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
+class LockedFile(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"source": "from"}
+):
+    """A file in an archive. ``source`` is where it came from, as the spec names it; None for what the spec
+    itself becomes, a ``config.pbtxt``."""
+
+    size: Size
+    sha256: Sha256
+    source: str | None = None
+
+
+class LockedArchive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An archive, and the files in it by their paths there."""
+
+    size: Size
+    sha256: Sha256
+    files: dict[str, LockedFile]
+
+
+class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was uploaded: for which URL of the spec, to which one, when, and the archives by name."""
+
+    location: str
+    url: str
+    uploaded: Time
+    archives: Annotated[dict[str, LockedArchive], Meta(min_length=1)]
+
+
+class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Uploads for the spec as it stands, and for stages that have one of their own."""
+
+    version: int
+    upload: Upload | None = None
+    stages: dict[str, Upload] = msgspec.field(default_factory=dict)
+
+    def own(self, stage: str | None) -> Upload | None:
+        """What was uploaded for exactly this stage, or without any."""
+        return self.upload if stage is None else self.stages.get(stage)
+
+    def of(self, stage: str | None) -> Upload | None:
+        """What a stage is deployed with: its own, or else what was uploaded without a stage."""
+        own = self.own(stage)
+        return self.own(None) if own is None else own
+
+
+def lock_path(spec: PurePath | str) -> Path:
+    """The lock of a spec file: `ranker.lock.json` beside `ranker.yaml`."""
+    return Path(spec).with_suffix(SUFFIX)
+
+
+def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:
+    """The digest that the URL carries: of the one archive, or for a prefix of all names and digests."""
+    if not location.endswith("/"):
+        (only,) = archives.values()
+        return only.sha256
+    lines = "".join(f"{name} {archive.sha256}\n" for name, archive in sorted(archives.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def written(lock: Lock) -> str:
+    """The text of a lock file, with a line for each thing that can change."""
+    return json.dumps(msgspec.to_builtins(lock), indent=1, ensure_ascii=False) + "\n"

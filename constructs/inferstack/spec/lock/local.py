@@ -1,0 +1,64 @@
+"""Files of this machine beside what a lock says of them, without reading large ones.
+
+Weights are often not there where a stack is made: that is no difference. Of a pointer that Git LFS left in
+the place of a file it is known what it stands for.
+https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+"""
+
+import hashlib
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from inferstack.spec.lock.file import LockedFile
+from inferstack.triton.archive.junk import why_junk
+
+LARGEST_READ = 1 << 20
+"""Bytes. Files up to this size are compared by content, larger ones by size: `package` reads them all."""
+
+_LONGEST_POINTER = 1024
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
+)
+
+
+def files_at(name: str, local: Path) -> Iterator[tuple[str, Path]]:
+    """Files that a path of the spec stands for, by their paths in the archive: none if it is not there."""
+    if any(why_junk(part) is not None for part in name.split("/")) or local.is_symlink():
+        return
+    if not local.is_dir():
+        if local.exists():
+            yield name, local
+        return
+    for inner in sorted(local.iterdir()):
+        yield from files_at(f"{name}/{inner.name}", inner)
+
+
+def written_path(local: Path, base: Path) -> str:
+    """A file as the spec names it: from the spec's folder on, with forward slashes."""
+    return (local.relative_to(base) if local.is_relative_to(base) else local).as_posix()
+
+
+def how_it_differs(local: Path, locked: LockedFile) -> str | None:
+    """What tells a file from the one that was uploaded, in words; None when nothing does."""
+    try:
+        found = local.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if found.st_size != locked.size:
+            if _is_pointer_to(local, locked):
+                return None
+            return f"has {found.st_size:,} bytes, {locked.size:,} were uploaded"
+        if found.st_size <= LARGEST_READ and hashlib.sha256(local.read_bytes()).hexdigest() != locked.sha256:
+            return "has another content than the one that was uploaded"
+    except OSError:
+        # Whoever packs it says what is wrong.
+        return None
+    return None
+
+
+def _is_pointer_to(local: Path, locked: LockedFile) -> bool:
+    with local.open("rb") as file:
+        found = _POINTER.fullmatch(file.read(_LONGEST_POINTER))
+    return found is not None and (found[1].decode(), int(found[2])) == (locked.sha256, locked.size)

@@ -1,0 +1,128 @@
+"""A lock file as it is found: read whole, checked whole, before anything is made of it."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inferstack.spec.lock.codes import MALFORMED, NEWER, UNREADABLE, WRONG_URL
+from inferstack.spec.lock.file import VERSION, Lock, Upload, set_digest
+from inferstack.spec.lock.urls import uploaded_url
+from inferstack.spec.problem import Problem, SpecError
+
+LARGEST = 32 << 20
+"""Bytes. A file of an archive takes about 200."""
+
+_CONFLICT = "<<<<<<< "
+_RESTORE = "take it from version control again"
+
+
+def read_lock(path: Path) -> Lock | None:
+    """The lock in a file; None when there is no such file.
+
+    Raises:
+        SpecError: when it cannot be read, or is not what :func:`written` makes.
+    """
+    file = path.as_posix()
+    text = _text(path, file)
+    if text is None:
+        return None
+    lock = _lock(text, file)
+    uploads = (lock.own(None), *lock.stages.values())
+    found = (_url_problem(upload, text, file) for upload in uploads if upload is not None)
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise SpecError(problems)
+    return lock
+
+
+def _text(path: Path, file: str) -> str | None:
+    try:
+        content = _content(path)
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        message, fix = "the lock is not UTF-8", _RESTORE
+    except OSError as error:
+        message = f"the lock cannot be read: {error.strerror or error}"
+        fix = "check what it is, and who may read it"
+    raise SpecError([Problem(file, 1, 1, UNREADABLE, message, fix)])
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        # Opening a pipe would wait for its other end.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError("it is no regular file")
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if len(content) > LARGEST:
+        raise OSError(f"it is larger than {LARGEST:,} bytes")
+    return content
+
+
+def _lock(text: str, file: str) -> Lock:
+    data = _data(text, file)
+    version = data.get("version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        message = f"the lock has version {version}, this inferstack knows {VERSION}"
+        at = line_of('"version"', text)
+        raise SpecError([Problem(file, at, 1, NEWER, message, "install the inferstack that wrote it")])
+    try:
+        lock = msgspec.convert(data, Lock)
+    except msgspec.ValidationError as error:
+        raise SpecError([Problem(file, 1, 1, MALFORMED, f"this is no lock: {error}", _RESTORE)]) from None
+    return lock
+
+
+def _data(text: str, file: str) -> Any:
+    if _CONFLICT in text:
+        message = "the lock has conflict markers of a merge"
+        fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
+        raise SpecError([Problem(file, line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        message = f"the lock is not JSON: {error.msg}"
+        raise SpecError([Problem(file, error.lineno, error.colno, MALFORMED, message, _RESTORE)]) from None
+    except _TwiceError as error:
+        at = line_of(json.dumps(str(error), ensure_ascii=False), text, last=True)
+        message = f'the lock says "{error}" twice in one place'
+        raise SpecError([Problem(file, at, 1, MALFORMED, message, _RESTORE)]) from None
+    except (RecursionError, ValueError):
+        message = "the lock holds what no lock does: endless nesting, or numbers of endless length"
+        raise SpecError([Problem(file, 1, 1, MALFORMED, message, _RESTORE)]) from None
+
+
+class _TwiceError(Exception):
+    """A key stands twice in a mapping, as a careless merge leaves it."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data:
+            raise _TwiceError(key)
+        data[key] = value
+    return data
+
+
+def _url_problem(upload: Upload, text: str, file: str) -> Problem | None:
+    at = line_of(json.dumps(upload.url, ensure_ascii=False), text)
+    if not upload.location.endswith("/") and len(upload.archives) != 1:
+        message = f"{upload.location} is one archive, and the lock has {len(upload.archives)} for it"
+        return Problem(file, at, 1, MALFORMED, message, _RESTORE)
+    expected = uploaded_url(upload.location, set_digest(upload.location, upload.archives))
+    if upload.url == expected:
+        return None
+    message = f"{upload.url} is not where these archives are: {expected}"
+    return Problem(file, at, 1, WRONG_URL, message, f"{_RESTORE}; URLs are never edited by hand")
+
+
+def line_of(needle: str, text: str, *, last: bool = False) -> int:
+    """The line that a text stands on in a file, from 1; 1 where it does not stand at all."""
+    found = text.rfind(needle) if last else text.find(needle)
+    return text.count("\n", 0, max(found, 0)) + 1

@@ -1,0 +1,45 @@
+"""URLs that carry a digest, so that other content has another one.
+
+    s3://bucket/one/model.tar.gz -> s3://bucket/one/model-sha256-0123456789abcdef.tar.gz
+    s3://bucket/many/            -> s3://bucket/many/sha256-0123456789abcdef/
+
+Under the prefix of a multi-model endpoint a whole set of archives has a folder: their names, which clients
+send as `TargetModel`, stay as they are, and no version sees the archives of another.
+"""
+
+import re
+from typing import NamedTuple
+
+ARCHIVE = ".tar.gz"
+_MARK = "sha256-"
+_DIGITS = 16
+_FORM = re.compile(
+    rf"(?P<start>.*)(?:-{_MARK}[0-9a-f]{{{_DIGITS}}}(?P<archive>\.tar\.gz)|{_MARK}[0-9a-f]{{{_DIGITS}}}/)"
+)
+
+
+class Versions(NamedTuple):
+    """Where the spec wants something, and a pattern for each version of it there: `?` is any character."""
+
+    location: str
+    pattern: str
+
+
+def uploaded_url(location: str, digest: str) -> str:
+    """The URL of content with this SHA-256 that belongs at a location: an archive's URL, or a prefix."""
+    return _url(location, digest[:_DIGITS])
+
+
+def versions_of(url: str) -> Versions | None:
+    """All versions of what :func:`uploaded_url` made the URL of one; None for any other URL."""
+    found = _FORM.fullmatch(url)
+    if found is None:
+        return None
+    location = f"{found['start']}{found['archive'] or ''}"
+    return Versions(location, _url(location, "?" * _DIGITS))
+
+
+def _url(location: str, digits: str) -> str:
+    if location.endswith("/"):
+        return f"{location}{_MARK}{digits}/"
+    return f"{location.removesuffix(ARCHIVE)}-{_MARK}{digits}{ARCHIVE}"
