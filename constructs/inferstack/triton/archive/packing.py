@@ -34,7 +34,7 @@ class Packed:
     size: int
     tar_sha256: str
     file_sha256: str
-    contents: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class _Meter:
