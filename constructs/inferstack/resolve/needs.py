@@ -11,7 +11,7 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.lock.urls import versions_of
+from inferstack.spec.lock.urls import pattern_of
 from inferstack.spec.own_alarms import rollbacks
 from inferstack.spec.walk import components, containers, every_variant, model_containers, models
 
@@ -60,17 +60,14 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
 
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
+    """What is named; of an uploaded archive every version, so that new weights are no change of rights.
+
+    Otherwise each would have to be approved (`cdk deploy` asks), and to reach all of IAM before the new model
+    may be read.
+    """
     for url, is_prefix in _named_files(spec):
-        versions = versions_of(url)
-        if versions is None:
-            yield url, is_prefix
-        elif not is_prefix:
-            # The old fleet loads its own version to the last, and again after a rollback, while there is one
-            # role for both: what is named is the archive, in any of its versions.
-            yield versions.location, False
-            yield versions.pattern, False
-        else:
-            yield versions.location, True
+        pattern = pattern_of(url)
+        yield url if pattern is None else pattern, is_prefix
 
 
 def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:

@@ -8,7 +8,6 @@ send as `TargetModel`, stay as they are, and no version sees the archives of ano
 """
 
 import re
-from typing import NamedTuple
 
 ARCHIVE = ".tar.gz"
 _MARK = "sha256-"
@@ -18,25 +17,18 @@ _FORM = re.compile(
 )
 
 
-class Versions(NamedTuple):
-    """Where the spec wants something, and a pattern for each version of it there: `?` is any character."""
-
-    location: str
-    pattern: str
-
-
 def uploaded_url(location: str, digest: str) -> str:
     """The URL of content with this SHA-256 that belongs at a location: an archive's URL, or a prefix."""
     return _url(location, digest[:_DIGITS])
 
 
-def versions_of(url: str) -> Versions | None:
-    """All versions of what :func:`uploaded_url` made the URL of one; None for any other URL."""
+def pattern_of(url: str) -> str | None:
+    """A pattern for every version of what :func:`uploaded_url` made the URL of one: `?` is any character.
+
+    None for any other URL.
+    """
     found = _FORM.fullmatch(url)
-    if found is None:
-        return None
-    location = f"{found['start']}{found['archive'] or ''}"
-    return Versions(location, _url(location, "?" * _DIGITS))
+    return None if found is None else _url(f"{found['start']}{found['archive'] or ''}", "?" * _DIGITS)
 
 
 def _url(location: str, digits: str) -> str:
