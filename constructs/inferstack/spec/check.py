@@ -199,7 +199,7 @@ def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
 
 
 def _placeholder_problems(document: Document) -> Iterator[Problem]:
-    for path, text in _texts((), document.data):
+    for path, text in document.placeholders:
         for name in PLACEHOLDER.findall(text):
             if name.startswith("AWS::") and name not in PSEUDO_PARAMETERS:
                 position = document.position(path)
@@ -216,19 +216,6 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                     fix,
                     path=path,
                 )
-
-
-def _texts(path: SpecPath, value: object) -> Iterator[tuple[SpecPath, str]]:
-    match value:
-        case str():
-            if "${" in value:
-                yield path, value
-        case dict():
-            for key, item in value.items():
-                yield from _texts((*path, key), item)
-        case list():
-            for index, item in enumerate(value):
-                yield from _texts((*path, index), item)
 
 
 def _rule_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:

@@ -1,19 +1,22 @@
 """A spec file as data that knows where it stands.
 
-path -> text (file_text) -> events -> tree (compose) -> Document
+path -> text (file_text) -> tree (quick, or where a file takes care: events, compose) -> Document
 """
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from inferstack.spec.lock.codes import NO_SPEC
 from inferstack.spec.lock.file import SUFFIX as LOCK_SUFFIX
+from inferstack.spec.placeholders import texts_with_placeholders
 from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.reading.compose import compose
 from inferstack.spec.reading.file_text import read_text
+from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Node, Position, tree_of
 
 __all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
@@ -22,7 +25,7 @@ IN_PYTHON = "<python>"
 """Stands for the file of a spec that was made in Python."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Document:
     """What a spec file says. ``file`` is its name as given, with forward slashes."""
 
@@ -43,6 +46,11 @@ class Document:
         """Plain dicts, lists and scalars in the file's order. Aliases share objects: do not change them."""
         data: dict[str, Any] = self.tree.data
         return data
+
+    @cached_property
+    def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
+        """Every text that may hold a placeholder, with its path."""
+        return tuple(texts_with_placeholders(self.data))
 
     def position(self, path: SpecPath, *, key: bool = False) -> Position:
         """Where a value stands: a scalar itself, else the key or list item that holds it.
@@ -69,4 +77,6 @@ def read_document(path: Path | str) -> Document:
     if file.endswith(LOCK_SUFFIX):
         message, fix = "this is the lock of a spec, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
         raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
-    return Document(file, compose(file, read_text(Path(path), file)))
+    text = read_text(Path(path), file)
+    tree = read_quickly(text)
+    return Document(file, compose(file, text) if tree is None else tree)

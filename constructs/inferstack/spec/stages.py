@@ -39,7 +39,7 @@ def stage_names(document: Document) -> tuple[str, ...]:
 
 def uses_stage(document: Document) -> bool:
     """Whether the spec says ``${stage}`` outside of ``stages``: then it needs one to be deployed."""
-    return any(True for _ in _placeholders(_without_stages(document.tree)))
+    return any(True for _ in _placeholders(document))
 
 
 def at_stage(document: Document, stage: str | None) -> Document:
@@ -57,6 +57,8 @@ def at_stage(document: Document, stage: str | None) -> Document:
     problems = [*_form_problems(document), *_choice_problems(document, stage)]
     if problems:
         raise SpecError(problems)
+    if stage is None and STAGES not in document.data:
+        return document
     base = _without_stages(document.tree)
     if stage is None:
         return Document(document.file, base)
@@ -126,17 +128,11 @@ def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
             return node
 
 
-def _placeholders(node: Node, path: SpecPath = ()) -> Iterator[SpecPath]:
-    match node.entries:
-        case dict() as entries:
-            for name, entry in entries.items():
-                yield from _placeholders(entry.node, (*path, name))
-        case list() as entries:
-            for index, entry in enumerate(entries):
-                yield from _placeholders(entry.node, (*path, index))
-        case _:
-            if isinstance(node.data, str) and PLACEHOLDER in node.data:
-                yield path
+def _placeholders(document: Document) -> Iterator[SpecPath]:
+    """Where `${stage}` stands, outside of ``stages``."""
+    for path, text in document.placeholders:
+        if PLACEHOLDER in text and path[0] != STAGES:
+            yield path
 
 
 # ---------------------------------------------------------------- problems
@@ -203,7 +199,7 @@ def _known(stage: str, names: tuple[str, ...]) -> str:
 
 
 def _leftovers(document: Document) -> Iterator[Problem]:
-    for path in _placeholders(_without_stages(document.tree)):
+    for path in _placeholders(document):
         message = "this text needs a stage's name, and no stage was chosen"
         yield _problem(document, path, codes.STAGE_NEEDED, message, _NEEDED_FIX)
 

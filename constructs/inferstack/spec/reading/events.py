@@ -13,7 +13,7 @@ from inferstack.spec.reading.syntax_help import syntax_problem
 from inferstack.spec.reading.tree import START, Position
 
 try:
-    from yaml._yaml import CParser
+    from yaml._yaml import CParser as CParser  # noqa: PLC0414 - the quick reader takes it from here
 except ImportError:
     CParser = None  # type: ignore[assignment, misc]
 

@@ -1,8 +1,8 @@
 """A spec's data together with the places where it stands."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from inferstack.spec.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
 from inferstack.spec.problem import Problem, SpecError, SpecPath
@@ -29,16 +29,27 @@ class Entry(NamedTuple):
     node: "Node"
 
 
+Entries = dict[str, Entry] | list[Entry]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """A value. ``entries`` mirrors ``data`` for mappings and lists and is ``None`` for scalars.
 
-    Aliases make nodes shared, so neither is ever changed once built.
+    ``held`` are the entries, or what makes them when somebody first looks. Aliases make nodes shared, so
+    neither data nor entries are ever changed once built.
     """
 
     at: Position
     data: Any
-    entries: dict[str, Entry] | list[Entry] | None = None
+    held: Entries | Callable[[], Entries] | None = None
+
+    @property
+    def entries(self) -> Entries | None:
+        """What a mapping or list holds, with the places."""
+        if callable(self.held):
+            object.__setattr__(self, "held", self.held())
+        return cast("Entries | None", self.held)
 
     def entry(self, step: str | int) -> Entry | None:
         """What stands under a key or at an index."""

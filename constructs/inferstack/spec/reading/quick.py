@@ -1,0 +1,108 @@
+"""The data of a file that holds nothing out of the ordinary, in a third of the time.
+
+libyaml composes the whole file before Python sees any of it. Who needs positions gets them from what it
+composed, when they are first asked for. Whatever is rare or wrong is left to
+:mod:`inferstack.spec.reading.compose`, which knows how to speak about it: anchors, tags, merge keys, keys
+that are no text or stand twice, deep or long files, numbers that do not fit, and all that is no YAML.
+"""
+
+from typing import Any
+
+import yaml
+
+from inferstack.spec.reading.compose import MOST_VALUES
+from inferstack.spec.reading.events import CParser
+from inferstack.spec.reading.tree import DEEPEST, Entries, Entry, Node, Position
+from inferstack.spec.reading.yaml12 import plain_scalar
+
+_MOST_LEVELS = 500
+_MERGE = "<<"
+
+# In the place of a tag: whether the text itself says of what type the value is.
+_PLAIN, _TEXT = object(), object()
+
+
+def read_quickly(text: str) -> Node | None:
+    """What a file says, or None where it takes care to find that out."""
+    # An anchor has a `&`, a tag a `!`, and a text holds no more values than characters.
+    if CParser is None or "&" in text or "!" in text or len(text) > MOST_VALUES // 2 or _may_be_deep(text):
+        return None
+    try:
+        root = _Composer(text).get_single_node()
+        data = None if root is None else _value(root, 1)
+    except (yaml.YAMLError, ValueError, OverflowError, _CareError):
+        return None
+    return _node(root, data) if root is not None and isinstance(data, dict) else None
+
+
+class _CareError(Exception):
+    """The file takes care."""
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether there may be more levels than the composer can stand, which recurses in C.
+
+    Each level takes a bracket, or a column of a line.
+    """
+    return text.count("[") + text.count("{") + max(map(len, text.split("\n"))) > _MOST_LEVELS
+
+
+if CParser is not None:
+
+    class _Composer(CParser):
+        """Composes nodes; the methods are what libyaml's binding asks of PyYAML's resolver."""
+
+        def resolve(self, _: type, value: str | None, implicit: Any) -> object:
+            return _PLAIN if value is not None and implicit[0] else _TEXT
+
+        def descend_resolver(self, _: object, __: object) -> None:
+            pass
+
+        def ascend_resolver(self) -> None:
+            pass
+
+
+def _value(node: Any, level: int) -> Any:
+    """The data of a composed node. Asks for what is frequent first; `match` would take twice as long."""
+    if type(node) is yaml.ScalarNode:
+        return plain_scalar(node.value) if node.tag is _PLAIN else node.value
+    if level > DEEPEST:
+        raise _CareError
+    if type(node) is yaml.MappingNode:
+        return _mapping(node, level)
+    return [_value(below, level + 1) for below in node.value]
+
+
+def _mapping(node: yaml.MappingNode, level: int) -> dict[str, Any]:
+    data = {}
+    for key, below in node.value:
+        name = _value(key, level + 1)
+        if type(name) is not str or name in data or name == _MERGE:
+            raise _CareError
+        data[name] = _value(below, level + 1)
+    return data
+
+
+# ---------------------------------------------------------------- where it stands
+
+
+def _node(composed: yaml.Node, data: Any) -> Node:
+    at = _position(composed)
+    if isinstance(composed, yaml.ScalarNode):
+        return Node(at, data)
+    return Node(at, data, lambda: _entries(composed, data))
+
+
+def _entries(composed: yaml.Node, data: Any) -> Entries:
+    if isinstance(composed, yaml.MappingNode):
+        pairs = zip(composed.value, data.items(), strict=True)
+        return {
+            name: Entry(_position(key), _node(below, value)) for (key, below), (name, value) in pairs
+        }
+    items = zip(composed.value, data, strict=True)
+    return [Entry(_position(below), _node(below, value)) for below, value in items]
+
+
+def _position(composed: yaml.Node) -> Position:
+    mark = composed.start_mark
+    return Position(mark.line + 1, mark.column + 1)
