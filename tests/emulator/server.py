@@ -1,5 +1,6 @@
 """The emulated AWS: moto's server with services of ours in it, on a port of the loopback interface."""
 
+import json
 import logging
 import os
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from moto.cloudformation import urls as cloudformation_urls
 from moto.cloudtrail import urls as cloudtrail_urls
 from moto.cloudwatch import urls as cloudwatch_urls
 from moto.core.base_backend import BackendDict
+from moto.iam import models as iam_models
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sagemaker import urls as sagemaker_urls
 from moto.sagemakerruntime import urls as runtime_urls
@@ -33,13 +35,15 @@ _OURS = {
     sagemaker_urls: SageMaker,
 }
 
+# The first is for the roles of CDK's bootstrap stack.
+_AWS_POLICIES = ("ReadOnlyAccess", "AmazonS3ReadOnlyAccess", "AmazonSageMakerFullAccess")
+
 
 @contextmanager
 def running(port: int = 0) -> Iterator[str]:
     """Runs the emulator in this process and gives its address; any free port by default."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    # Roles may have AWS's own policies: CDK's bootstrap stack does.
-    os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
+    _offer_managed_policies()
     for urls, responses in _OURS.items():
         urls.url_paths |= dict.fromkeys(urls.url_paths, responses.dispatch)
     app = DomainDispatcherApplication(create_backend_app)
@@ -54,6 +58,13 @@ def running(port: int = 0) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _offer_managed_policies() -> None:
+    """Lets roles have some of AWS's own policies; with all of them, each reset would take a second."""
+    os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
+    every = json.loads(iam_models.aws_managed_policies_data)
+    iam_models.aws_managed_policies_data = json.dumps({name: every[name] for name in _AWS_POLICIES})
 
 
 def reset() -> None:

@@ -1,44 +1,18 @@
 """What each kind of change does to the stack that is there, told from the templates before and after."""
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from support.template_pairs import CHANGES, PAIRS, QUIET, Pair
 from support.updating import deploy, fates, resources_of, spec_of
 
 from inferstack.review.findings import update_problems
-from inferstack.review.update import Update, update_of
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.review.update import update_of
+from inferstack.spec.problem import SpecError
 from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNCLEAR, UNREADABLE, UPDATE_CODES
 
-TABLE = yaml.safe_load((Path(__file__).parent / "template_pairs.yaml").read_text("utf-8"))
-CHANGES = TABLE["changes"]
-QUIET = {"alarms": False, "dashboard": False}
-
-
-@dataclass(frozen=True)
-class Pair:
-    title: str
-    base: str
-    before: list[Any] = field(default_factory=list)
-    after: list[Any] = field(default_factory=list)
-    does: list[str] = field(default_factory=list)
-    says: list[str] = field(default_factory=list)
-
-    def deployed(self) -> tuple[Update, list[Problem]]:
-        return deploy(
-            spec_of(self.base, QUIET, *changes(self.after)), spec_of(self.base, QUIET, *changes(self.before))
-        )
-
-
-def changes(listed: list[Any]) -> list[Any]:
-    return [CHANGES[it] if isinstance(it, str) else it for it in listed]
-
-
-PAIRS = [Pair(**pair) for pair in TABLE["pairs"]]
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
 
 

@@ -9,6 +9,7 @@ from emulator.cloudformation.handlers.base import (
     Place,
     Properties,
     as_list,
+    differ,
     request_of,
     tag_changes,
 )
@@ -84,13 +85,25 @@ class ManagedPolicy:
     name_property = "ManagedPolicyName"
 
     def create(self, place: Place, properties: Properties, name: str) -> Made:
-        request = request_of(_SERVICE, "CreatePolicy", properties, kept=("ManagedPolicyName",))
+        request = request_of(_SERVICE, "CreatePolicy", properties, kept=("ManagedPolicyName", "Roles"))
         document = {"PolicyName": name, "PolicyDocument": json.dumps(properties["PolicyDocument"])}
         arn = place.call(_SERVICE, "CreatePolicy", request | document)["Policy"]["Arn"]
+        self._attach(place, arn, {}, properties)
         return Made(arn, {"PolicyArn": arn})
+
+    def _attach(self, place: Place, arn: str, before: Properties, after: Properties) -> None:
+        """To roles that are there; a template may also name the policy in a role."""
+        old, new = ({*it.get("Roles", ())} for it in (before, after))
+        for role in sorted(new - old):
+            place.call(_SERVICE, "AttachRolePolicy", {"RoleName": role, "PolicyArn": arn})
+        for role in sorted(old - new):
+            place.call(_SERVICE, "DetachRolePolicy", {"RoleName": role, "PolicyArn": arn})
 
     def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
         policy = {"PolicyArn": made.physical_id}
+        self._attach(place, made.physical_id, before, after)
+        if not differ(before, after, but=("Roles",)):
+            return made
         versions = place.call(_SERVICE, "ListPolicyVersions", policy)["Versions"]
         new = {"PolicyDocument": json.dumps(after["PolicyDocument"]), "SetAsDefault": True}
         place.call(_SERVICE, "CreatePolicyVersion", policy | new)
@@ -100,6 +113,7 @@ class ManagedPolicy:
         return made
 
     def delete(self, place: Place, made: Made, properties: Properties) -> None:
+        self._attach(place, made.physical_id, properties, {})
         place.call(_SERVICE, "DeletePolicy", {"PolicyArn": made.physical_id})
 
 

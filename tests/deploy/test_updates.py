@@ -1,0 +1,67 @@
+"""Every pair of the table of updates, deployed: what is said of an update beforehand is what happens."""
+
+import re
+
+import pytest
+from emulator.clients import EmulatedAws
+from emulator.deploying import deploy, destroy, events, failures
+from emulator.inventory import inventory
+from support.template_pairs import PAIRS, Pair
+from support.updating import fates
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.problem import Severity
+from inferstack.spec.update_codes import UPDATE_CODES
+
+_HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")
+_REPLACED = "requires the creation of a new physical resource"
+REFUSED = {code for code, it in UPDATE_CODES.items() if it.severity is Severity.ERROR}
+
+every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
+
+
+def template(loaded: LoadedSpec) -> dict[str, object]:
+    found: dict[str, object] = resolve_template(loaded.spec, region=None, source_of=lambda _: "spec:1")
+    return found
+
+
+def happened(aws: EmulatedAws) -> set[str]:
+    """What the last update did: signs and logical ids, without the hashes in them."""
+    told = events(aws, "stack")
+    start = max(
+        at
+        for at, it in enumerate(told)
+        if (it["LogicalResourceId"], it["ResourceStatus"]) == ("stack", "UPDATE_IN_PROGRESS")
+    )
+    signs: dict[str, str] = {}
+    for it in told[start:]:
+        name, status = it["LogicalResourceId"], it["ResourceStatus"]
+        if name == "stack":
+            continue
+        if status == "UPDATE_IN_PROGRESS":
+            signs[name] = "!" if _REPLACED in it.get("ResourceStatusReason", "") else "~"
+        elif status == "CREATE_COMPLETE":
+            signs[name] = "+"
+        elif status == "DELETE_COMPLETE":
+            signs.setdefault(name, "-")
+    return {sign + _HASH.sub("", name) for name, sign in signs.items()}
+
+
+@every_pair
+def test_cloudformation_does_what_was_said(aws: EmulatedAws, pair: Pair) -> None:
+    before, after = pair.specs()
+    empty = inventory(aws)
+    assert (deploy(aws, "stack", template(before)), failures(aws, "stack")) == ("CREATE_COMPLETE", [])
+    deployed = inventory(aws)
+    update, problems = pair.deployed()
+    status = deploy(aws, "stack", template(after))
+    if REFUSED & {it.code for it in problems}:
+        assert status == "UPDATE_ROLLBACK_COMPLETE"
+        assert inventory(aws) == deployed
+    else:
+        assert (status, failures(aws, "stack")) in (("UPDATE_COMPLETE", []), ("NO CHANGES", []))
+        assert happened(aws) == fates(update) if status == "UPDATE_COMPLETE" else not fates(update)
+        assert deploy(aws, "stack", template(after)) == "NO CHANGES"
+    assert destroy(aws, "stack") == "DELETE_COMPLETE"
+    assert inventory(aws) == empty

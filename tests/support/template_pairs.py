@@ -1,0 +1,41 @@
+"""The table of updates: pairs of specs, what deploying the second over the first does, and what is said of it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from support.updating import deploy, spec_of
+
+from inferstack.review.update import Update
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.problem import Problem
+
+_TABLE = yaml.safe_load((Path(__file__).parents[1] / "review" / "template_pairs.yaml").read_text("utf-8"))
+CHANGES: dict[str, Any] = _TABLE["changes"]
+QUIET = {"alarms": False, "dashboard": False}
+
+
+@dataclass(frozen=True)
+class Pair:
+    title: str
+    base: str
+    before: list[Any] = field(default_factory=list)
+    after: list[Any] = field(default_factory=list)
+    does: list[str] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+
+    def specs(self) -> tuple[LoadedSpec, LoadedSpec]:
+        before, after = (spec_of(self.base, QUIET, *_changes(it)) for it in (self.before, self.after))
+        return before, after
+
+    def deployed(self) -> tuple[Update, list[Problem]]:
+        before, after = self.specs()
+        return deploy(after, before)
+
+
+def _changes(listed: list[Any]) -> list[Any]:
+    return [CHANGES[it] if isinstance(it, str) else it for it in listed]
+
+
+PAIRS = [Pair(**pair) for pair in _TABLE["pairs"]]
