@@ -15,10 +15,10 @@ from typing import Any
 from aws_cdk import App, Environment
 
 from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.check_files import cross_file_problems, spec_files
+from inferstack.spec.check_files import cross_file_problems, spec_files, stack_name
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import here, text
-from inferstack_stacks.endpoint_stack import EndpointStack, stack_name
+from inferstack_stacks.endpoint_stack import EndpointStack
 
 # Set by the CDK CLI for the app that it runs.
 _OUTDIR = "CDK_OUTDIR"

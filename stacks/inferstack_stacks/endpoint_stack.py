@@ -8,6 +8,7 @@ from inferstack.constructs.rendered import AnySpec
 from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked
+from inferstack.spec.check_files import stack_name
 
 _ANY_REGION = "${AWS::Region}"
 
@@ -67,14 +68,6 @@ def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:
         account = otherwise.account if account is None else account
         region = otherwise.region if region is None else region
     return Environment(account=account, region=region)
-
-
-def stack_name(endpoint_name: str) -> str:
-    """The endpoint's name, with a word before it where CloudFormation would refuse the first character.
-
-    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
-    """
-    return endpoint_name if endpoint_name[0].isalpha() else f"endpoint-{endpoint_name}"
 
 
 def _without_version_rule() -> DefaultStackSynthesizer:

@@ -5,8 +5,8 @@ import pytest
 from support.cdk import crossings, spec, template
 from support.resolving import only
 
+from inferstack.spec.check_files import stack_name
 from inferstack_stacks import EndpointStack
-from inferstack_stacks.endpoint_stack import stack_name
 
 
 def made(base: str = "single", change: str = "{}", **options: object) -> EndpointStack:

@@ -13,7 +13,7 @@ import msgspec
 
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.walk import components, every_variant, hosts
+from inferstack.spec.walk import components, every_variant, hosts, is_async
 
 POLICY = "ExecutionPolicy[0-9A-F]{8}"
 NO_KEY = "NIST.800.53.R5-SageMakerEndpointConfigurationKMSKeyConfigured"
@@ -101,6 +101,11 @@ def _names_alias(loaded: LoadedSpec, _: str) -> bool:
     return all("kms:ResourceAliases" in str(it.get("Condition")) for it in keys)
 
 
+def _holds_requests(loaded: LoadedSpec, place: str) -> bool:
+    granted = [it for it in statements(loaded) if place in it["Resource"]]
+    return is_async(loaded.spec) and [it["Action"] for it in granted] == [["s3:GetObject"]]
+
+
 def has_only_local_disks(loaded: LoadedSpec, _: str = "") -> bool:
     machines = [list(hosts(variant)) for _, variant in every_variant(loaded.spec)]
     return all(found and all(machine.has_local_nvme for machine in found) for found in machines)
@@ -144,6 +149,11 @@ OF_THE_ROLE = (
         "The spec knows the key by its alias, which IAM takes as a condition only: the statement has it.",
     ),
 )
+REQUESTS = _of_the_role(
+    r"(arn:aws:s3:::[\w-]+/[\w/-]+/\*)",
+    _holds_requests,
+    "Clients of an asynchronous endpoint name their requests; the spec lets the role read under one prefix.",
+)
 LOCAL_DISK = Reason(
     NO_KEY,
     "EndpointConfig",
@@ -168,4 +178,4 @@ OF_THE_EXAMPLES = (
         "An example without `alarms.actions` has nobody on call: its alarms colour the dashboard.",
     ),
 )
-REASONS = (*OF_THE_ROLE, LOCAL_DISK, *OF_THE_EXAMPLES)
+REASONS = (*OF_THE_ROLE, REQUESTS, LOCAL_DISK, *OF_THE_EXAMPLES)

@@ -1,4 +1,5 @@
-"""Every example at every stage under two packs of cdk-nag: each finding has a reason, each reason a finding."""
+"""Every example at every stage, and every shape, under two packs of cdk-nag: each finding has a reason, each
+reason a finding."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ from security.nag_reasons import (
 from support.cdk import spec
 from support.resolving import merged
 
-from inferstack.spec.check import LoadedSpec, parse_spec
+from inferstack.spec.check import LoadedSpec, load_spec, parse_spec
 from inferstack.spec.document import read_document
 from inferstack_stacks import EndpointStack
 
@@ -65,7 +66,8 @@ def read_examples(change: Callable[[dict[str, Any]], dict[str, Any]] | None = No
 
 @pytest.fixture(scope="module")
 def examples() -> Specs:
-    return read_examples()
+    shapes = {path.stem: load_spec(path) for path in sorted((ROOT / "tests/shapes").glob("*.yaml"))}
+    return read_examples() | shapes
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_componen
         ("single", "endpoint_name: Net", "endpoint_name: net", "IS041"),
         ("components", "{}", OTHER_NAME, "IS042"),
         ("single", "dashboard: {dashboard_name: ml}", "{endpoint_name: other, dashboard: {dashboard_name: ml}}", "IS043"),
+        ("single", "endpoint_name: endpoint-1abc", "endpoint_name: 1abc", "IS044"),
     ],
 )
 def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code: str) -> None:
@@ -35,7 +36,12 @@ def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code:
 
 @pytest.mark.parametrize(
     ("base", "one", "other"),
-    [("single", "{}", OTHER_NAME), ("components", "env: {region: us-east-1}", ELSEWHERE)],
+    [("single", "{}", OTHER_NAME), ("single", "endpoint_name: abc", "endpoint_name: 1abc"), ("components", "env: {region: us-east-1}", ELSEWHERE)],
 )
 def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None:
     assert not cross_file_problems([loaded(base, one), loaded(base, other)])
+
+
+def test_endpoints_of_one_name_are_said_to_be_so_once() -> None:
+    problems = cross_file_problems([loaded("single", "dashboard: false"), loaded("single", "dashboard: false")])
+    assert [problem.code for problem in problems] == ["IS041"]

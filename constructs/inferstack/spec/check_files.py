@@ -13,6 +13,7 @@ NO_SPECS = "IS040"
 SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"
 SAME_DASHBOARD = "IS043"
+SAME_STACK = "IS044"
 CROSS_FILE_CODES = {
     NO_SPECS: "The folder holds no spec file, or cannot be read.",
     SAME_ENDPOINT: (
@@ -24,6 +25,10 @@ CROSS_FILE_CODES = {
         "be one of a name there, also on different endpoints."
     ),
     SAME_DASHBOARD: "Two specs write a dashboard of the same name: the later one would replace the other.",
+    SAME_STACK: (
+        "Two specs make stacks of the same name. A stack is called like its endpoint, with "
+        "`endpoint-` before a digit, since CloudFormation wants a letter."
+    ),
 }
 """Code and meaning of everything that this module reports."""
 
@@ -112,14 +117,28 @@ def cross_file_problems(loaded: Iterable[LoadedSpec]) -> list[Problem]:
         account, region = (None, None) if env is None else (env.account, env.region)
         for code, path, name in _names(one):
             other = first.setdefault((code, name.casefold(), account, region), (one, path))
-            if other[0] is not one:
+            # Endpoints of one name have stacks of one name, too.
+            if other[0] is not one and not (code == SAME_STACK and _same_endpoint(one, other[0])):
                 problems.append(_same_name(code, name, (one, path), other))
     return problems
+
+
+def stack_name(endpoint_name: str) -> str:
+    """The endpoint's name, with a word before it where CloudFormation would refuse the first character.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+    """
+    return endpoint_name if endpoint_name[0].isalpha() else f"endpoint-{endpoint_name}"
+
+
+def _same_endpoint(one: LoadedSpec, other: LoadedSpec) -> bool:
+    return one.spec.endpoint_name.casefold() == other.spec.endpoint_name.casefold()
 
 
 def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
     """Every name that is one of its kind in an account and region."""
     yield SAME_ENDPOINT, ("endpoint_name",), one.spec.endpoint_name
+    yield SAME_STACK, ("endpoint_name",), stack_name(one.spec.endpoint_name)
     for path, name, _ in components(one.spec):
         yield SAME_COMPONENT, path, name
     board = one.spec.dashboard
@@ -127,7 +146,12 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
         yield SAME_DASHBOARD, ("dashboard", "dashboard_name"), board.dashboard_name
 
 
-_WHAT = {SAME_ENDPOINT: "endpoint", SAME_COMPONENT: "inference component", SAME_DASHBOARD: "dashboard"}
+_WHAT = {
+    SAME_ENDPOINT: "endpoint",
+    SAME_COMPONENT: "inference component",
+    SAME_DASHBOARD: "dashboard",
+    SAME_STACK: "stack",
+}
 
 
 def _same_name(

@@ -30,6 +30,7 @@ from inferstack.spec.rules import (
     serverless,
     shadows,
     steps,
+    template,
     triton_repository,
 )
 from inferstack.spec.rules.base import RULES, Finding, Rule
@@ -63,5 +64,6 @@ __all__ = [
     "serverless",
     "shadows",
     "steps",
+    "template",
     "triton_repository",
 ]

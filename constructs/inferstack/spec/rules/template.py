@@ -1,0 +1,59 @@
+"""IS208 and IS209: what one CloudFormation template holds."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.own_alarms import own_alarms
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.scaled import scaled_parts, wake_up_name
+from inferstack.spec.walk import components, models
+
+_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
+_MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
+
+
+def resource_count(spec: ModelSpec) -> dict[str, int]:
+    """How many resources a spec becomes, by what asks for them; of its packed policies at least one."""
+    scaled = list(scaled_parts(spec))
+    policies = sum(len(it.scaling.policies) for it in scaled)
+    # A step comes with the alarm that sets it off.
+    steps = sum(len(it.scaling.step_policies) + (wake_up_name(it) is not None) for it in scaled)
+    return {
+        "role, configuration, endpoint": 2 if isinstance(spec.execution_role, str) else 4,
+        "models": sum(1 for _ in models(spec)),
+        "inference components": sum(1 for _ in components(spec)),
+        "scaling": len(scaled) + policies + 2 * steps,
+        "alarms": sum(1 for _ in own_alarms(spec)),
+        "dashboard": int(spec.dashboard is not False),
+    }
+
+
+def output_count(spec: ModelSpec) -> int:
+    """Name and ARN of the endpoint, the name of each component, the dashboard's address."""
+    return 2 + sum(1 for _ in components(spec)) + int(spec.dashboard is not False)
+
+
+@error("IS208", "A template has at most 500 resources.", _LIMITS, ModelSpec)
+def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
+    """A spec is one stack."""
+    parts = resource_count(spec)
+    if sum(parts.values()) > _MOST_RESOURCES:
+        most = max(parts, key=lambda it: parts[it])
+        message = f"the spec becomes {sum(parts.values())} resources, {parts[most]} of them {most}"
+        fix = f"at most {_MOST_RESOURCES} are possible: write `alarms: false`, or split the endpoint in two"
+        yield Finding(_place(spec), message, fix)
+
+
+@error("IS209", "A template has at most 200 outputs.", _LIMITS, ModelSpec)
+def not_too_many_outputs(spec: ModelSpec) -> Iterator[Finding]:
+    """Every inference component has one."""
+    count = output_count(spec)
+    if count > _MOST_OUTPUTS:
+        message = f"the spec becomes {count} outputs, one for each inference component"
+        fix = f"at most {_MOST_OUTPUTS} are possible: split the endpoint in two"
+        yield Finding(_place(spec), message, fix)
+
+
+def _place(spec: ModelSpec) -> SpecPath:
+    return ("inference_components",) if any(True for _ in components(spec)) else ("endpoint_name",)

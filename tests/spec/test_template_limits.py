@@ -1,0 +1,59 @@
+"""What one template holds, known before there is a template."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.resolving import BASES, merged
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import check_document, load_spec, parse_spec
+from inferstack.spec.document import Document
+from inferstack.spec.rules.template import output_count, resource_count
+
+ROOT = Path(__file__).parents[2]
+SPECS = [
+    path
+    for folder in ("model_specs", "tests/shapes", "tests/spec/wrong_specs/bases")
+    for path in sorted((ROOT / folder).glob("*.yaml"))
+]
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_resources_and_outputs_are_counted_as_they_are_made(path: Path) -> None:
+    spec = load_spec(path).spec
+    template = resolve_template(spec, region=None, source_of=str)
+    assert sum(resource_count(spec).values()) == len(template["Resources"])
+    assert output_count(spec) == len(template["Outputs"])
+
+
+def of_components(count: int, change: Any) -> dict[str, Any]:
+    data = yaml.safe_load(BASES["components"])
+    (component,) = data["inference_components"].values()
+    needs = {"number_of_cpu_cores_required": 0.25, "min_memory_required_in_mb": 128}
+    component["specification"]["compute_resource_requirements"] = needs
+    both = {"inference_components": {f"chat-{i}": component for i in range(count)}}
+    return merged(merged(data, {"inference_components": {"chat": None}}), merged(both, change))
+
+
+def codes(data: dict[str, Any]) -> set[str]:
+    return {problem.code for problem in check_document(Document.from_data(data))[1]} & {"IS208", "IS209"}
+
+
+@pytest.mark.parametrize(
+    ("count", "change", "expected"),
+    [
+        (110, {}, {"IS208"}),
+        (90, {}, set()),
+        (198, {"alarms": False}, {"IS209"}),
+        (197, {"alarms": False}, set()),
+        (300, {}, {"IS208", "IS209"}),
+    ],
+)
+def test_what_is_more_than_a_template_holds_is_refused(count: int, change: Any, expected: set[str]) -> None:
+    assert codes(of_components(count, change)) == expected
+
+
+def test_the_usual_spec_is_far_from_it() -> None:
+    assert sum(resource_count(parse_spec(yaml.safe_load(BASES["single"])).spec).values()) < 20
