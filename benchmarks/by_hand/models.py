@@ -30,7 +30,10 @@ def model(stack: Stack, endpoint: Endpoint, role_arn: str) -> sagemaker.CfnModel
 
 def _environment(endpoint: Endpoint) -> dict[str, str]:
     particular = {
-        "single-model": {"SAGEMAKER_TRITON_THREAD_COUNT": str(endpoint.threads)},
+        "single-model": {
+            "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "encoder",
+            "SAGEMAKER_TRITON_THREAD_COUNT": str(endpoint.threads),
+        },
         "multi-model": {"SAGEMAKER_TRITON_PING_MODE": "live"},
         "ensemble": {"SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "ranker"},
     }

@@ -61,7 +61,7 @@ def test_a_room_imports_only_what_it_may(room):
         assert "a relative import" not in imported(file), file
 
 
-VOCABULARY = ("blocks", "problem", "words", "file_codes", "placeholders")
+VOCABULARY = ("blocks", "problem", "words", "file_codes", "placeholders", "triton_blocks")
 """What everybody may take from `spec`: the format's classes, and how to say that something is wrong."""
 
 

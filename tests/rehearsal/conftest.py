@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.rehearsal import SERVER_PYTHON, Rehearse
 
-from inferstack.cli.rehearse_run import rehearsal_of
+from inferstack.cli.rehearse_run import rehearsals_of
 from inferstack.spec.check import load_spec
 from inferstack.triton.rehearsal import ArchiveOutcome, rehearse
 
@@ -29,6 +29,7 @@ def rehearsed() -> Rehearse:
             (folder / name).write_text(content, encoding="utf-8")
         file = folder / "spec.yaml"
         file.write_text(text, encoding="utf-8")
-        return list(rehearse(rehearsal_of(load_spec(file), file, python=SERVER_PYTHON, seconds=seconds)))
+        rehearsals = rehearsals_of(load_spec(file), file, python=SERVER_PYTHON, seconds=seconds)
+        return [outcome for one in rehearsals for outcome in rehearse(one)]
 
     return run

@@ -27,17 +27,21 @@ def errors(model: Any) -> list[ValidationError]:
     return list(VALIDATOR.iter_errors(model))
 
 
-def models_of(block: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from block.get("models", {}).values()
-    for archive in block.get("archives", {}).values():
-        yield from models_of(archive)
+def models_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The models of every `triton` block, wherever in a spec."""
+    for key, value in spec.items():
+        if key == "triton":
+            yield from value.get("models", {}).values()
+            yield from (model for it in value.get("archives", {}).values() for model in it["models"].values())
+        elif isinstance(value, Mapping):
+            yield from models_of(value)
 
 
 def example_models() -> list[Any]:
     return [
         pytest.param(model, id=f"{path.stem}-{number}")
         for path in sorted(SPECS.glob("*.yaml"))
-        for number, model in enumerate(models_of(yaml.safe_load(path.read_text()).get("triton", {})))
+        for number, model in enumerate(models_of(yaml.safe_load(path.read_text())))
     ]
 
 

@@ -30,6 +30,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--check", metavar="ARCHIVE", nargs="+", type=Path, help=archives)
     upload = "put the archives where the spec wants them in S3, and write what is there into SPEC's lock"
     add("--upload", action="store_true", help=upload)
+    component = "with --check: the archives are for this inference component of SPEC"
+    add("--component", metavar="NAME", help=component)
     multi = "with --check and no SPEC: the archives are for a multi-model endpoint"
     add("--multi-model", action="store_true", help=multi)
     command.set_defaults(run=package, wrong_usage=command.error)
@@ -41,6 +43,8 @@ def package(options: argparse.Namespace) -> int:
         options.wrong_usage("name a SPEC to pack, or archives with --check")
     if options.upload and options.check is not None:
         options.wrong_usage("--upload packs SPEC itself and takes no archives of --check")
+    if options.component is not None and None in (options.spec, options.check):
+        options.wrong_usage("--component goes with SPEC and --check")
     try:
         # A lock says what was packed before.
         loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
@@ -55,7 +59,7 @@ def package(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
     from inferstack.cli.package_check import check  # noqa: PLC0415 - brings protobuf
 
-    return check(options.check, loaded, multi_model=options.multi_model)
+    return check(options.check, loaded, options.component, multi_model=options.multi_model)
 
 
 def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:

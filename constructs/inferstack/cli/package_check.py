@@ -4,34 +4,52 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from inferstack.cli.component import block_of_archive, blocks_of
 from inferstack.cli.progress import bar
 from inferstack.spec.blocks.kinds import Ignore, ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.spec.report import text
 from inferstack.spec.rules.triton_models import triton_contexts
+from inferstack.spec.triton_blocks import PlacedTriton, default_model, undeclared
 from inferstack.triton.archive.contents import Kind
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.tar_reading import FOLDER
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace, Repository
-from inferstack.triton.repository import triton_block
 from inferstack.triton.rules import Context
 
 
-def check(archives: Iterable[Path], loaded: LoadedSpec | None, *, multi_model: bool) -> int:
+def check(
+    archives: Iterable[Path], loaded: LoadedSpec | None, component: str | None, *, multi_model: bool
+) -> int:
     """Looks into archives without unpacking them; prints what is in them and what is wrong with it.
 
-    With a spec they are judged as its endpoint loads them, else as one of the kind does that is asked for.
+    With a spec they are judged as its endpoint loads them, or the inference component that is named or that
+    their paths tell; else as an endpoint of the kind does that is asked for.
+
+    Raises:
+        Refusal: before any is read, when it is not clear which component an archive is for.
     """
     failed = False
-    for archive in archives:
+    meant = [(it, None if loaded is None else block_for(it, loaded.spec, component)) for it in archives]
+    for archive, placed in meant:
         inspection = inspected(archive, loaded, multi_model=multi_model)
-        problems = problems_of(inspection, loaded)
+        problems = problems_of(inspection, loaded, placed)
         print(_description(inspection), text(problems), sep="", end="", flush=True)
         failed |= any(problem.severity is Severity.ERROR for problem in problems)
     return int(failed)
+
+
+def block_for(archive: Path, spec: ModelSpec, component: str | None) -> PlacedTriton:
+    """The repository of a spec that an archive holds, also where the spec declares none.
+
+    Raises:
+        Refusal: when it may be that of several components.
+    """
+    blocks = blocks_of(spec, component)
+    return block_of_archive(archive, blocks) if blocks else undeclared(spec)
 
 
 def inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool = False) -> Inspection:
@@ -50,20 +68,26 @@ def _size(archive: Path) -> int:
         return 0
 
 
-def problems_of(inspection: Inspection, loaded: LoadedSpec | None) -> list[Problem]:
-    """What is wrong with an archive's form and with the models in it."""
-    return [*inspection.problems, *_model_problems(inspection, loaded)]
+def problems_of(
+    inspection: Inspection, loaded: LoadedSpec | None, placed: PlacedTriton | None
+) -> list[Problem]:
+    """What is wrong with an archive's form and with the models in it. ``placed``: what it is to hold."""
+    return [*inspection.problems, *_model_problems(inspection, loaded, placed)]
 
 
-def _model_problems(inspection: Inspection, loaded: LoadedSpec | None) -> Iterator[Problem]:
+def _model_problems(
+    inspection: Inspection, loaded: LoadedSpec | None, placed: PlacedTriton | None
+) -> Iterator[Problem]:
     if inspection.repository is None:
         return
-    repository = as_deployed(inspection.repository, loaded)
+    repository = as_deployed(inspection.repository, placed)
 
     def locate(_: SpecPath) -> FilePlace:
         return FilePlace(inspection.archive.as_posix())
 
-    contexts = [Context()] if loaded is None else list(triton_contexts(loaded.spec))
+    contexts = [Context()]
+    if loaded is not None and placed is not None:
+        contexts = list(triton_contexts(loaded.spec, placed))
     ignored = frozenset() if loaded is None else _ignored(loaded.spec)
     found: dict[Problem, None] = {}
     for context in contexts:
@@ -71,12 +95,11 @@ def _model_problems(inspection: Inspection, loaded: LoadedSpec | None) -> Iterat
     yield from found
 
 
-def as_deployed(repository: Repository, loaded: LoadedSpec | None) -> Repository:
+def as_deployed(repository: Repository, placed: PlacedTriton | None) -> Repository:
     """A repository with the default model that the spec chooses; without a spec, the likely one."""
-    if loaded is None or repository.kind == "multi-model":
+    if placed is None or repository.kind == "multi-model":
         return repository
-    block = triton_block(loaded.spec)
-    chosen = None if block is None else block.default_model
+    chosen = default_model(placed.block)
     only = repository.models[0].name if len(repository.models) == 1 else None
     return replace(repository, default_model=only if chosen is None else chosen)
 

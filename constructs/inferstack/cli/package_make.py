@@ -8,11 +8,12 @@ from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.packing import Packed, pack
 from inferstack.triton.archive.plan import Plan, plan_archives
 from inferstack.triton.model import FilePlace, Place
-from inferstack.triton.repository import repositories_of, triton_block
+from inferstack.triton.repository import repositories_of
 
 
 def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:
@@ -32,7 +33,7 @@ def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> 
 
 def has_nothing_to_pack(loaded: LoadedSpec, spec: Path) -> bool:
     """Whether a spec declares no archive; then that is said."""
-    if triton_block(loaded.spec) is not None:
+    if any(triton_blocks(loaded.spec)):
         return False
     tell(f"{spec}: nothing to package: the spec has no `triton` block")
     return True

@@ -47,6 +47,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="rehearse this archive, which is there already, instead of packing; can be repeated for a "
         "multi-model endpoint",
     )
+    component = "rehearse this inference component only; with --archive: the archive is for it"
+    command.add_argument("--component", metavar="NAME", help=component)
     command.add_argument("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
     command.set_defaults(run=rehearse, wrong_usage=command.error)
 

@@ -1,21 +1,22 @@
 """``inferstack rehearse SPEC``: what is behind the command."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from inferstack.cli.package_check import as_deployed, inspected, problems_of
+from inferstack.cli.component import blocks_of
+from inferstack.cli.package_check import as_deployed, block_for, inspected, problems_of
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.resolve.environment import container_environment
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.problem import Severity, SpecError
+from inferstack.spec.problem import Severity, SpecError, SpecPath
+from inferstack.spec.triton_blocks import PlacedTriton
 from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import containers
-from inferstack.triton.model import FilePlace, Place
+from inferstack.triton.model import FilePlace, Place, Repository
 from inferstack.triton.rehearsal import (
     ArchiveOutcome,
     Rehearsal,
@@ -24,7 +25,7 @@ from inferstack.triton.rehearsal import (
     report,
     summary,
 )
-from inferstack.triton.repository import repositories_of, triton_block
+from inferstack.triton.repository import repositories_at
 
 
 def run(loaded: LoadedSpec, options: argparse.Namespace) -> int:
@@ -33,54 +34,92 @@ def run(loaded: LoadedSpec, options: argparse.Namespace) -> int:
     Raises:
         SpecError: with all that is wrong with the archives, or keeps them from being packed; then no server
             is started.
-        Refusal: when this machine cannot do it.
+        Refusal: when this machine cannot do it, or it is not clear which component an archive is for.
     """
-    if triton_block(loaded.spec) is None and not options.archive:
+    chosen = list(_chosen(loaded, options))
+    if not chosen:
         tell(f"{options.spec}: nothing to rehearse: the spec has no `triton` block")
         return 0
-    rehearsal = rehearsal_of(loaded, options.spec, python=options.python, seconds=options.timeout)
-    rehearsal = replace(rehearsal, allowed=(*rehearsal.allowed, *options.allow), log=options.log)
-    if options.archive:
-        rehearsal = _of_archives(rehearsal, loaded, options)
+    rehearsals = [replace(it, allowed=(*it.allowed, *options.allow), log=options.log) for it in chosen]
+    if options.log is not None:
+        options.log.write_bytes(b"")
     try:
         with termination_interrupts():
-            found = _told(rehearse(rehearsal))
+            found = [outcome for one in rehearsals for outcome in _told(rehearse(one))]
     except RehearsalRefused as refused:
         raise Refusal(str(refused)) from None
     tell(summary(found))
     return int(not all(outcome.good for outcome in found))
 
 
-def rehearsal_of(loaded: LoadedSpec, file: Path, *, python: Path, seconds: float) -> Rehearsal:
-    """The rehearsal of a spec that was read from ``file``; see :class:`Rehearsal` for the rest."""
+def rehearsals_of(
+    loaded: LoadedSpec, file: Path, *, python: Path, seconds: float, component: str | None = None
+) -> Iterator[Rehearsal]:
+    """The rehearsals of a spec that was read from ``file``: of the endpoint, or of each component or one.
 
+    See :class:`Rehearsal` for the rest.
+    """
+    for placed in blocks_of(loaded.spec, component):
+        yield from _rehearsals_at(placed, loaded, file, python, seconds)
+
+
+def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehearsal]:
+    """What is asked for: archives that are there, or what the spec declares."""
+    python, seconds = options.python, options.timeout
+    if not options.archive:
+        yield from rehearsals_of(
+            loaded, options.spec, python=python, seconds=seconds, component=options.component
+        )
+        return
+    for placed, archives, repositories in _given(loaded, options):
+        for one in _rehearsals_at(placed, loaded, options.spec, python, seconds):
+            yield replace(one, repositories=repositories, archives=archives)
+
+
+def _given(
+    loaded: LoadedSpec, options: argparse.Namespace
+) -> list[tuple[PlacedTriton, list[Path], list[Repository]]]:
+    """Archives that are there, as the containers of the spec would load them, by what these load."""
+    meant = {archive: block_for(archive, loaded.spec, options.component) for archive in options.archive}
+    looked = {archive: inspected(archive, loaded) for archive in meant}
+    problems = [it for archive in meant for it in problems_of(looked[archive], loaded, meant[archive])]
+    wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if wrong:
+        raise SpecError(wrong)
+    found: dict[SpecPath, tuple[PlacedTriton, list[Path], list[Repository]]] = {}
+    for archive, placed in meant.items():
+        _, archives, repositories = found.setdefault(placed.path, (placed, [], []))
+        if archives and not placed.multi_model:
+            options.wrong_usage("only a multi-model endpoint has several archives")
+        archives.append(archive)
+        repositories += [as_deployed(it, placed) for it in (looked[archive].repository,) if it is not None]
+    return list(found.values())
+
+
+def _rehearsals_at(
+    placed: PlacedTriton, loaded: LoadedSpec, file: Path, python: Path, seconds: float
+) -> Iterator[Rehearsal]:
     def locate(place: Place) -> FilePlace:
         if isinstance(place, FilePlace):
             return place
         at = loaded.document.position(place)
         return FilePlace(loaded.document.file, at.line, at.column)
 
-    repositories = repositories_of(loaded.spec, file.parent)
-    return Rehearsal(repositories, _environment(loaded.spec), (file.parent,), locate, python, seconds)
+    repositories = repositories_at(placed, file.parent)
+    for environment in _environments(loaded.spec, placed):
+        yield Rehearsal(repositories, environment, (file.parent,), locate, python, seconds)
 
 
-def _of_archives(rehearsal: Rehearsal, loaded: LoadedSpec, options: argparse.Namespace) -> Rehearsal:
-    """The rehearsal of archives that are there, as the endpoint of the spec would load them."""
-    if len(options.archive) > 1 and not isinstance(loaded.spec, MultiModelSpec):
-        options.wrong_usage("only a multi-model endpoint has several archives")
-    found = [inspected(archive, loaded) for archive in options.archive]
-    problems = [problem for one in found for problem in problems_of(one, loaded)]
-    wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
-    if wrong:
-        raise SpecError(wrong)
-    repositories = [as_deployed(one.repository, loaded) for one in found if one.repository is not None]
-    return replace(rehearsal, repositories=repositories, archives=options.archive)
-
-
-def _environment(spec: ModelSpec) -> dict[str, str]:
-    """The environment of the first container with AWS's Triton, else of the first, as it will be deployed."""
-    placed = sorted(containers(spec), key=lambda one: not is_triton(one.image))
-    return (container_environment(spec, placed[0]) or {}) if placed else {}
+def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]:
+    """What the containers that load a repository will be deployed with: of several with Triton, each that
+    differs; of those that only may have it, the first."""
+    certain = [it for it in placed.loaders if is_triton(it.image)]
+    found: list[dict[str, str]] = []
+    for one in certain or placed.loaders[:1]:
+        environment = container_environment(spec, one) or {}
+        if environment not in found:
+            found.append(environment)
+    return found or [{}]
 
 
 def _told(outcomes: Iterable[ArchiveOutcome]) -> list[ArchiveOutcome]:

@@ -1,17 +1,13 @@
 """The model repositories of a spec: what is in its ``triton`` block, or where that block points to."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inferstack.spec.blocks.kinds import (
-    InferenceComponentsSpec,
-    ModelBackedSpec,
-    ModelSpec,
-    MultiModelSpec,
-)
-from inferstack.spec.blocks.triton import Triton
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton, default_model, triton_blocks
 from inferstack.triton.config import config_from_spec
 from inferstack.triton.folder import (
     model_from_text,
@@ -41,63 +37,57 @@ __all__ = [
     "Place",
     "Repository",
     "TritonModel",
-    "missing_folder",
     "model_from_text",
     "read_repository",
+    "repositories_at",
     "repositories_of",
-    "triton_block",
 ]
-
-ARCHIVE = "model.tar.gz"
-"""Name of the archive where the endpoint has one."""
-
-
-def triton_block(spec: ModelSpec) -> Triton | None:
-    """The ``triton`` block of a spec, if its kind has one and it is there."""
-    return spec.triton if isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) else None
 
 
 def repositories_of(spec: ModelSpec, base_dir: Path) -> tuple[Repository, ...]:
-    """The archives that a spec declares: one, or for a multi-model endpoint as many as it names.
+    """The archives that a spec declares: one for each repository, or as many as one for multi-model names.
 
     Local files are relative to ``base_dir``, the folder of the spec file. What cannot be read, also an
     existing repository whose folder is not there, stands in ``faults``.
     """
-    triton = triton_block(spec)
-    if triton is None:
-        return ()
+    return tuple(one for placed in triton_blocks(spec) for one in repositories_at(placed, base_dir))
+
+
+def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, ...]:
+    """The archives of one ``triton`` block: see :func:`repositories_of`."""
+    triton = placed.block
     if triton.repository is not None:
-        return _existing(spec, triton, base_dir / triton.repository)
+        return _existing(placed, base_dir / triton.repository)
     if triton.archives is not None:
+        source = (*placed.path, "archives")
         return tuple(
-            _declared(name, archive.models, ("triton", "archives", name), base_dir, "multi-model", None)
+            _declared(name, archive.models, (*source, name), base_dir, "multi-model", None)
             for name, archive in triton.archives.items()
         )
-    if triton.models is None or isinstance(spec, MultiModelSpec):
+    if triton.models is None or placed.multi_model:
         return ()
-    return (_declared(ARCHIVE, triton.models, ("triton",), base_dir, "single", triton.default_model),)
+    default = default_model(triton)
+    if triton.default_model is None and _chosen_by_environment(placed):
+        default = None
+    return (_declared(placed.archive, triton.models, placed.path, base_dir, "single", default),)
 
 
-def missing_folder(spec: ModelSpec, base_dir: Path) -> Path | None:
-    """The folder that ``triton.repository`` names, if it is not there."""
-    triton = triton_block(spec)
-    if triton is None or triton.repository is None or (base_dir / triton.repository).is_dir():
-        return None
-    return base_dir / triton.repository
+def _chosen_by_environment(placed: PlacedTriton) -> bool:
+    return any(DEFAULT_MODEL_VARIABLE in (it.container.environment or {}) for it in placed.loaders)
 
 
-def _existing(spec: ModelSpec, triton: Triton, folder: Path) -> tuple[Repository, ...]:
-    source: SpecPath = ("triton", "repository")
+def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
+    source: SpecPath = (*placed.path, "repository")
+    named = placed.block.default_model
     if not folder.is_dir():
         message = f"{folder.as_posix()} is not there, so that its models cannot be checked"
         fix = "paths count from the folder of the spec file; ignore IS902 where only others have it"
         fault = Fault(MISSING_FOLDER, source, message, fix)
-        return (Repository(ARCHIVE, (), triton.default_model, "single", source, (fault,)),)
-    if isinstance(spec, MultiModelSpec):
+        return (Repository(placed.archive, (), named, "single", source, (fault,)),)
+    if placed.multi_model:
         return read_archive_folders(folder, source=source)
-    found = read_repository(folder, archive=ARCHIVE, source=source)
-    default = found.default_model if triton.default_model is None else triton.default_model
-    return (Repository(ARCHIVE, found.models, default, "single", source, found.faults),)
+    found = read_repository(folder, archive=placed.archive, source=source)
+    return (replace(found, default_model=found.default_model if named is None else named),)
 
 
 def _declared(
@@ -119,8 +109,6 @@ def _declared(
             faults.append(Fault(UNREADABLE, path, error.message, fix))
     if kind == "multi-model":
         default = served_by_multi_model(tuple(models))
-    elif default is None and len(models) == 1:
-        default = models[0].name
     return Repository(archive, tuple(models), default, kind, source, tuple(faults))
 
 

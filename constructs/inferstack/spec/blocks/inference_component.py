@@ -6,6 +6,7 @@ from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.base import Block, Number
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.blocks.triton import Triton
 
 _TYPE = "AWS::SageMaker::InferenceComponent"
 
@@ -46,6 +47,8 @@ class ComponentContainer(Block):
     """Environment variables of the container. Values are strings: quote numbers and booleans."""
     container_metrics_config: ContainerMetricsConfig | None = None
     """Metrics that the container serves itself."""
+    triton: Triton | None = None
+    """Model repository in the archive at `artifact_url`, for a Triton image."""
 
 
 class ComputeResourceRequirements(Block):

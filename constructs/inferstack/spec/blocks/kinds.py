@@ -120,7 +120,7 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     inference_components: Annotated[dict[HostingName, InferenceComponent], Meta(min_length=1)]
     """Models by the name of their component."""
     triton: Triton | None = None
-    """Model repository for a Triton image."""
+    """Model repository of all Triton containers that have none of their own under `container.triton`."""
 
 
 Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec

@@ -21,7 +21,7 @@ class Triton(Block):
     """The model repository that goes with the spec."""
 
     default_model: str | None = None
-    """Model that answers when a request names none; needed for an ensemble."""
+    """Model that answers. Without it the only one does, or the only ensemble; else it is needed."""
     models: dict[str, TritonModel] | None = None
     """Models by the name of their folder."""
     archives: dict[ArchiveName, TritonArchive] | None = None

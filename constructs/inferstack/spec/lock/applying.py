@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 
 from inferstack.spec.blocks.base import Block
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import IN_PYTHON, Document
 from inferstack.spec.lock.codes import STALE
 from inferstack.spec.lock.destinations import Destination, destination_of
 from inferstack.spec.lock.file import Upload, lock_path
 from inferstack.spec.lock.reading import line_of, read_lock
 from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.triton.model import FilePlace, Place
 
 
@@ -29,7 +30,7 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None) -> tuple[
         lock = read_lock(path)
         if lock is None:
             return spec, []
-        if not _has_triton(spec):
+        if not any(triton_blocks(spec)):
             return spec, [] if lock.own(stage) is None else [_without_triton(path, lock.own(stage))]
         destination = destination_of(spec, document)
     except SpecError as error:
@@ -72,10 +73,6 @@ def _with(value: Any, path: SpecPath, new: str) -> Any:
             return {**value, step: _with(value[step], rest, new)}
         case _:
             return tuple(_with(it, rest, new) if at == step else it for at, it in enumerate(value))
-
-
-def _has_triton(spec: ModelSpec) -> bool:
-    return isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) and spec.triton is not None
 
 
 def _without_triton(path: Path, upload: Upload | None) -> Problem:

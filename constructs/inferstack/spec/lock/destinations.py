@@ -9,7 +9,7 @@ from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import NO_DESTINATION
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.rules.triton_models import triton_containers
+from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.spec.words import listed
 
 
@@ -30,6 +30,11 @@ def destination_of(spec: ModelSpec, document: Document) -> Destination:
     Raises:
         SpecError: when no container names one, several name different ones, or only a deployment will know.
     """
+    blocks = list(triton_blocks(spec))
+    if len(blocks) > 1:
+        message = "the spec has several model repositories, and a lock knows one place for what is uploaded"
+        fix = "write a spec for each, or upload what `inferstack package` makes by yourself"
+        raise _error(document, blocks[1].path, message, fix)
     named: dict[str, list[SpecPath]] = {}
     for path, url in _locations(spec):
         named.setdefault(url, []).append(path)
@@ -59,7 +64,7 @@ def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecEr
 
 def _locations(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
     """The URLs of archives that containers with Triton name, and where."""
-    for placed in triton_containers(spec):
+    for placed in (loader for block in triton_blocks(spec) for loader in block.loaders):
         container = placed.container
         if isinstance(container, ComponentContainer):
             if container.artifact_url is not None and container.image is not None:

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.inference_component import ComponentSpecification
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.walk import (
-    component_variants,
-    components,
-)
+from inferstack.spec.triton_image import is_triton
+from inferstack.spec.walk import component_variants, components, containers
 
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
@@ -75,7 +73,7 @@ def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]
 
 @error(
     "IS433",
-    "An adapter consists of an `artifact_url` and brings no image or model.",
+    "An adapter consists of an `artifact_url` and brings no image, model or Triton repository.",
     _SPECIFICATION,
     InferenceComponentsSpec,
 )
@@ -92,6 +90,12 @@ def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 f"the adapter `{name}` has an image of its own",
                 "remove `image`",
             )
+        if it.container is not None and it.container.triton is not None:
+            yield Finding(
+                (*path, "container", "triton"),
+                f"the adapter `{name}` has Triton models of its own",
+                "remove `triton`: the container of its base loads the adapter",
+            )
         if it.model_name is not None:
             yield Finding(
                 (*path, "model_name"), f"the adapter `{name}` has a model of its own", "remove `model_name`"
@@ -106,3 +110,19 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]
         if there is not None and component_variants(spec, here) != component_variants(spec, there):
             message = f"`{name}` and its base `{base}` are on different variants"
             yield Finding((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
+
+
+@warning(
+    "IS435",
+    "The base of an adapter runs in a container that can load adapters.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+)
+def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """What loads an adapter is the base's container; Triton's front end knows no request for it."""
+    triton = {placed.path[1] for placed in containers(spec) if is_triton(placed.image)}
+    for path, name, _, base in _adapters(spec):
+        if base in triton:
+            message = f"`{name}` is an adapter of `{base}`, whose Triton has no way to load adapters"
+            fix = "use an image that can, such as djl-lmi, or make it a component with its own models"
+            yield Finding((*path, "base_inference_component_name"), message, fix)

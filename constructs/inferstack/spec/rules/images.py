@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import Image, UnknownImage
-from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.kinds import EnsembleSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.triton_blocks import own_block
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, containers
+from inferstack.spec.walk import PlacedContainer, containers, has_variants
 from inferstack.spec.words import listed, nearest
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
@@ -125,13 +126,12 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    """With components the repository may be one container's among others: then none must."""
-    has_repository = isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) and spec.triton is not None
+    """The repository at the top may be one container's among others: of several none must."""
     found = list(containers(spec))
-    if isinstance(spec, EnsembleSpec) or (
-        has_repository and (isinstance(spec, ModelBackedSpec) or len(found) == 1)
-    ):
-        yield from found
+    shared = has_variants(spec) and spec.triton is not None and len(found) == 1
+    for placed in found:
+        if isinstance(spec, EnsembleSpec) or shared or own_block(placed) is not None:
+            yield placed
 
 
 @warning("IS705", "The build of an image fits the processors of the instance.", _PATHS, ModelSpec)

@@ -1,4 +1,4 @@
-"""IS900 to IS999: the models of a `triton` block, which the room `inferstack.triton` knows how to check.
+"""IS900 to IS999: the models of `triton` blocks, which the room `inferstack.triton` knows how to check.
 
 Here, and where a lock is compared, the spec's room calls on that of Triton. It is a call instead of a hook
 that others fill, so that no way into the library can forget to fill it. Messages, and protobuf with them,
@@ -11,18 +11,19 @@ from pathlib import Path
 
 from inferstack.catalog import instances
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, components, containers, specifications
+from inferstack.spec.walk import PlacedContainer, components, specifications
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
 from inferstack.triton.rules import RULES as TRITON_RULES, Context
 from inferstack.triton.rules.base import Release
 
-__all__ = ["TRITON_RULES", "triton_containers", "triton_contexts", "triton_problems", "triton_release"]
+__all__ = ["TRITON_RULES", "triton_contexts", "triton_problems", "triton_release"]
 
 _RELEASE = re.compile(r"(\d\d)\.(\d\d)")
 _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
@@ -31,42 +32,36 @@ _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
 def triton_problems(
     spec: ModelSpec, document: Document, ignored: Container[str] = frozenset()
 ) -> Iterator[Problem]:
-    """Everything wrong with the models of a spec's ``triton`` block, in any container that may load them."""
-    if not isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) or spec.triton is None:
-        return
-    from inferstack.triton.repository import repositories_of  # noqa: PLC0415 - brings protobuf
+    """Everything wrong with the models of a spec's ``triton`` blocks, in any container that may load them."""
+    found: dict[Problem, None] = {}
+    for placed in triton_blocks(spec):
+        found.update(dict.fromkeys(_problems_of(spec, placed, document, ignored)))
+    yield from found
+
+
+def _problems_of(
+    spec: ModelSpec, placed: PlacedTriton, document: Document, ignored: Container[str]
+) -> Iterator[Problem]:
+    from inferstack.triton.repository import repositories_at  # noqa: PLC0415 - brings protobuf
 
     def locate(path: SpecPath) -> FilePlace:
         return FilePlace(document.file, *document.position(path))
 
-    found: dict[Problem, None] = {}
-    contexts = list(triton_contexts(spec))
-    for repository in repositories_of(spec, Path(document.file).parent):
+    contexts = list(triton_contexts(spec, placed))
+    for repository in repositories_at(placed, Path(document.file).parent):
         for context in contexts:
-            problems = repository_problems(repository, locate, context, ignored)
-            found.update(dict.fromkeys(problems))
-    yield from found
+            yield from repository_problems(repository, locate, context, ignored)
 
 
-def triton_containers(spec: ModelSpec) -> list[PlacedContainer]:
-    """Containers with Triton; those that may have it, if no image is AWS's."""
-    placed = [it for it in containers(spec) if _may_be_triton(it.image)]
-    return [it for it in placed if triton_release(it.image) is not None] or placed
-
-
-def triton_contexts(spec: ModelSpec) -> Iterator[Context]:
-    """What is known of each container with Triton; of those that may have it, if no image is AWS's."""
-    placed = triton_containers(spec)
-    for one in placed:
+def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
+    """What is known of each container that loads a repository; of those of AWS's images, if there are any."""
+    certain = [it for it in placed.loaders if triton_release(it.image) is not None]
+    for one in certain or placed.loaders:
         path = (*one.path, "environment")
         environment = one.container.environment or {}
         yield Context(triton_release(one.image), _gpus(spec, one), environment, path)
-    if not placed:
+    if not placed.loaders:
         yield Context()
-
-
-def _may_be_triton(image: str | FrameworkImage | None) -> bool:
-    return not isinstance(image, FrameworkImage) or image.framework in TRITON_FRAMEWORKS
 
 
 def triton_release(image: str | FrameworkImage | None) -> Release | None:

@@ -1,28 +1,25 @@
-"""IS250 to IS259: the `triton` block as a whole. What is inside a model is Triton's business."""
+"""IS250 to IS259: a `triton` block as a whole. What is inside a model is Triton's business."""
 
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.kinds import (
-    EnsembleSpec,
-    InferenceComponentsSpec,
-    ModelBackedSpec,
-    ModelSpec,
-    MultiModelSpec,
-)
-from inferstack.spec.blocks.triton import Triton
+from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.walk import containers
+from inferstack.spec.triton_blocks import (
+    DEFAULT_MODEL_VARIABLE,
+    PlacedTriton,
+    artifact_url,
+    default_model,
+    ensembles,
+    own_block,
+    triton_blocks,
+)
+from inferstack.spec.walk import PlacedContainer, containers
 from inferstack.spec.words import listed
 
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
-DEFAULT_MODEL_VARIABLE = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
-"""What tells the container which folder to serve."""
-
-
-def _triton(spec: ModelSpec) -> Triton | None:
-    return spec.triton if isinstance(spec, ModelBackedSpec | InferenceComponentsSpec) else None
+_COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentContainerSpecification.html"
 
 
 @error(
@@ -33,31 +30,27 @@ def _triton(spec: ModelSpec) -> Triton | None:
 )
 def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
     """An empty block declares nothing."""
-    triton = _triton(spec)
-    if triton is None:
-        return
-    ways = [key for key in ("models", "archives", "repository") if getattr(triton, key) is not None]
-    if len(ways) > 1:
-        yield Finding(
-            ("triton", ways[1]), f"{listed(ways, last='and')} exclude one another", "keep one of them"
-        )
-    elif not ways:
-        yield Finding(
-            ("triton",),
-            "`triton` declares no models",
-            "add `models`, `archives` or `repository`, or remove the block",
-        )
+    for placed in triton_blocks(spec):
+        keys = ("models", "archives", "repository")
+        ways = [key for key in keys if getattr(placed.block, key) is not None]
+        if len(ways) > 1:
+            message = f"{listed(ways, last='and')} exclude one another"
+            yield Finding((*placed.path, ways[1]), message, "keep one of them")
+        elif not ways:
+            message = "`triton` declares no models"
+            yield Finding(
+                placed.path, message, "add `models`, `archives` or `repository`, or remove the block"
+            )
 
 
 @error("IS251", "Only a multi-model endpoint has `archives`.", _MULTI_MODEL, ModelSpec)
 def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     """Every other endpoint loads one archive."""
-    triton = _triton(spec)
-    if triton is not None and triton.archives is not None and not isinstance(spec, MultiModelSpec):
-        fix = "write the models directly under `triton.models`, or choose `kind: multi-model`"
-        yield Finding(
-            ("triton", "archives"), f"`archives` does not fit `kind: {spec.__struct_config__.tag}`", fix
-        )
+    for placed in triton_blocks(spec):
+        if placed.block.archives is not None and not placed.multi_model:
+            message = f"`archives` does not fit `kind: {spec.__struct_config__.tag}`"
+            fix = "write the models directly under `triton.models`, or choose `kind: multi-model`"
+            yield Finding((*placed.path, "archives"), message, fix)
 
 
 @error("IS252", "A multi-model endpoint declares its Triton models by archive.", _MULTI_MODEL, MultiModelSpec)
@@ -71,42 +64,43 @@ def multi_model_has_archives(spec: MultiModelSpec) -> Iterator[Finding]:
 @error("IS253", "`default_model` names a model that the repository has.", _TRITON, ModelSpec)
 def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
     """The container stops when the folder is missing."""
-    triton = _triton(spec)
-    if triton is None or triton.default_model is None or triton.models is None:
-        return
-    if triton.default_model not in triton.models:
-        yield unknown_name(("triton", "default_model"), "model", triton.default_model, list(triton.models))
+    for placed in triton_blocks(spec):
+        named, models = placed.block.default_model, placed.block.models
+        if named is not None and models is not None and named not in models:
+            yield unknown_name((*placed.path, "default_model"), "model", named, list(models))
 
 
-@error("IS254", "Among several Triton models of one archive, one is the default.", _TRITON, ModelSpec)
+@error(
+    "IS254",
+    "Among several Triton models of one archive, one is the default or the ensemble.",
+    _TRITON,
+    ModelSpec,
+)
 def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
     """Without it the container stops. The variable may stand in the environment as well."""
-    triton = _triton(spec)
-    if triton is None or triton.models is None or triton.default_model is not None or len(triton.models) < 2:
-        return
-    if not all(DEFAULT_MODEL_VARIABLE in (placed.container.environment or {}) for placed in containers(spec)):
-        message = f"the repository has {len(triton.models)} models and no default"
-        likely = _ensembles(triton) or list(triton.models)
-        yield Finding(("triton", "models"), message, f"add `default_model`: {listed(likely)}")
+    for placed in triton_blocks(spec):
+        models = placed.block.models or {}
+        if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
+            continue
+        if not all(DEFAULT_MODEL_VARIABLE in (it.container.environment or {}) for it in placed.loaders):
+            found = ensembles(placed.block)
+            what = f"{len(found)} ensembles" if found else "no ensemble"
+            message = f"the repository has {len(models)} models, {what} and no default"
+            fix = f"add `default_model`: {listed(found or list(models))}"
+            yield Finding((*placed.path, "models"), message, fix)
 
 
 @error("IS255", "The repository of an ensemble has an ensemble.", _TRITON, EnsembleSpec)
 def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
     """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
     triton = spec.triton
-    if triton is not None and triton.models is not None and not _ensembles(triton):
+    if triton is not None and triton.models is not None and not ensembles(triton):
         message = "none of the models is an ensemble"
         yield Finding(
             ("triton", "models"),
             message,
             "add a model with `platform: ensemble`, or choose `kind: single-model`",
         )
-
-
-def _ensembles(triton: Triton) -> list[str]:
-    """Names of the models that are ensembles."""
-    models = (triton.models or {}).items()
-    return [name for name, it in models if it.get("platform") == "ensemble" or "ensemble_scheduling" in it]
 
 
 @error(
@@ -117,3 +111,60 @@ def multi_model_has_no_default(spec: MultiModelSpec) -> Iterator[Finding]:
     if spec.triton is not None and spec.triton.default_model is not None:
         message = "`default_model` has no meaning where each request names an archive"
         yield Finding(("triton", "default_model"), message, "remove it")
+
+
+@error("IS257", "A container loads the model repository.", _TRITON, ModelSpec)
+def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
+    """That of a lone container of another framework is said of its image."""
+    found = list(containers(spec))
+    for placed in triton_blocks(spec):
+        if placed.loaders or len(found) < 2:
+            continue
+        own = sum(own_block(it) is not None for it in found)
+        message = "none of the containers loads these models: "
+        message += "all that run Triton have their own" if own else "all have images of other frameworks"
+        fix = "remove it" if own else "write `framework: triton` in the container that does"
+        yield Finding(placed.path, message, fix)
+
+
+@error(
+    "IS258",
+    "The Triton models of an inference component lie in its `artifact_url`.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+)
+def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Nothing else brings them into the container."""
+    for placed in _with_own_block(spec):
+        if artifact_url(placed) is None:
+            fix = "add `artifact_url`, the place for the archive that `inferstack package` makes"
+            yield Finding(placed.path, "the container gets no archive with its Triton models", fix)
+
+
+@error(
+    "IS259",
+    "An archive that several inference components load holds the same models for all of them.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+)
+def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Which model of it answers may differ."""
+    first: dict[str, PlacedTriton] = {}
+    for placed in triton_blocks(spec):
+        url = artifact_url(placed.loaders[0]) if placed.path != ("triton",) else None
+        other = first.setdefault(url, placed) if url is not None else placed
+        if (other.block.models, other.block.repository) != (placed.block.models, placed.block.repository):
+            message = f'"{url}" has other models for {_component(placed)} than for {_component(other)}'
+            yield Finding(
+                (*placed.path[:-1], "artifact_url"),
+                message,
+                "give each its own archive, or declare the same models",
+            )
+
+
+def _with_own_block(spec: InferenceComponentsSpec) -> Iterator[PlacedContainer]:
+    return (placed for placed in containers(spec) if own_block(placed) is not None)
+
+
+def _component(placed: PlacedTriton) -> str:
+    return f"`{placed.path[1]}`"

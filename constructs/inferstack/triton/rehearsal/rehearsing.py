@@ -23,8 +23,8 @@ class Rehearsal:
     ``environment`` is the container's. ``allowed`` are the folders that files may come from and ``locate``
     finds places in the spec's file, both as for packing. ``python`` is the interpreter whose environment has
     the server and what the models import. ``seconds``: the longest wait for a start and for each answer.
-    ``log``: where the server's log goes, if anywhere. ``archives`` are files that hold the repositories, one
-    for each; without them the repositories are packed.
+    ``log``: what the server's log is added to, if anything. ``archives`` are files that hold the
+    repositories, one for each; without them the repositories are packed.
     """
 
     repositories: Sequence[Repository]
@@ -53,7 +53,8 @@ def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
             yield from _outcomes(host, rehearsal)
         finally:
             if rehearsal.log is not None:
-                rehearsal.log.write_text(host.log(), encoding="utf-8")
+                with rehearsal.log.open("a", encoding="utf-8") as log:
+                    log.write(host.log())
 
 
 def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:

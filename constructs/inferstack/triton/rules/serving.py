@@ -79,7 +79,7 @@ def default_model_agrees(repository: Repository, context: Context) -> Iterator[F
 @error("IS917", "Among several models of a repository, one is the default.", CONTAINER)
 def repository_has_a_default(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container stops when there are several folders and nobody says which to serve."""
-    if repository.kind == "multi-model" or repository.source != ("triton", "repository"):
+    if repository.kind == "multi-model" or repository.source[-1:] != ("repository",):
         return
     names = [model.name for model in repository.models]
     if repository.default_model is None and len(names) > 1 and DEFAULT_MODEL not in context.environment:
@@ -88,7 +88,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
         yield Finding(repository.source, message, f"add `default_model`: {listed(likely)}")
     elif repository.default_model is not None and names and repository.default_model not in names:
         message = f'the repository has no model "{repository.default_model}"'
-        yield Finding(("triton", "default_model"), message, f"allowed: {listed(names)}")
+        yield Finding((*repository.source[:-1], "default_model"), message, f"allowed: {listed(names)}")
 
 
 @error(

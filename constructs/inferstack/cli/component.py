@@ -1,0 +1,57 @@
+"""Which of a spec's model repositories is meant, where inference components have their own."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from inferstack.cli.refusal import Refusal
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.walk import components
+from inferstack.spec.words import choose, listed
+
+
+def blocks_of(spec: ModelSpec, component: str | None) -> list[PlacedTriton]:
+    """The model repositories of a spec; with the name of an inference component, those that it loads.
+
+    Raises:
+        Refusal: when the spec has no such component.
+    """
+    known = [name for _, name, _ in components(spec)]
+    if component is None:
+        return list(triton_blocks(spec))
+    if component not in known:
+        hint = choose(component, known) if known else "the spec has none at all"
+        raise Refusal(f"there is no inference component `{component}`; {hint}")
+    return [block for block in triton_blocks(spec) if component in loading(block)]
+
+
+def loading(block: PlacedTriton) -> list[str]:
+    """Names of the inference components that load a repository."""
+    found = (it.path for it in block.loaders)
+    return list(dict.fromkeys(str(path[1]) for path in found if path[0] == "inference_components"))
+
+
+def only_block(blocks: Iterable[PlacedTriton], what: str) -> PlacedTriton:
+    """The one that is left.
+
+    Raises:
+        Refusal: when there are several, so that one must be named.
+    """
+    first, *more = blocks
+    if more:
+        names = [name for block in (first, *more) for name in loading(block)]
+        raise Refusal(f"{what} may be for any of several components; add --component: {listed(names)}")
+    return first
+
+
+def block_of_archive(archive: Path, blocks: list[PlacedTriton]) -> PlacedTriton:
+    """The repository that an archive is meant for, by the path that `package` would give it, or by its name.
+
+    Raises:
+        Refusal: when it may be for several.
+    """
+    path = archive.as_posix()
+    by_path = [it for it in blocks if f"/{path}".endswith(f"/{it.archive}")]
+    by_name = [it for it in blocks if Path(it.archive).name == archive.name]
+    found = by_path if len(by_path) == 1 else by_name if len(by_name) == 1 else blocks
+    return only_block(found, path)

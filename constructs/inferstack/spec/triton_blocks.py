@@ -1,0 +1,141 @@
+"""The model repositories of a spec, and the containers that load each of them.
+
+One may stand at the top. The container of an inference component may have its own; the one at the top is
+then for the Triton containers that have none.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.blocks.triton import Triton
+from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.triton_image import TRITON_FRAMEWORKS, is_triton
+from inferstack.spec.walk import PlacedContainer, components, containers, has_variants, specifications
+
+DEFAULT_MODEL_VARIABLE = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
+"""Tells the container which folder to serve."""
+ARCHIVE = "model.tar.gz"
+"""Name of the archive where the endpoint has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTriton:
+    """A model repository, where it is declared, and who loads it.
+
+    ``archive`` is the archive's name below the folder that archives are packed into. ``loaders`` are the
+    containers that load it, or that may, as far as their images tell.
+    """
+
+    path: SpecPath
+    block: Triton
+    archive: str
+    loaders: tuple[PlacedContainer, ...]
+    multi_model: bool = False
+
+
+def triton_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
+    """Every model repository of a spec. Components with the same models in the same archive share one."""
+    top = spec.triton if has_variants(spec) else None
+    if top is not None:
+        several = isinstance(spec, MultiModelSpec)
+        yield PlacedTriton(("triton",), top, ARCHIVE, tuple(_shared_loaders(spec)), several)
+    yield from _joined(_own_blocks(spec))
+
+
+def undeclared(spec: ModelSpec) -> PlacedTriton:
+    """For a spec that declares no models: the archive that its containers load all the same."""
+    several = isinstance(spec, MultiModelSpec)
+    return PlacedTriton(("triton",), Triton(), ARCHIVE, tuple(_shared_loaders(spec)), several)
+
+
+def own_block(placed: PlacedContainer) -> Triton | None:
+    """The repository that a container declares itself."""
+    return placed.container.triton if isinstance(placed.container, ComponentContainer) else None
+
+
+def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
+    """The repository that a container loads: its own, or the one at the top if it is one to load that."""
+    own = own_block(placed)
+    top = spec.triton if has_variants(spec) else None
+    if own is not None or top is None:
+        return own
+    loaders = list(_shared_loaders(spec))
+    sure = len(loaders) == 1 or is_triton(placed.image)
+    return top if sure and any(placed.path == loader.path for loader in loaders) else None
+
+
+def default_model(block: Triton) -> str | None:
+    """The model that answers: the one that is named, else the only one, else the only ensemble.
+
+    None when nothing tells, also for a ``repository``, whose models are not looked at here.
+    """
+    if block.default_model is not None or block.models is None:
+        return block.default_model
+    likely = list(block.models) if len(block.models) == 1 else ensembles(block)
+    return likely[0] if len(likely) == 1 else None
+
+
+def ensembles(block: Triton) -> list[str]:
+    """Names of the models that are ensembles."""
+    models = (block.models or {}).items()
+    return [name for name, it in models if it.get("platform") == "ensemble" or "ensemble_scheduling" in it]
+
+
+def may_be_triton(image: str | FrameworkImage | None) -> bool:
+    """False for an image of another framework."""
+    return not isinstance(image, FrameworkImage) or image.framework in TRITON_FRAMEWORKS
+
+
+def _shared_loaders(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """The Triton containers without models of their own; if none is sure to be Triton, all that may be."""
+    free = [it for it in containers(spec) if _takes_models(it) and may_be_triton(it.image)]
+    certain = [it for it in free if is_triton(it.image)]
+    yield from certain or free
+
+
+def _takes_models(placed: PlacedContainer) -> bool:
+    """Whether a repository at the top may be for it. A component without an image is an adapter."""
+    if isinstance(placed.container, ComponentContainer):
+        return placed.image is not None and own_block(placed) is None
+    return True
+
+
+def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
+    placed = {it.path: it for it in containers(spec)}
+    for path, name, component in components(spec):
+        several = component.specification is None
+        for below, specification in specifications(path, component):
+            found = placed.get((*below, "container"))
+            block = None if found is None else own_block(found)
+            if found is not None and block is not None:
+                folder = f"{name}/{specification.instance_type}" if several else name  # type: ignore[union-attr]
+                archive = f"{folder}/{_file_name(found)}"
+                yield PlacedTriton((*found.path, "triton"), block, archive, (found,))
+
+
+def _file_name(placed: PlacedContainer) -> str:
+    url = artifact_url(placed)
+    known = url is not None and not is_opaque(url) and not url.endswith("/")
+    return url.rpartition("/")[2] if url is not None and known else ARCHIVE
+
+
+def artifact_url(placed: PlacedContainer) -> str | None:
+    """Where a component's container gets its archive from."""
+    return placed.container.artifact_url if isinstance(placed.container, ComponentContainer) else None
+
+
+def _joined(blocks: Iterable[PlacedTriton]) -> Iterator[PlacedTriton]:
+    found: list[PlacedTriton] = []
+    for one in blocks:
+        url = artifact_url(one.loaders[0])
+        for index, other in enumerate(found):
+            if url is not None and artifact_url(other.loaders[0]) == url and other.block == one.block:
+                found[index] = replace(other, loaders=(*other.loaders, *one.loaders))
+                break
+        else:
+            found.append(one)
+    yield from found

@@ -1,0 +1,195 @@
+"""Triton models in the containers of inference components: each component has its own, and all holds for each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from support.archiving import lay_out
+
+from inferstack.cli import main
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import check_file, load_spec
+from inferstack.triton.repository import repositories_of
+
+IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"
+NET = f"{{net: {{backend: python, {IO}, files: {{1/model.py: net.py}}}}}}"
+STEP = "{model_name: net, model_version: -1, input_map: {X: X}, output_map: {Y: Y}}"
+PIPE = f"{NET[:-1]}, pipe: {{platform: ensemble, {IO}, ensemble_scheduling: {{step: [{STEP}]}}}}}}"
+
+
+def component(name: str, triton: str, version: str = "24.09", environment: str = "{}", url: str = "") -> str:
+    return f"""\
+  {name}:
+    specification:
+      container:
+        image: {{framework: triton, version: "{version}"}}
+        artifact_url: {url or f"s3://acme-models/{name}/v1/model.tar.gz"}
+        environment: {environment}
+        triton: {triton}
+      compute_resource_requirements: {{min_memory_required_in_mb: 1024}}
+"""
+
+
+def spec(*components: str) -> str:
+    head = """\
+kind: inference-components
+endpoint_name: several
+variant: {instance_type: ml.c5.4xlarge, initial_instance_count: 1}
+inference_components:
+"""
+    return head + "".join(components)
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lay_out(tmp_path, {"net.py": "pass\n"})
+    return Path("several.yaml")
+
+
+def environments(file: Path) -> Mapping[str, Mapping[str, str]]:
+    """The environment of each component's container, by the component's name."""
+    template = resolve_template(load_spec(file).spec, region="us-east-1", source_of=str)
+    found = (resource["Properties"] for resource in template["Resources"].values())
+    components = (it for it in found if "InferenceComponentName" in it)
+    return {it["InferenceComponentName"]: it["Specification"]["Container"]["Environment"] for it in components}
+
+
+def test_what_is_wrong_in_a_model_is_reported_where_it_stands(file: Path) -> None:
+    wrong = "\n          models:\n            net: {backend: python, max_batch_size: -1, " + f"{IO}}}"
+    file.write_text(spec(component("fine", f"{{models: {NET}}}"), component("bad", wrong)))
+    assert {(it.line, it.code) for it in check_file(file)} == {(21, "IS911"), (21, "IS922")}
+
+
+def test_each_component_is_held_against_its_own_image(file: Path) -> None:
+    newer = f"{{models: {NET.replace('backend:', 'model_metrics: {}, backend:')}}}"
+    file.write_text(spec(component("new", newer, "25.09"), component("old", newer)))
+    assert {(it.line, it.code) for it in check_file(file)} == {(19, "IS970")}
+
+
+def test_each_component_is_held_against_its_own_environment(file: Path) -> None:
+    other = "{SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: other}"
+    file.write_text(spec(component("a", f"{{models: {NET}}}"), component("b", f"{{models: {NET}}}", environment=other)))
+    assert {(it.line, it.code) for it in check_file(file)} == {(18, "IS916")}
+
+
+def test_the_default_is_the_only_model_or_the_only_ensemble(file: Path) -> None:
+    file.write_text(spec(component("one", f"{{models: {NET}}}"), component("two", f"{{models: {PIPE}}}")))
+    defaults = {name: it["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name, it in environments(file).items()}
+    assert defaults == {"one": "net", "two": "pipe"}
+
+
+def test_a_default_that_is_written_wins_over_the_only_ensemble(file: Path) -> None:
+    variable = component("b", f"{{models: {PIPE}}}", environment="{SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: net}")
+    file.write_text(spec(component("a", f"{{default_model: net, models: {PIPE}}}"), variable))
+    defaults = {name: it["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name, it in environments(file).items()}
+    assert defaults == {"a": "net", "b": "net"}
+    # Neither loads the ensemble, and there is no contradiction.
+    assert {it.code for it in check_file(file)} == {"IS919"}
+
+
+def test_a_container_without_triton_in_its_name_is_told_its_model_too(file: Path) -> None:
+    image = "111122223333.dkr.ecr.us-east-1.amazonaws.com/own:1"
+    text = spec(component("one", f"{{models: {NET}}}")).replace('{framework: triton, version: "24.09"}', image)
+    file.write_text(text)
+    assert environments(file)["one"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "net"
+    assert [it.code for it in check_file(file)] == ["IS704"]
+
+
+def test_an_archive_is_named_by_its_component_and_its_url(file: Path) -> None:
+    url = "s3://acme-models/nets/net-7.tar.gz"
+    file.write_text(spec(component("a", f"{{models: {NET}}}"), component("b", f"{{models: {NET}}}", url=url)))
+    names = [it.archive for it in repositories_of(load_spec(file).spec, Path())]
+    assert names == ["a/model.tar.gz", "b/net-7.tar.gz"]
+
+
+def test_components_with_the_same_archive_share_it(file: Path) -> None:
+    url = "s3://acme-models/nets/net.tar.gz"
+    file.write_text(spec(*(component(name, f"{{models: {NET}}}", url=url) for name in "ab")))
+    assert [it.archive for it in repositories_of(load_spec(file).spec, Path())] == ["a/net.tar.gz"]
+
+
+def test_each_instance_type_has_its_own_archive(file: Path) -> None:
+    types = "".join(
+        f"""\
+      - instance_type: {name}
+        container:
+          image: {{framework: triton, version: "24.09"}}
+          artifact_url: s3://acme-models/{name}/model.tar.gz
+          triton: {{models: {NET}}}
+        compute_resource_requirements: {{min_memory_required_in_mb: 1024}}
+"""
+        for name in ("ml.c5.4xlarge", "ml.c6i.4xlarge")
+    )
+    file.write_text(spec(f"  one:\n    specifications:\n{types}"))
+    data = yaml.safe_load(file.read_text())
+    pools = [{"instance_type": name, "priority": rank} for rank, name in enumerate(("ml.c5.4xlarge", "ml.c6i.4xlarge"), 1)]
+    data["variant"] = {"initial_instance_count": 1, "instance_pools": pools}
+    file.write_text(yaml.safe_dump(data))
+    names = [it.archive for it in repositories_of(load_spec(file).spec, Path())]
+    assert names == ["one/ml.c5.4xlarge/model.tar.gz", "one/ml.c6i.4xlarge/model.tar.gz"]
+
+
+def test_a_repository_at_the_top_is_for_components_without_their_own(file: Path) -> None:
+    without = component("b", "{}").replace("        triton: {}\n", "")
+    file.write_text(f"{spec(component('a', f'{{models: {NET}}}'), without)}triton: {{models: {PIPE}}}\n")
+    defaults = {name: it["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name, it in environments(file).items()}
+    assert defaults == {"a": "net", "b": "pipe"}
+    assert [it.archive for it in repositories_of(load_spec(file).spec, Path())] == ["model.tar.gz", "a/model.tar.gz"]
+
+
+@pytest.fixture
+def packed(file: Path) -> Path:
+    file.write_text(spec(component("a", f"{{models: {NET}}}"), component("b", f"{{models: {PIPE}}}")))
+    assert main(["package", "several.yaml"]) == 0
+    return Path("packages/several")
+
+
+def test_each_component_gets_its_archive(packed: Path) -> None:
+    found = sorted(path.relative_to(packed).as_posix() for path in packed.rglob("*.gz"))
+    assert found == ["a/model.tar.gz", "b/model.tar.gz"]
+
+
+def test_a_check_judges_an_archive_by_the_component_of_its_path(packed: Path) -> None:
+    both = [f"{packed}/a/model.tar.gz", f"{packed}/b/model.tar.gz"]
+    assert main(["package", "several.yaml", "--check", *both]) == 0
+
+
+def test_a_check_judges_an_archive_by_the_component_that_is_named(
+    packed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = (packed / "a/model.tar.gz").rename("model.tar.gz")
+    assert main(["package", "several.yaml", "--component", "a", "--check", str(moved)]) == 0
+    assert main(["package", "several.yaml", "--component", "b", "--check", str(moved)]) == 1
+    assert 'IS917: the repository has no model "pipe"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ((), 1, "may be for any of several components; add --component: `a` or `b`"),
+        (("--component", "c"), 1, "there is no inference component `c`"),
+    ],
+)
+def test_a_check_does_not_guess(
+    packed: Path, arguments: tuple[str, ...], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (packed / "a/model.tar.gz").rename("model.tar.gz")
+    assert main(["package", "several.yaml", *arguments, "--check", "model.tar.gz"]) == status
+    assert said in capsys.readouterr().err
+
+
+def test_a_component_without_check_is_wrong_usage(packed: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["package", "several.yaml", "--component", "a"])
+
+
+def test_archives_for_several_places_are_not_uploaded_as_one(
+    packed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["package", "several.yaml", "--upload"]) == 1
+    said = capsys.readouterr().err
+    assert "several.yaml:19:17" in said
+    assert "several model repositories" in said
+    assert not Path("several.lock.json").exists()
