@@ -78,22 +78,22 @@ def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehears
 
 def _given(
     loaded: LoadedSpec, options: argparse.Namespace
-) -> list[tuple[PlacedTriton, list[Path], list[Repository]]]:
+) -> Iterator[tuple[PlacedTriton, list[Path], list[Repository]]]:
     """Archives that are there, as the containers of the spec would load them, by what these load."""
-    meant = {archive: block_for(archive, loaded.spec, options.component) for archive in options.archive}
-    looked = {archive: inspected(archive, loaded) for archive in meant}
-    problems = [it for archive in meant for it in problems_of(looked[archive], loaded, meant[archive])]
+    meant: dict[SpecPath, tuple[PlacedTriton, list[Path]]] = {}
+    for archive in options.archive:
+        placed = block_for(archive, loaded.spec, options.component)
+        meant.setdefault(placed.path, (placed, []))[1].append(archive)
+    if any(len(archives) > 1 and not placed.multi_model for placed, archives in meant.values()):
+        options.wrong_usage("only a multi-model endpoint has several archives")
+    found = [(it, archives, [inspected(one, loaded) for one in archives]) for it, archives in meant.values()]
+    problems = [it for placed, _, looks in found for one in looks for it in problems_of(one, loaded, placed)]
     wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
     if wrong:
         raise SpecError(wrong)
-    found: dict[SpecPath, tuple[PlacedTriton, list[Path], list[Repository]]] = {}
-    for archive, placed in meant.items():
-        _, archives, repositories = found.setdefault(placed.path, (placed, [], []))
-        if archives and not placed.multi_model:
-            options.wrong_usage("only a multi-model endpoint has several archives")
-        archives.append(archive)
-        repositories += [as_deployed(it, placed) for it in (looked[archive].repository,) if it is not None]
-    return list(found.values())
+    for placed, archives, looks in found:
+        inside = [it.repository for it in looks if it.repository is not None]
+        yield placed, archives, [as_deployed(repository, placed) for repository in inside]
 
 
 def _rehearsals_at(
