@@ -190,6 +190,6 @@ def test_archives_for_several_places_are_not_uploaded_as_one(
 ) -> None:
     assert main(["package", "several.yaml", "--upload"]) == 1
     said = capsys.readouterr().err
-    assert "several.yaml:19:17" in said
+    assert "several.yaml:19:9: IS055" in said
     assert "several model repositories" in said
     assert not Path("several.lock.json").exists()
