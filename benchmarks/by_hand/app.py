@@ -13,7 +13,13 @@ from benchmarks.family import family
 
 def main(count: int, outdir: str) -> None:
     """Synthesises the first ``count`` endpoints of the family into a folder."""
-    app = App(outdir=outdir, analytics_reporting=False, stack_traces=False, auto_synth=False)
+    app = App(
+        outdir=outdir,
+        analytics_reporting=False,
+        stack_traces=False,
+        context={"aws:cdk:disable-creation-stack-traces": True},
+        auto_synth=False,
+    )
     for endpoint in family(count):
         HandWrittenStack(app, endpoint)
     app.synth()

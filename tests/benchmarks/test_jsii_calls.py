@@ -9,7 +9,7 @@ from benchmarks.specs import spec_text
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack_stacks import EndpointStack, build_app
 
-MOST_CALLS_A_STACK = 4
+MOST_CALLS_A_STACK = 3
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedSpec]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stack_of_any_kind_takes_four_calls_to_node(kind: str, loaded: dict[str, LoadedSpec]) -> None:
+def test_a_stack_of_any_kind_takes_three_calls_to_node(kind: str, loaded: dict[str, LoadedSpec]) -> None:
     app = cdk.App(analytics_reporting=False)
     # What a process asks once only.
     EndpointStack(app, "First", spec=loaded["single-model"])
@@ -31,7 +31,7 @@ def test_a_stack_of_any_kind_takes_four_calls_to_node(kind: str, loaded: dict[st
     assert len(asked) <= MOST_CALLS_A_STACK, asked
 
 
-def test_the_app_takes_four_more_calls_for_each_more_spec(
+def test_the_app_takes_three_more_calls_for_each_more_spec(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = {}

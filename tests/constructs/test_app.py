@@ -64,6 +64,18 @@ def test_nothing_of_this_machine_is_written(folder):
         assert str(ROOT) not in file.read_text()
 
 
+def test_no_lines_of_node_are_written(folder):
+    write("a.yaml")
+    build_app().synth()
+    assert "creationStack" not in Path("cdk.out", "a.metadata.json").read_text()
+
+
+def test_whoever_wants_the_lines_of_node_gets_them(folder):
+    write("a.yaml")
+    build_app(context={"aws:cdk:disable-creation-stack-traces": False}).synth()
+    assert "creationStack" in Path("cdk.out", "a.metadata.json").read_text()
+
+
 def test_context_chooses_the_stage(folder):
     write("a.yaml", SPEC.format(name="a", count=1) + STAGES)
     build_app(context={"stage": "prod"}).synth()

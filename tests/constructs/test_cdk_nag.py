@@ -17,7 +17,7 @@ def findings(change: str) -> str:
 
 def test_cdk_nag_sees_l1_constructs_and_their_properties():
     without, having = findings("{}"), findings(KEY)
-    assert "Stack/Net/Resources/EndpointConfig aws-cdk-lib.aws_sagemaker.CfnEndpointConfig" in without
+    assert "Stack/Net/EndpointConfig aws-cdk-lib.aws_sagemaker.CfnEndpointConfig" in without
     assert "SageMakerEndpointConfigurationKMSKeyConfigured" in without
     assert "SageMakerEndpointConfigurationKMSKeyConfigured" not in having
     assert "AwsSolutions-IAM5[Resource::*]" in having

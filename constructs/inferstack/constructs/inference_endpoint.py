@@ -103,10 +103,10 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         """The role that the containers run under. What is granted to it is granted before models start."""
         given = self._loaded.spec.execution_role
         if isinstance(given, str):
-            role = cdk.aws_iam.Role.from_role_arn(self, ROLE, given)
+            role = cdk.aws_iam.Role.from_role_arn(self, _imported(ROLE), given)
         else:
             # By name, since CDK cannot find the name of a role with a path in the role's ARN.
-            role = cdk.aws_iam.Role.from_role_name(self, ROLE, _path(given) + self._l1(ROLE).ref)
+            role = cdk.aws_iam.Role.from_role_name(self, _imported(ROLE), _path(given) + self._l1(ROLE).ref)
         for logical_id in self._started_under_the_role():
             self._l1(logical_id).node.add_dependency(role)
         return role
@@ -140,7 +140,9 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         logical_id = alarm_id(wanted, resolve_alarms(self._loaded.spec))
         if logical_id not in self._alarms:
             arn = self._l1(logical_id).get_att("Arn").to_string()
-            self._alarms[logical_id] = cdk.aws_cloudwatch.Alarm.from_alarm_arn(self, logical_id, arn)
+            self._alarms[logical_id] = cdk.aws_cloudwatch.Alarm.from_alarm_arn(
+                self, _imported(logical_id), arn
+            )
         return self._alarms[logical_id]
 
     @cached_property
@@ -166,6 +168,11 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         for network in (fleet, *(model.vpc_config for _, _, model in models(spec))):
             if network is not None:
                 yield from network.security_group_ids
+
+
+def _imported(logical_id: str) -> str:
+    """Id of CDK's handle for a resource of the template, which has the id itself."""
+    return f"Imported{logical_id}"
 
 
 def _path(role: ExecutionRole | None) -> str:

@@ -8,6 +8,8 @@ https://docs.aws.amazon.com/cdk/v2/guide/use-cfn-template.html
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +28,10 @@ AnySpec = ModelSpec | LoadedSpec
 """A spec made in Python, or one that was read from a file and knows its lines."""
 
 
-class Rendered(Construct):
-    """A construct whose children come out of a CloudFormation template.
+class Rendered(CfnInclude):
+    """A construct whose children come out of a CloudFormation template, each under its logical id there.
 
-    They stand below the child `Resources`, each under its logical id in the template.
+    It is the CfnInclude itself, since a construct around it would take one more crossing.
     """
 
     def __init__(
@@ -42,10 +44,12 @@ class Rendered(Construct):
         main_id: str | None,
         preserve_logical_ids: bool = False,
     ) -> None:
-        super().__init__(scope, construct_id)
         self._loaded = loaded
         self._main_id = main_id
-        self._resources = _include(self, template, preserve_logical_ids)
+        with _file(template) as name:
+            super().__init__(
+                scope, construct_id, template_file=name, preserve_logical_ids=preserve_logical_ids
+            )
         for warning in loaded.warnings:
             # By code, so that CDK can be told that a warning is known.
             Annotations.of(self).add_warning_v2(warning.code, str(warning))
@@ -64,7 +68,7 @@ class Rendered(Construct):
             return node
 
     def _l1(self, logical_id: str) -> CfnResource:
-        return self._resources.get_resource(logical_id)
+        return self.get_resource(logical_id)
 
 
 def template_for(scope: Construct, spec: AnySpec, region: str | None = None) -> tuple[LoadedSpec, Template]:
@@ -85,12 +89,13 @@ def template_for(scope: Construct, spec: AnySpec, region: str | None = None) -> 
     return loaded, resolve_template(loaded.spec, region=known, source_of=loaded.source_of)
 
 
-def _include(scope: Construct, template: Template, preserve_logical_ids: bool) -> CfnInclude:
+@contextmanager
+def _file(template: Template) -> Iterator[str]:
     # CfnInclude takes a file and nothing else, and reads it at once.
     handle, name = tempfile.mkstemp(suffix=".json")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(json.dumps(template))
-        return CfnInclude(scope, "Resources", template_file=name, preserve_logical_ids=preserve_logical_ids)
+        yield name
     finally:
         Path(name).unlink()
