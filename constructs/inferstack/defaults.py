@@ -8,7 +8,8 @@ from typing import Generic, TypeVar
 
 from inferstack.catalog.metrics import Kind
 from inferstack.spec.blocks.alarms import AlarmRule
-from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
+from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
+from inferstack.spec.blocks.variant import ManagedInstanceScaling
 
 T = TypeVar("T")
 
@@ -60,6 +61,16 @@ WAKE_COMPONENT = Default(
     _one_more("NoCapacityInvocationFailures"),
     "From zero copies there is nothing to track: the first refused request starts one. AWS's own example "
     "compares with `> 1`, which waits for a second request in the same minute.",
+    _ZERO,
+)
+TRACK_COMPONENT = Default(
+    ScalingPolicy(metric="SageMakerInferenceComponentInvocationsPerCopy", target_value=5),
+    "A component that goes to zero copies follows its traffic above that; AWS's example has this target.",
+    _ZERO,
+)
+EMPTY_FLEET = Default(
+    ManagedInstanceScaling(status="ENABLED", min_instance_count=0),
+    "Where all components go to zero copies, instances without any would be paid for nothing.",
     _ZERO,
 )
 WAKE_ASYNC_VARIANT = Default(

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from inferstack.catalog import metrics
-from inferstack.defaults import STEP_EVALUATION_PERIODS, STEP_MISSING_DATA, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
+from inferstack.defaults import (
+    STEP_EVALUATION_PERIODS,
+    STEP_MISSING_DATA,
+    TRACK_COMPONENT,
+    WAKE_ASYNC_VARIANT,
+    WAKE_COMPONENT,
+)
 from inferstack.resolve.alarms import alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
@@ -21,9 +27,11 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
 from inferstack.spec.measured import Measured, measured_component, measured_variant
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import component_scalings, kind_of, variant_scalings
 
 _NAMESPACE = "sagemaker"
+_COPIES = "sagemaker:inference-component:DesiredCopyCount"
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
@@ -48,12 +56,20 @@ def resolve_autoscaling(spec: ModelSpec) -> Resources:
     made: Resources = {}
     for scaled in (*_scaled_variants(spec), *_scaled_components(spec)):
         made[_target_id(scaled)] = _target(scaled)
-        for index, policy in enumerate(scaled.scaling.policies):
+        for path, policy in _policies(scaled):
             policy_id = f"ScalingPolicy{scaled.id_suffix}{pascal(_policy_name(policy))}"
-            made[policy_id] = _policy(spec, scaled, policy, index)
+            made[policy_id] = _policy(spec, scaled, policy, path)
         for path, step in _steps(scaled):
             made |= _step(spec, scaled, step, path)
     return made
+
+
+def _policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
+    """The spec's own policies, or the one that a component down to no copy has above that."""
+    for index, policy in enumerate(scaled.scaling.policies):
+        yield (*scaled.source, "policies", index), policy
+    if scaled.dimension == _COPIES and tracks_by_default(scaled.scaling):
+        yield (*scaled.source, "min_capacity"), TRACK_COMPONENT.value
 
 
 def _steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
@@ -90,7 +106,7 @@ def _scaled_components(spec: ModelSpec) -> Iterator[Scaled]:
         yield Scaled(
             id_suffix=identity(spec, name, component),
             resource_id=f"inference-component/{name}",
-            dimension="sagemaker:inference-component:DesiredCopyCount",
+            dimension=_COPIES,
             depends_on=component_id(spec, name, component),
             part=measured_component(spec, name, component),
             scaling=scaling,
@@ -118,7 +134,7 @@ def _policy_name(policy: ScalingPolicy | StepPolicy) -> str:
     return policy.metric if policy.policy_name is None else policy.policy_name
 
 
-def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, index: int) -> Resource:
+def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPath) -> Resource:
     tracking = properties(policy, leave_out=frozenset({"policy_name"}))
     made = {
         "PolicyName": _policy_name(policy),
@@ -126,7 +142,6 @@ def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, index: int) 
         "ScalingTargetId": ref(_target_id(scaled)),
         "TargetTrackingScalingPolicyConfiguration": {**_tracked(spec, scaled, policy), **tracking},
     }
-    path = (*scaled.source, "policies", index)
     return Resource(_POLICY, made, path)
 
 

@@ -6,6 +6,7 @@ from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.variant import InstancePool, Variant
+from inferstack.spec.to_zero import managed_scaling
 from inferstack.spec.walk import shadow_variants, variants
 
 ENDPOINT_CONFIG = "EndpointConfig"
@@ -26,14 +27,19 @@ def resolve_endpoint_config(spec: ModelSpec) -> Resources:
     return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source)}
 
 
+_HERE = frozenset({"variant_name", "model_name", "instance_pools", "managed_instance_scaling"})
+
+
 def _variant(spec: ModelSpec, variant: Variant) -> Value:
     hosts_model = not isinstance(spec, InferenceComponentsSpec)
-    rest = properties(variant, leave_out=frozenset({"variant_name", "model_name", "instance_pools"}))
+    rest = properties(variant, leave_out=_HERE)
+    managed = managed_scaling(spec, variant)
     pools = [_pool(pool) for pool in variant.instance_pools or ()]
     return present(
         VariantName=variant.variant_name,
         ModelName=model_name(variant.model_name) if hosts_model else None,
         **rest,
+        ManagedInstanceScaling=None if managed is None else properties(managed),
         InstancePools=pools or None,
     )
 

@@ -138,11 +138,14 @@ class Autoscaling(Block):
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget",)
 
     min_capacity: int
-    """Fewest instances or copies. 0 is possible for inference components and asynchronous endpoints."""
+    """Fewest instances or copies. 0 is possible for inference components and asynchronous endpoints, and
+    brings the alarm with which the first request starts one. Where all components of a fleet go to 0, its
+    instances do, too, unless `managed_instance_scaling` says otherwise."""
     max_capacity: int
     """Most instances or copies."""
     policies: tuple[ScalingPolicy, ...] = ()
-    """Several policies work together: the one that asks for most capacity wins."""
+    """Several policies work together: the one that asks for most capacity wins. A component with
+    `min_capacity: 0` and nothing else follows 5 requests a minute and copy."""
     step_policies: tuple[StepPolicy, ...] = ()
     """Alarms that change capacity by steps, beside or instead of policies that hold a target."""
     scheduled_actions: tuple[ScheduledAction, ...] | None = None

@@ -18,6 +18,7 @@ from inferstack.spec.rules.scaled import (
     steps,
     wake_up_name,
 )
+from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import (
     has_variants,
     is_async,
@@ -99,6 +100,8 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Without a policy of either sort and without a schedule nothing ever changes."""
     for it in scaled_parts(spec):
+        if it.dimension == COPIES and tracks_by_default(it.scaling):
+            continue
         if not (it.scaling.policies or it.scaling.step_policies or it.scaling.scheduled_actions):
             yield Finding(
                 it.path,

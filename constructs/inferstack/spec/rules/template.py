@@ -6,7 +6,8 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.own_alarms import own_alarms
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.scaled import scaled_parts, wake_up_name
+from inferstack.spec.rules.scaled import COPIES, scaled_parts, wake_up_name
+from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import components, models
 
 _LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
@@ -16,7 +17,8 @@ _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
 def resource_count(spec: ModelSpec) -> dict[str, int]:
     """How many resources a spec becomes, by what asks for them; of its packed policies at least one."""
     scaled = list(scaled_parts(spec))
-    policies = sum(len(it.scaling.policies) for it in scaled)
+    tracked = (it.dimension == COPIES and tracks_by_default(it.scaling) for it in scaled)
+    policies = sum(len(it.scaling.policies) for it in scaled) + sum(tracked)
     # A step comes with the alarm that sets it off.
     steps = sum(len(it.scaling.step_policies) + (wake_up_name(it) is not None) for it in scaled)
     return {

@@ -1,0 +1,50 @@
+"""Inference components that go down to nothing, and what follows from their `min_capacity: 0`.
+
+Four pieces belong together: copies may go to none, instances too, a policy follows the traffic, and the first
+refused request starts a copy. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
+"""
+
+from msgspec.structs import replace
+
+from inferstack.defaults import EMPTY_FLEET
+from inferstack.spec.blocks.autoscaling import Autoscaling
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
+from inferstack.spec.walk import component_variants, components, specifications, variant_scalings
+
+
+def tracks_by_default(scaling: Autoscaling) -> bool:
+    """Whether copies go to none and nothing says what they follow above it."""
+    says = scaling.policies or scaling.step_policies or scaling.scheduled_actions
+    return scaling.min_capacity == 0 and not says
+
+
+def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling | None:
+    """How SageMaker counts the variant's instances: as the spec says, to none where all copies go to none.
+
+    What the spec says about it stays; so does the most that the fleet can cost.
+    """
+    said = variant.managed_instance_scaling
+    counts_itself = any(it is variant for _, it, _ in variant_scalings(spec))
+    if counts_itself or not _empties(spec, variant) or (said is not None and said.status == "DISABLED"):
+        return said
+    empty = EMPTY_FLEET.value
+    if said is None:
+        return replace(empty, max_instance_count=variant.initial_instance_count)
+    lowest = empty.min_instance_count if said.min_instance_count is None else said.min_instance_count
+    return replace(said, min_instance_count=lowest)
+
+
+def _empties(spec: ModelSpec, variant: Variant) -> bool:
+    """Whether each component on the variant may have no copy; adapters go with their bases."""
+    here = [
+        component
+        for path, _, component in components(spec)
+        if variant in component_variants(spec, component)
+        and not any(
+            getattr(it, "base_inference_component_name", None) is not None
+            for _, it in specifications(path, component)
+        )
+    ]
+    lowest = [None if it.autoscaling is None else it.autoscaling.min_capacity for it in here]
+    return bool(here) and all(it == 0 for it in lowest)
