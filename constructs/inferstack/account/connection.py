@@ -38,9 +38,15 @@ def connect(region: str | None) -> Connection:
         raise AccountError("boto3 is not installed; install it with: pip install 'inferstack[aws]'") from None
     with explained("AWS cannot be asked"):
         session = boto3.Session()
-        found = session.region_name if region is None else region
+        found = _region_around(session) if region is None else region
         identity = _client(session, "sts", found).get_caller_identity()
     return Connection(str(identity["Account"]), found, session)
+
+
+def _region_around(session: Any) -> str | None:
+    """The region that the CDK CLI would deploy to; boto3 alone does not look at AWS_REGION."""
+    named: str | None = os.environ.get("AWS_REGION", session.region_name)
+    return named
 
 
 def _client(session: Any, service: str, region: str | None) -> Any:

@@ -21,7 +21,7 @@ _MOST_PARTS = 10_000
 _MIB = 1 << 20
 _DIGEST = "inferstack-sha256"
 _TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
-_CONDITIONAL = ("PutObject", "CompleteMultipartUpload")
+_CONDITIONAL = tuple(f"provide-client-params.s3.{it}" for it in ("PutObject", "CompleteMultipartUpload"))
 
 
 class Archive(NamedTuple):
@@ -79,8 +79,9 @@ def _send(client: Any, archive: Archive, place: Place, progress: Callable[[int],
     config = TransferConfig(
         multipart_threshold=part, multipart_chunksize=part, preferred_transfer_client="classic"
     )
-    for operation in _CONDITIONAL:
-        client.meta.events.register(f"provide-client-params.s3.{operation}", _if_absent, _if_absent.__name__)
+    for event in _CONDITIONAL:
+        # Under a name of its own, which registers it once for each client.
+        client.meta.events.register(event, _if_absent, f"if-absent-{event}")
     try:
         client.upload_file(str(archive.path), *place, arguments, _one_at_a_time(progress), config)
     except S3UploadFailedError as error:

@@ -1,0 +1,51 @@
+"""An S3 in a thread, empty for each test, and credentials that it accepts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+from support.s3 import BUCKET, Cloud, Faults, install
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """Its URL."""
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    yield f"http://{host}:{port}"
+    running.stop()
+
+
+@pytest.fixture
+def cloud(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cloud:
+    """An empty S3 with one bucket, to which the credentials in the environment lead."""
+    urlopen(Request(f"{server}/moto-api/reset", method="POST")).close()
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    settings = {
+        "AWS_ENDPOINT_URL": server,
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
+        "no_proxy": "127.0.0.1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    own = boto3.Session(aws_access_key_id="other", aws_secret_access_key="other", region_name="us-east-1")
+    found = Cloud(server, own.client("s3", endpoint_url=server))
+    found.bucket(BUCKET)
+    return found
+
+
+@pytest.fixture
+def faults(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """What the program's own requests meet; nobody waits between two attempts."""
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    return install(monkeypatch)

@@ -1,0 +1,125 @@
+"""One archive into S3: complete or not at all, never over something else, and only once."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+import pytest
+from support.s3 import BUCKET, Cloud, Faults
+
+from inferstack.account.bucket import Place
+from inferstack.account.connection import connect
+from inferstack.account.errors import AccountError
+from inferstack.account.upload import PART, Archive, part_size, upload
+
+PLACE = Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
+MIB = 1 << 20
+
+
+def archive(folder: Path, content: bytes = b"weights") -> Archive:
+    path = folder / "model.tar.gz"
+    path.write_bytes(content)
+    return Archive(path, len(content), hashlib.sha256(content).hexdigest())
+
+
+def put(one: Archive) -> tuple[bool, int]:
+    told: list[int] = []
+    return upload(connect(None).s3(), one, PLACE, told.append), sum(told)
+
+
+SIZES = pytest.mark.parametrize("content", [b"", b"weights", bytes(PART) + b"the end"], ids=["empty", "one", "parts"])
+
+
+@SIZES
+def test_an_archive_arrives_whole_and_progress_adds_up(content: bytes, cloud: Cloud, tmp_path: Path) -> None:
+    assert put(archive(tmp_path, content)) == (True, len(content))
+    assert cloud.objects() == {PLACE.key: content}
+    assert cloud.unfinished() == []
+
+
+@SIZES
+def test_what_is_there_is_not_sent_again(content: bytes, faults: Faults, tmp_path: Path) -> None:
+    one = archive(tmp_path, content)
+    put(one)
+    faults.seen.clear()
+    assert put(one) == (False, 0)
+    assert faults.operations() == ["GetCallerIdentity", "HeadObject"]
+
+
+def test_s3_compares_the_digest_of_the_whole(faults: Faults, tmp_path: Path) -> None:
+    one = archive(tmp_path)
+    put(one)
+    (headers,) = faults.headers("PutObject")
+    assert headers["x-amz-checksum-sha256"] == base64.b64encode(bytes.fromhex(one.sha256)).decode()
+    assert headers["x-amz-meta-inferstack-sha256"] == one.sha256
+
+
+def test_s3_compares_the_digest_of_each_part(faults: Faults, tmp_path: Path) -> None:
+    put(archive(tmp_path, bytes(PART + 1)))
+    (begun,) = faults.headers("CreateMultipartUpload")
+    assert begun["x-amz-checksum-algorithm"] == "SHA256"
+    parts = faults.headers("UploadPart")
+    assert len(parts) == 2
+    assert all("sha256" in part.get("x-amz-trailer", "") + "".join(part) for part in parts)
+
+
+@pytest.mark.parametrize(("size", "operation"), [(7, "PutObject"), (PART + 1, "CompleteMultipartUpload")])
+def test_s3_is_told_not_to_overwrite(size: int, operation: str, faults: Faults, tmp_path: Path) -> None:
+    put(archive(tmp_path, bytes(size)))
+    assert [headers["if-none-match"] for headers in faults.headers(operation)] == ["*"]
+
+
+def test_something_else_of_the_name_stays_and_is_reported(cloud: Cloud, tmp_path: Path) -> None:
+    cloud.s3.put_object(Bucket=BUCKET, Key=PLACE.key, Body=b"another")
+    with pytest.raises(AccountError, match=r"other content \(7 bytes, SHA-256 None\), and nothing is overwritten"):
+        put(archive(tmp_path))
+    assert cloud.objects() == {PLACE.key: b"another"}
+
+
+@pytest.mark.parametrize(("theirs", "same"), [(b"weights", True), (b"another", False)])
+def test_who_comes_second_looks_what_came_first(
+    theirs: bytes, same: bool, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    digest = hashlib.sha256(theirs).hexdigest()
+    faults.before["PutObject"] = lambda: cloud.s3.put_object(
+        Bucket=BUCKET, Key=PLACE.key, Body=theirs, Metadata={"inferstack-sha256": digest}
+    )
+    if same:
+        assert put(archive(tmp_path))[0] is False
+    else:
+        with pytest.raises(AccountError, match="with other content"):
+            put(archive(tmp_path))
+    assert cloud.objects() == {PLACE.key: theirs}
+
+
+def test_an_archive_that_changed_after_it_was_packed_is_not_uploaded(cloud: Cloud, tmp_path: Path) -> None:
+    one = archive(tmp_path, bytes(PART + 1))
+    one.path.write_bytes(bytes(PART) + b"1")
+    with pytest.raises(AccountError, match="changed after it was packed"):
+        put(one)
+    assert cloud.objects() == {}
+
+
+def test_a_part_that_fails_for_good_leaves_nothing(cloud: Cloud, faults: Faults, tmp_path: Path) -> None:
+    faults.answers["UploadPart"] = [None, (400, "ExpiredToken", "The provided token has expired.")]
+    with pytest.raises(AccountError, match="ExpiredToken: The provided token has expired; log in again"):
+        put(archive(tmp_path, bytes(3 * PART)))
+    assert cloud.objects() == {}
+    assert cloud.unfinished() == []
+
+
+@pytest.mark.parametrize("operation", ["PutObject", "UploadPart"])
+def test_a_busy_s3_is_asked_again(operation: str, cloud: Cloud, faults: Faults, tmp_path: Path) -> None:
+    busy = (503, "SlowDown", "Please reduce your request rate.")
+    faults.answers[operation] = [busy, busy, None]
+    content = bytes(7 if operation == "PutObject" else PART + 1)
+    assert put(archive(tmp_path, content)) == (True, len(content))
+    assert cloud.objects() == {PLACE.key: content}
+
+
+@pytest.mark.parametrize("size", [0, 1, PART, 10_000 * PART, 10_000 * PART + 1, 5 << 40])
+def test_parts_are_never_too_many(size: int) -> None:
+    part = part_size(size)
+    assert part % MIB == 0
+    assert part * 10_000 >= size
+    assert part >= PART

@@ -1,0 +1,101 @@
+"""An S3 on this machine, and what goes wrong between here and there."""
+
+import io
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSResponse
+
+BUCKET = "acme-models"
+ACCOUNT = "123456789012"
+
+Answer = tuple[int, str, str]
+"""Status, code and message that AWS answers with."""
+
+
+class _Body(io.BytesIO):
+    def stream(self, **_: object) -> Any:
+        while chunk := self.read(4096):
+            yield chunk
+
+
+@dataclass
+class Faults:
+    """What clients that are made from now on meet: answers by operation, each once or, when last, for ever."""
+
+    answers: dict[str, list[Answer | None]] = field(default_factory=dict)
+    seen: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    before: dict[str, Callable[[], None]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def operations(self) -> list[str]:
+        """The operations that were asked for, in order."""
+        return [operation for operation, _ in self.seen]
+
+    def headers(self, operation: str) -> list[dict[str, str]]:
+        """The headers of each request of an operation."""
+        return [headers for seen, headers in self.seen if seen == operation]
+
+    def meet(self, request: Any, event_name: str, **_: object) -> AWSResponse | None:
+        """Stands in for the network: None lets a request through."""
+        operation = event_name.rpartition(".")[2]
+        with self._lock:
+            headers = {name.lower(): _text(value) for name, value in request.headers.items()}
+            self.seen.append((operation, headers))
+            waiting = self.answers.get(operation, [])
+            answer = waiting.pop(0) if len(waiting) > 1 else next(iter(waiting), None)
+        if operation in self.before:
+            self.before.pop(operation)()
+        return None if answer is None else _response(request, answer)
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _response(request: Any, answer: Answer) -> AWSResponse:
+    status, code, message = answer
+    body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
+    if "GetCallerIdentity" in str(request.body):
+        body = f"<ErrorResponse>{body}<RequestId>1</RequestId></ErrorResponse>"
+    content = b"" if request.method == "HEAD" else body.encode()
+    return AWSResponse(request.url, status, {"content-type": "text/xml"}, _Body(content))
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> Faults:
+    """Every session of boto3 that is made from now on meets the faults that are written into what this gives."""
+    faults, session = Faults(), boto3.Session
+
+    def faulty(*args: Any, **kwargs: Any) -> Any:
+        made = session(*args, **kwargs)
+        made.events.register("before-send", faults.meet)
+        return made
+
+    monkeypatch.setattr(boto3, "Session", faulty)
+    return faults
+
+
+@dataclass
+class Cloud:
+    """S3 as somebody else sees it."""
+
+    url: str
+    s3: Any
+
+    def bucket(self, name: str = BUCKET, region: str = "us-east-1") -> None:
+        """Makes a bucket."""
+        where = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        self.s3.create_bucket(Bucket=name, **where)
+
+    def objects(self, bucket: str = BUCKET) -> dict[str, bytes]:
+        """All objects of a bucket, by key."""
+        keys = [it["Key"] for it in self.s3.list_objects_v2(Bucket=bucket).get("Contents", ())]
+        return {key: self.s3.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys}
+
+    def unfinished(self, bucket: str = BUCKET) -> list[str]:
+        """Keys of uploads that were begun and not ended."""
+        return [it["Key"] for it in self.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", ())]
