@@ -1,12 +1,15 @@
-"""Every example, at every stage: it is created, is up to date at once, and leaves nothing behind."""
+"""Every example, at every stage: it is created as promised, is updated only by changes, and leaves nothing behind."""
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from emulator.clients import EmulatedAws
 from emulator.deploying import deploy, destroy, failures
 from emulator.inventory import inventory
+from support.promises import broken_promises
 
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import load_spec
@@ -24,6 +27,14 @@ def examples() -> Iterator[tuple[Path, str | None]]:
             yield file, stage
 
 
+def tagged(template: dict[str, Any]) -> dict[str, Any]:
+    """The template with another tag on the endpoint."""
+    changed = copy.deepcopy(template)
+    properties = changed["Resources"]["Endpoint"]["Properties"]
+    properties["Tags"] = [*properties.get("Tags", ()), {"Key": "changed", "Value": "yes"}]
+    return changed
+
+
 @pytest.mark.parametrize(
     ("file", "stage"), [*examples()], ids=lambda it: it.stem if isinstance(it, Path) else it or "base"
 )
@@ -35,6 +46,8 @@ def test_it_is_created_up_to_date_and_removed(
     template = resolve_template(loaded.spec, region=aws.region, source_of=loaded.source_of)
     before = inventory(aws)
     assert (deploy(aws, "stack", template), failures(aws, "stack")) == ("CREATE_COMPLETE", [])
+    assert broken_promises(aws, loaded.spec) == []
     assert deploy(aws, "stack", template) == "NO CHANGES"
+    assert deploy(aws, "stack", tagged(template)) == "UPDATE_COMPLETE"
     assert destroy(aws, "stack") == "DELETE_COMPLETE"
     assert inventory(aws) == before

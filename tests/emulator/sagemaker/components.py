@@ -76,6 +76,25 @@ def update_component(account: Account, request: Request) -> dict[str, Any]:
     return {"InferenceComponentArn": component["InferenceComponentArn"]}
 
 
+def describe_component(account: Account, request: Request) -> dict[str, Any]:
+    found = dict(_component(account, request))
+    if "Specification" in found:
+        found["Specification"] = _summary(found["Specification"])
+    if "Specifications" in found:
+        found["Specifications"] = [_summary(it) for it in found["Specifications"]]
+    return found
+
+
+def _summary(specification: dict[str, Any]) -> dict[str, Any]:
+    """A specification as it is described: the image is told as the one that runs."""
+    container = dict(specification.get("Container", {}))
+    if "Image" not in container:
+        return specification
+    image = container.pop("Image")
+    container["DeployedImage"] = {"SpecifiedImage": image}
+    return {**specification, "Container": container}
+
+
 def update_runtime_config(account: Account, request: Request) -> dict[str, Any]:
     component = _component(account, request)
     component["RuntimeConfig"] = _copies(request["DesiredRuntimeConfig"])
@@ -108,7 +127,7 @@ def list_components(account: Account, request: Request) -> dict[str, Any]:
 
 OPERATIONS: dict[str, Operation] = {
     "CreateInferenceComponent": create_component,
-    "DescribeInferenceComponent": _component,
+    "DescribeInferenceComponent": describe_component,
     "UpdateInferenceComponent": update_component,
     "UpdateInferenceComponentRuntimeConfig": update_runtime_config,
     "DeleteInferenceComponent": delete_component,
