@@ -87,6 +87,7 @@ COVERED = {
         "fraud-pipeline",
         "PolicyType=TargetTrackingScaling PolicyType=StepScaling Timezone=Europe/Berlin",
     ),
+    "scaling on metrics of your own": ("own-metrics", "MetricName=QueueDepthPerInstance Expression"),
     "scale to zero of components": (
         "to-zero",
         "MinInstanceCount=0 MinCapacity=0 PolicyType=TargetTrackingScaling PolicyType=StepScaling "

@@ -158,3 +158,41 @@ def test_the_spec_decides_about_retaining(resolve: Resolved) -> None:
         resolve("components", "endpoint: {retain_all_variant_properties: false}"), "AWS::SageMaker::Endpoint"
     )
     assert endpoint["RetainAllVariantProperties"] is False
+
+
+def test_a_metric_of_your_own_reaches_the_policy_as_it_is_written(resolve: Resolved) -> None:
+    change = """
+        autoscaling:
+          min_capacity: 1
+          max_capacity: 3
+          policies:
+            - target_value: 70
+              policy_name: Busy
+              customized_metric_specification:
+                metrics:
+                  - {id: busy, return_data: false, metric_stat: {stat: Sum, metric: {namespace: Acme, metric_name: Busy,
+                      dimensions: [{name: Service, value: churn}]}}}
+                  - {id: share, expression: busy * 100, return_data: true}
+    """
+    (policy,) = of_type(resolve("single", change), POLICY).values()
+    assert policy["PolicyName"] == "Busy"
+    assert policy["TargetTrackingScalingPolicyConfiguration"] == {
+        "CustomizedMetricSpecification": {
+            "Metrics": [
+                {
+                    "Id": "busy",
+                    "MetricStat": {
+                        "Metric": {
+                            "Namespace": "Acme",
+                            "MetricName": "Busy",
+                            "Dimensions": [{"Name": "Service", "Value": "churn"}],
+                        },
+                        "Stat": "Sum",
+                    },
+                    "ReturnData": False,
+                },
+                {"Id": "share", "Expression": "busy * 100", "ReturnData": True},
+            ]
+        },
+        "TargetValue": 70,
+    }

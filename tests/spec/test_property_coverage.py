@@ -43,7 +43,6 @@ WRITTEN_BY_RESOLVE = {
         *("step_scaling_policy_configuration", "target_tracking_scaling_policy_configuration"),
     },
     "AWS::ApplicationAutoScaling::ScalingPolicy.TargetTrackingScalingPolicyConfiguration": {
-        "customized_metric_specification",
         "predefined_metric_specification",
     },
 }
@@ -60,9 +59,6 @@ LEFT_OUT = {
 UNREACHED = (
     "Tag",
     "Predictive",
-    "MetricDimension",
-    "TargetTrackingMetric",
-    "CustomizedMetric",
     "PredefinedMetric",
 )
 

@@ -28,7 +28,7 @@ from inferstack.spec.blocks.variant import DEFAULT_VARIANT
 from inferstack.spec.measured import Measured, measured_component, measured_variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.to_zero import tracks_by_default
-from inferstack.spec.walk import component_scalings, kind_of, variant_scalings
+from inferstack.spec.walk import component_scalings, kind_of, policy_name, variant_scalings
 
 _NAMESPACE = "sagemaker"
 _COPIES = "sagemaker:inference-component:DesiredCopyCount"
@@ -57,7 +57,7 @@ def resolve_autoscaling(spec: ModelSpec) -> Resources:
     for scaled in (*_scaled_variants(spec), *_scaled_components(spec)):
         made[_target_id(scaled)] = _target(scaled)
         for path, policy in _policies(scaled):
-            policy_id = f"ScalingPolicy{scaled.id_suffix}{pascal(_policy_name(policy))}"
+            policy_id = f"ScalingPolicy{scaled.id_suffix}{pascal(policy_name(policy))}"
             made[policy_id] = _policy(spec, scaled, policy, path)
         for path, step in _steps(scaled):
             made |= _step(spec, scaled, step, path)
@@ -130,14 +130,10 @@ def _target(scaled: Scaled) -> Resource:
     return Resource("AWS::ApplicationAutoScaling::ScalableTarget", made, scaled.source, (scaled.depends_on,))
 
 
-def _policy_name(policy: ScalingPolicy | StepPolicy) -> str:
-    return policy.metric if policy.policy_name is None else policy.policy_name
-
-
 def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPath) -> Resource:
     tracking = properties(policy, leave_out=frozenset({"policy_name"}))
     made = {
-        "PolicyName": _policy_name(policy),
+        "PolicyName": policy_name(policy),
         "PolicyType": "TargetTrackingScaling",
         "ScalingTargetId": ref(_target_id(scaled)),
         "TargetTrackingScalingPolicyConfiguration": {**_tracked(spec, scaled, policy), **tracking},
@@ -146,6 +142,9 @@ def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPa
 
 
 def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
+    if policy.metric is None:
+        # The spec says all of it, under CloudFormation's own names.
+        return {}
     if metrics.find_predefined(policy.metric) is not None:
         return {"PredefinedMetricSpecification": {"PredefinedMetricType": policy.metric}}
     metric = _metric(spec, scaled, policy.metric)
@@ -167,9 +166,9 @@ def _metric(spec: ModelSpec, scaled: Scaled, name: str) -> metrics.Metric:
 
 def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> Resources:
     """A policy, and the alarm that sets it off."""
-    suffix = f"{scaled.id_suffix}{pascal(_policy_name(step))}"
+    suffix = f"{scaled.id_suffix}{pascal(policy_name(step))}"
     policy = {
-        "PolicyName": _policy_name(step),
+        "PolicyName": policy_name(step),
         "PolicyType": "StepScaling",
         "ScalingTargetId": ref(_target_id(scaled)),
         "StepScalingPolicyConfiguration": present(

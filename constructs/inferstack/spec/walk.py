@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import Kind
-from inferstack.spec.blocks.autoscaling import Autoscaling
+from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
     ComponentSpecification,
@@ -181,6 +181,16 @@ def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autos
     for path, variant in found:
         if variant.autoscaling is not None:
             yield (*path, "autoscaling"), variant, variant.autoscaling
+
+
+def policy_name(policy: ScalingPolicy | StepPolicy) -> str:
+    """A policy is called like its metric unless it has a `policy_name`."""
+    if policy.policy_name is not None:
+        return policy.policy_name
+    if policy.metric is not None:
+        return policy.metric
+    own = policy.customized_metric_specification if isinstance(policy, ScalingPolicy) else None
+    return "Customized" if own is None or own.metric_name is None else own.metric_name
 
 
 def component_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent, Autoscaling]]:

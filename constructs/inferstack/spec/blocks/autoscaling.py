@@ -6,8 +6,83 @@ from msgspec import Meta
 
 from inferstack.spec.blocks.base import Block, Number, Statistic
 
+_POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
-class ScalingPolicy(Block):
+
+class MetricDimension(Block):
+    """A dimension of a metric of your own."""
+
+    shapes: ClassVar = (f"{_POLICY}.MetricDimension", f"{_POLICY}.TargetTrackingMetricDimension")
+
+    name: str
+    """Its name."""
+    value: str
+    """Its value."""
+
+
+class TargetTrackingMetric(Block):
+    """A metric of any namespace."""
+
+    shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetric",)
+
+    namespace: str
+    """Where it is published."""
+    metric_name: str
+    """Its name."""
+    dimensions: tuple[MetricDimension, ...] | None = None
+    """All dimensions that it is published with."""
+
+
+class TargetTrackingMetricStat(Block):
+    """A metric and what of it is computed with."""
+
+    shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetricStat",)
+
+    metric: TargetTrackingMetric
+    """The metric."""
+    stat: Statistic
+    """`Average`, `Sum`, … or a percentile such as `p99`."""
+    unit: str | None = None
+    """Only data of this unit."""
+
+
+class TargetTrackingMetricDataQuery(Block):
+    """A metric, or an expression over the others."""
+
+    shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetricDataQuery",)
+
+    id: str
+    """Name for expressions: a small letter, then letters, digits and underscores."""
+    metric_stat: TargetTrackingMetricStat | None = None
+    """The metric."""
+    expression: str | None = None
+    """CloudWatch metric math, such as `busy / places * 100`."""
+    label: str | None = None
+    """What it is, for readers."""
+    return_data: bool | None = None
+    """True for the one that is held at the target, false for all others."""
+
+
+class CustomizedMetricSpecification(Block):
+    """A metric that SageMaker does not publish: yours, or computed from several."""
+
+    shapes: ClassVar = (f"{_POLICY}.CustomizedMetricSpecification",)
+
+    namespace: str | None = None
+    """Where it is published."""
+    metric_name: str | None = None
+    """Its name."""
+    statistic: str | None = None
+    """`Average`, `Sum`, `Minimum`, `Maximum` or `SampleCount`."""
+    dimensions: tuple[MetricDimension, ...] | None = None
+    """All dimensions that it is published with."""
+    unit: str | None = None
+    """Only data of this unit."""
+    metrics: tuple[TargetTrackingMetricDataQuery, ...] | None = None
+    """Several metrics and an expression over them, instead of the keys above."""
+
+
+class ScalingPolicy(Block, kw_only=True):
     """Target tracking: capacity follows a metric so that it stays near the target."""
 
     shapes: ClassVar = (
@@ -15,10 +90,12 @@ class ScalingPolicy(Block):
         "AWS::ApplicationAutoScaling::ScalingPolicy.TargetTrackingScalingPolicyConfiguration",
     )
 
-    metric: str
+    metric: str | None = None
     """AWS's name of the metric: a predefined one such as `SageMakerVariantInvocationsPerInstance`,
     or one that SageMaker publishes such as `GPUUtilization`. Namespace, dimensions, statistic and unit
     follow from it."""
+    customized_metric_specification: CustomizedMetricSpecification | None = None
+    """Any other metric, instead of `metric`. It must fall as capacity is added."""
     target_value: Number
     """The value to hold, in the metric's own unit. GPUUtilization is a sum over the GPUs of an
     instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240. A latency

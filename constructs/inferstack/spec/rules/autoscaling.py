@@ -12,7 +12,6 @@ from inferstack.spec.rules.scaled import (
     INSTANCES,
     WHAT,
     folded,
-    name_of,
     policies,
     scaled_parts,
     steps,
@@ -22,6 +21,7 @@ from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import (
     has_variants,
     is_async,
+    policy_name,
     variant_scalings,
     variants,
 )
@@ -118,12 +118,14 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
         seen = {} if woken_by is None else {folded(woken_by): f"the built-in `{woken_by}`"}
         for index, policy in enumerate(it.scaling.policies):
             path = (*it.path, "policies", index)
-            name = name_of(policy)
-            if policy.metric in (other.metric for other in it.scaling.policies[:index]):
+            name = policy_name(policy)
+            others = (other.metric for other in it.scaling.policies[:index])
+            if policy.metric is not None and policy.metric in others:
                 message = f"two policies have the metric {policy.metric}"
                 yield Finding((*path, "metric"), message, "change or remove one of them")
             elif folded(name) in seen:
-                where = (*path, "metric" if policy.policy_name is None else "policy_name")
+                said = [key for key in ("policy_name", "metric") if getattr(policy, key) is not None]
+                where = (*path, next(iter(said), "customized_metric_specification"))
                 message = f"the policy `{name}` is called like another: {seen[folded(name)]}"
                 yield Finding(where, message, "give it another `policy_name`")
             seen.setdefault(folded(name), f"`{name}`")

@@ -12,6 +12,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import (
     component_scalings,
     component_variants,
+    policy_name,
     variant_scalings,
     variants,
 )
@@ -76,9 +77,11 @@ def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
             yield (*scaled.path, "step_policies", index), scaled, step
 
 
-def name_of(policy: ScalingPolicy | StepPolicy) -> str:
-    """A policy is called like its metric unless it has a `policy_name`."""
-    return policy.metric if policy.policy_name is None else policy.policy_name
+def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, str]]:
+    """Every policy on a metric that AWS has a name for, with that name."""
+    for path, scaled, policy in policies(spec):
+        if policy.metric is not None:
+            yield path, scaled, policy, policy.metric
 
 
 def folded(name: str) -> str:
@@ -90,4 +93,4 @@ def wake_up_name(scaled: Scaled) -> str | None:
     """Name of the policy that starts the first of it, if that is made; a step on its metric stands for it."""
     made = (WAKE_COMPONENT if scaled.dimension == COPIES else WAKE_ASYNC_VARIANT).value
     watched = {step.metric for step in scaled.scaling.step_policies}
-    return name_of(made) if scaled.scaling.min_capacity == 0 and made.metric not in watched else None
+    return policy_name(made) if scaled.scaling.min_capacity == 0 and made.metric not in watched else None

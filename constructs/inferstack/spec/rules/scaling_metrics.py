@@ -1,4 +1,4 @@
-"""IS510 to IS519: the metrics that scaling follows, and their targets."""
+"""IS510 to IS517: the metrics that scaling follows, and their targets."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import is_time
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, policies
+from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, named_policies, policies
 from inferstack.spec.walk import (
     instance_types,
     kind_of,
@@ -27,14 +27,14 @@ _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 @error("IS510", "The metric of a policy is one that AWS has.", _METRICS, ModelSpec)
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """A predefined metric type, or one that SageMaker publishes."""
-    for path, scaled, policy in policies(spec):
-        if metrics.find_predefined(policy.metric) is None and not metrics.find(policy.metric):
+    for path, scaled, _, name in named_policies(spec):
+        if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
-            close = nearest(policy.metric, [*fitting, *metrics.names()])
+            close = nearest(name, [*fitting, *metrics.names()])
             suggestion = "" if close is None else f"did you mean `{close}`? "
             yield Finding(
                 (*path, "metric"),
-                f"AWS has no metric `{policy.metric}`",
+                f"AWS has no metric `{name}`",
                 f"{suggestion}here fit {listed(fitting)}",
             )
 
@@ -56,23 +56,21 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
 @error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec)
 def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
     """Metrics of copies scale copies, those of variants instances."""
-    for path, scaled, policy in policies(spec):
-        found = metrics.find_predefined(policy.metric)
+    for path, scaled, _, name in named_policies(spec):
+        found = metrics.find_predefined(name)
         if found is not None and found.scalable_dimension != scaled.dimension:
             here, there = WHAT[scaled.dimension], WHAT[found.scalable_dimension]
-            message = f"{policy.metric} scales {there}, and this scales {here}"
+            message = f"{name} scales {there}, and this scales {here}"
             yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
 
 
 @error("IS512", "The metric of a policy is published for what it scales.", _METRICS, ModelSpec)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """A policy on a metric without data never does anything."""
-    for path, scaled, policy in policies(spec):
-        known = metrics.find_predefined(policy.metric) is None and metrics.find(policy.metric)
-        if known and not _published(spec, scaled, policy.metric):
-            message = (
-                f"{policy.metric} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
-            )
+    for path, scaled, _, name in named_policies(spec):
+        known = metrics.find_predefined(name) is None and metrics.find(name)
+        if known and not _published(spec, scaled, name):
+            message = f"{name} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
             yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
 
 
@@ -125,10 +123,10 @@ _DO_NOT_FALL = frozenset(
 @error("IS516", "No policy holds a time at a target.", _TRACKING, ModelSpec)
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     """The number would be microseconds, and a time does not follow the capacity in proportion."""
-    for path, scaled, policy in policies(spec):
-        found = metrics.find(policy.metric, kind_of(spec)) if _published(spec, scaled, policy.metric) else ()
+    for path, scaled, policy, name in named_policies(spec):
+        found = metrics.find(name, kind_of(spec)) if _published(spec, scaled, name) else ()
         if any(is_time(metric) for metric in found):
-            message = f"{policy.metric} is a time, and `target_value` {policy.target_value} has no unit"
+            message = f"{name} is a time, and `target_value` {policy.target_value} has no unit"
             fix = "use `step_policies` with a threshold such as 200 ms"
             yield Finding((*path, "target_value"), message, fix)
 
@@ -136,10 +134,10 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
 @warning("IS517", "The metric of a policy falls when capacity is added.", _TRACKING, ModelSpec)
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise capacity grows to the most and stays there."""
-    for path, scaled, policy in policies(spec):
-        if policy.metric in _DO_NOT_FALL and _published(spec, scaled, policy.metric):
+    for path, scaled, _, metric in named_policies(spec):
+        if metric in _DO_NOT_FALL and _published(spec, scaled, metric):
             falling = [name for name in _fitting(spec, scaled) if _can_be_tracked(name)]
-            message = f"{policy.metric} stays as it is when capacity is added"
+            message = f"{metric} stays as it is when capacity is added"
             yield Finding((*path, "metric"), message, f"track {listed(falling)}, or use `step_policies`")
 
 
@@ -149,8 +147,8 @@ def _can_be_tracked(name: str) -> bool:
 
 def _utilizations(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric]]:
     """Policies on a percentage, with the metric."""
-    for path, scaled, policy in policies(spec):
-        for metric in metrics.find(policy.metric, kind_of(spec)):
+    for path, scaled, policy, name in named_policies(spec):
+        for metric in metrics.find(name, kind_of(spec)):
             if metric.unit == "Percent" and metric.dimensions in scaled.levels:
                 yield path, scaled, policy, metric
 

@@ -11,8 +11,8 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.quantity import UnfitQuantity, parse_threshold
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import Scaled, folded, name_of, scaled_parts, steps, wake_up_name
-from inferstack.spec.walk import kind_of
+from inferstack.spec.rules.scaled import Scaled, folded, scaled_parts, steps, wake_up_name
+from inferstack.spec.walk import kind_of, policy_name
 from inferstack.spec.words import choose
 
 _STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
@@ -68,11 +68,11 @@ def _interval(step: StepAdjustment) -> tuple[float, float]:
 def names_differ(spec: ModelSpec) -> Iterator[Finding]:
     """Of either sort; the policy that starts the first of what is at zero has a name, too."""
     for scaled in scaled_parts(spec):
-        held = [name_of(policy) for policy in scaled.scaling.policies]
+        held = [policy_name(policy) for policy in scaled.scaling.policies]
         woken_by = wake_up_name(scaled)
         seen = {folded(name): name for name in (*held, *([] if woken_by is None else [woken_by]))}
         for index, step in enumerate(scaled.scaling.step_policies):
-            name = name_of(step)
+            name = policy_name(step)
             if folded(name) in seen:
                 where = (*scaled.path, "step_policies", index)
                 message = f"the policy `{name}` is called like another: `{seen[folded(name)]}`"
