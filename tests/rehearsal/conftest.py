@@ -1,19 +1,16 @@
 """Rehearsals of specs that the tests write."""
 
-import platform
-import sys
 from pathlib import Path
 
 import pytest
-from support.rehearsal import SERVER_PYTHON, Rehearse
+from support.rehearsal import HAS_SERVER, SERVER_PYTHON, Rehearse
 
 from inferstack.cli.rehearse_run import rehearsals_of
 from inferstack.spec.check import load_spec
 from inferstack.triton.rehearsal import ArchiveOutcome, rehearse
 
 _SECONDS = 60.0
-# The server exists for this platform only, and its numpy for these Pythons.
-if (sys.platform, platform.machine()) != ("linux", "x86_64") or sys.version_info >= (3, 13):
+if not HAS_SERVER:
     collect_ignore_glob = ["test_*.py"]
 
 

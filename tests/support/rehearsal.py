@@ -1,6 +1,7 @@
 """Small models that really compute, and specs around them."""
 
 import os
+import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from inferstack.triton.rehearsal import ArchiveOutcome
 
 # The interpreter with the extra `rehearse`; the tests' own unless it is named.
 SERVER_PYTHON = Path(os.environ.get("INFERSTACK_REHEARSAL_PYTHON", sys.executable))
+# The server exists for this platform only, and its numpy for these Pythons.
+HAS_SERVER = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 13)
 
 PYTHON_MODEL = """\
 import numpy as np

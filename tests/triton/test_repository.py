@@ -264,6 +264,10 @@ WRONG: dict[str, tuple[dict[str, str], list[tuple[str, str, int, int]]]] = {
         {"net/config.pbtxt": CONFIG, "net/1/net.py": ""},
         [("IS910", "models/net/config.pbtxt", 1, 1)],
     ),
+    "no file in the version": (
+        {"net/config.pbtxt": CONFIG, "net/1/": ""},
+        [("IS910", "models/net/config.pbtxt", 1, 1)],
+    ),
     "a step of a model that is not there": (
         {
             "net2/config.pbtxt": CONFIG,

@@ -141,7 +141,8 @@ def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Findi
 def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A Python model without its file makes the server wait forever."""
     wanted = model_file(model.config)
-    if wanted is None or is_ensemble(model.config) or not model.complete or not model.files:
+    unnamed = _from_spec(model) and not model.files
+    if wanted is None or is_ensemble(model.config) or not model.complete or unnamed:
         return
     for version in loaded_versions(model.config, model.versions):
         path = f"{version}/{wanted}"
@@ -166,9 +167,9 @@ def _to_files(model: TritonModel, path: str) -> str:
 def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Without them only the configuration could be packed."""
     wanted = model_file(model.config)
-    if model.complete and not model.files and wanted is not None and not is_ensemble(model.config):
-        fix = f"add `files: {{1/{wanted}: LOCAL_FILE}}`" if _from_spec(model) else f"add 1/{wanted}"
-        yield Finding(at(model), f"{model.name} has no files, and its backend loads `{wanted}`", fix)
+    if _from_spec(model) and not model.files and wanted is not None and not is_ensemble(model.config):
+        message = f"{model.name} has no files, and its backend loads `{wanted}`"
+        yield Finding(at(model), message, f"add `files: {{1/{wanted}: LOCAL_FILE}}`")
 
 
 @model_error("IS912", "Paths in `files` lie in the model's folder.", _LAYOUT)
