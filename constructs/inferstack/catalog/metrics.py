@@ -61,6 +61,7 @@ class PredefinedScalingMetric:
     description: str
 
 
+@cache
 def find(name: str, kind: Kind | None = None) -> tuple[Metric, ...]:
     """Metrics of this name that an endpoint of ``kind`` publishes (None: of any kind); maybe none at all.
 

@@ -7,6 +7,7 @@ Structure comes first: rules only see specs that are built right, so that each c
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.lock.applying import apply_lock, has_only_stages
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
-from inferstack.spec.rules import RULES
+from inferstack.spec.rules import RULES, Rule
 from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
@@ -232,11 +233,14 @@ def _ignored(spec: ModelSpec) -> set[str]:
     return {entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore}
 
 
+@cache
+def _rules_for(kind: type[ModelSpec]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in RULES.values() if issubclass(kind, rule.applies_to))
+
+
 def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     ignored = _ignored(spec)
-    for rule in RULES.values():
-        if not isinstance(spec, rule.applies_to):
-            continue
+    for rule in _rules_for(type(spec)):
         if rule.severity is Severity.WARNING and rule.code in ignored:
             continue
         for finding in rule.check(spec):

@@ -9,6 +9,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import COMPONENT, VARIANT, Measured, published
+from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import components, kind_of
 
@@ -26,6 +27,7 @@ class OwnAlarm:
     reason: str
 
 
+@once_a_spec
 def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     """One for each rule and each part of the endpoint that publishes its metric."""
     if spec.alarms is False:
@@ -69,6 +71,7 @@ def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metri
 # ---------------------------------------------------------------- those that undo an update
 
 
+@once_a_spec
 def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfiguration, str | None]]:
     """Every place that names roll-back alarms: its path, the alarms, and the component that it is about."""
     config = None if spec.endpoint is None else spec.endpoint.deployment_config

@@ -64,6 +64,7 @@ def generate_schema() -> JsonSchema:
     }
 
 
+@cache
 def kind_definitions() -> dict[str, str]:
     """Name of the definition of each kind."""
     return {str(kind.__struct_config__.tag): kind.__name__ for kind in KINDS}

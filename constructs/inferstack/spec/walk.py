@@ -20,6 +20,7 @@ from inferstack.spec.blocks.inference_component import (
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
 
 VariantsSpec = ModelBackedSpec | InferenceComponentsSpec
@@ -50,6 +51,7 @@ def is_async(spec: ModelSpec) -> bool:
     return spec.endpoint_config is not None and spec.endpoint_config.async_inference_config is not None
 
 
+@once_a_spec
 def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Every production variant."""
     if not has_variants(spec):
@@ -60,6 +62,7 @@ def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
         yield ("variants", index), variant
 
 
+@once_a_spec
 def shadow_variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Every variant that only gets copies of requests."""
     if isinstance(spec, ModelBackedSpec):
@@ -67,12 +70,14 @@ def shadow_variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
             yield ("shadow_variants", index), variant
 
 
+@once_a_spec
 def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Production variants, then shadows."""
     yield from variants(spec)
     yield from shadow_variants(spec)
 
 
+@once_a_spec
 def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
     """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
     if not isinstance(spec, ModelBackedSpec):
@@ -83,6 +88,7 @@ def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
         yield ("models", name), name, model
 
 
+@once_a_spec
 def components(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent]]:
     """Every inference component: path, name, component."""
     if isinstance(spec, InferenceComponentsSpec):
@@ -90,6 +96,7 @@ def components(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceCompon
             yield ("inference_components", name), name, component
 
 
+@once_a_spec
 def model_containers(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Container]]:
     """Every container of the models: path, name of its model under `models`, container."""
     for path, name, model in models(spec):
@@ -124,6 +131,7 @@ class PlacedContainer:
         return self.container.image
 
 
+@once_a_spec
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
@@ -172,6 +180,7 @@ def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[
     return tuple(variant for variant in found if variant.variant_name == component.variant_name)
 
 
+@once_a_spec
 def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autoscaling]]:
     """Scaling of variants' instances: path of the scaling, the variant, the scaling."""
     found = list(variants(spec))
@@ -193,6 +202,7 @@ def policy_name(policy: ScalingPolicy | StepPolicy) -> str:
     return "Customized" if own is None or own.metric_name is None else own.metric_name
 
 
+@once_a_spec
 def component_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent, Autoscaling]]:
     """Scaling of components' copies: path of the scaling, name, component, the scaling."""
     for path, name, component in components(spec):

@@ -8,6 +8,7 @@ from inferstack.defaults import WAKE_ASYNC_VARIANT, WAKE_COMPONENT
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import (
     component_scalings,
@@ -39,6 +40,7 @@ class Scaled:
         return ("component",) if self.dimension == COPIES else ("variant", "endpoint")
 
 
+@once_a_spec
 def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
     """Variants first, then components."""
     where = {id(variant): path for path, variant in variants(spec)}
@@ -63,6 +65,7 @@ def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
     return None if count is None else ((*path, "serverless_config", "provisioned_concurrency"), count)
 
 
+@once_a_spec
 def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]]:
     """Every policy with its path and with what it scales."""
     for scaled in scaled_parts(spec):
@@ -70,6 +73,7 @@ def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]
             yield (*scaled.path, "policies", index), scaled, policy
 
 
+@once_a_spec
 def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
     """Every step policy with its path and with what it scales."""
     for scaled in scaled_parts(spec):
