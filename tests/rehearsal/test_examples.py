@@ -1,75 +1,87 @@
-"""The examples of `model_specs`, with made-up artifacts, by the command as users call it."""
+"""The examples with a Triton repository are packed and rehearsed as they are, with made-up weights."""
 
 import os
-import re
-import subprocess
-import sys
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.program import PROGRAM, SOURCE_ROOT
 from support.rehearsal import SERVER_PYTHON
 
-MODEL_SPECS = Path(__file__).parents[2] / "model_specs"
+from inferstack.cli import main
+
+SPECS = Path(__file__).parents[2] / "model_specs"
+# The files of an example, and what the report must say of it.
+EXAMPLES = {
+    "resnet-mme.yaml": (
+        ["resnet/model.pt", "resnet/model.plan"],
+        [
+            "resnet_pt_v0.tar.gz: ready",
+            "resnet_trt_v0.tar.gz: ready",
+            "resnet (POST /models/…/invoke, STAND-IN for the backend `pytorch`: zeros)",
+            "resnet (POST /models/…/invoke, STAND-IN for the backend `tensorrt`: zeros)",
+            "binary, batch 2, … ms: OUTPUT__0 FP32 [2, 1000] = 0, 0, 0, 0, …",
+            "loaded (200), invoked, listed (200), looked up (200), unloaded (200), gone (404)",
+        ],
+    ),
+    "dali-inception.yaml": (
+        ["inception/model.dali", "inception/model.graphdef", "inception/inception_labels.txt"],
+        [
+            "model.tar.gz: ready",
+            "ensemble_dali_inception (POST /invocations)",
+            "dali (Triton's own port, STAND-IN for the backend `dali`: zeros)",
+            "inception_graphdef (Triton's own port, STAND-IN for the backend `tensorflow`: zeros)",
+            "binary, batch 2, … ms: OUTPUT FP32 [2, 1001] = 0, 0, 0, 0, …",
+        ],
+    ),
+}
 
 
-def _rehearse(spec: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, "rehearse", str(spec), "--python", str(SERVER_PYTHON)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(SOURCE_ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _without_times(said: str) -> str:
+    """A report in which `…` stands for each time."""
+    words = said.split(" ")
+    return " ".join("…" if after[:2] == "ms" else word for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
-@pytest.mark.parametrize(
-    ("name", "files", "expected"),
-    [
-        (
-            "dali-inception",
-            ["inception/model.dali", "inception/model.graphdef", "inception/inception_labels.txt"],
-            [
-                r"ensemble_dali_inception \(POST /invocations\)",
-                r"binary, batch 2, .* ms: OUTPUT FP32 \[2, 1001\]",
-                r"dali \(Triton's own port, STAND-IN for the backend `dali`: zeros\)",
-                r"DALI_OUTPUT_0 FP32 \[1, 299, 299, 3\]",
-                r"inception_graphdef \(Triton's own port, STAND-IN for the backend `tensorflow`: zeros\)",
-            ],
-        ),
-        (
-            "resnet-mme",
-            ["resnet/model.pt", "resnet/model.plan"],
-            [
-                r"resnet_pt_v0.tar.gz: ready after .* s",
-                r"resnet \(POST /models/…/invoke, STAND-IN for the backend `pytorch`: zeros\)",
-                r"OUTPUT__0 FP32 \[2, 1000\]",
-                r"resnet_trt_v0.tar.gz: ready after .* s",
-                r"resnet \(POST /models/…/invoke, STAND-IN for the backend `tensorrt`: zeros\)",
-                r"loaded \(200\), invoked, listed \(200\), looked up \(200\), unloaded \(200\), gone \(404\)",
-            ],
-        ),
-    ],
-    ids=["ensemble", "multi-model"],
-)
-def test_an_example_is_served_and_the_report_says_what_was_played(
-    tmp_path: Path, name: str, files: list[str], expected: list[str]
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts an example with small weights into a folder; temporary files go beside it."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path)
+
+    def prepare(example: str) -> Path:
+        for file in EXAMPLES[example][0]:
+            (tmp_path / "artifacts" / file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "artifacts" / file).write_bytes(os.urandom(2000))
+        shutil.copy(SPECS / example, tmp_path)
+        return tmp_path
+
+    return prepare
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_is_packed_and_rehearsed_and_leaves_nothing(
+    example: str, folder: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = tmp_path / f"{name}.yaml"
-    spec.write_text((MODEL_SPECS / f"{name}.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    for file in files:
-        (tmp_path / "artifacts" / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "artifacts" / file).write_text("made up\n")
-    done = _rehearse(spec, tmp_path)
-    assert done.returncode == 0, done.stderr
-    for pattern in expected:
-        assert re.search(pattern, done.stdout), (pattern, done.stdout)
-    assert "not on this machine" not in done.stdout
-    assert "stand-ins, whose numbers and speed mean nothing" in done.stderr
+    place = folder(example)
+    before = sorted(place.rglob("*"))
+    shared_memory = set(Path("/dev/shm").iterdir())
+    assert main(["rehearse", example, "--python", str(SERVER_PYTHON)]) == 0
+    said = _without_times(capsys.readouterr().out)
+    for line in EXAMPLES[example][1]:
+        assert line in said
+    assert sorted(place.rglob("*")) == before
+    assert not [left for left in set(Path("/dev/shm").iterdir()) - shared_memory if "triton" in left.name]
 
 
-def test_a_spec_without_triton_has_nothing_to_rehearse(tmp_path: Path) -> None:
-    done = _rehearse(MODEL_SPECS / "sentiment-ab.yaml", tmp_path)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "nothing to rehearse" in done.stderr
+def test_archives_that_package_wrote_are_rehearsed_as_they_are(
+    folder: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = folder("resnet-mme.yaml")
+    assert main(["package", "resnet-mme.yaml", "--out", "out"]) == 0
+    shutil.rmtree(place / "artifacts")
+    archives = sorted(str(file) for file in (place / "out").iterdir())
+    arguments = [part for archive in archives for part in ("--archive", archive)]
+    assert main(["rehearse", "resnet-mme.yaml", "--python", str(SERVER_PYTHON), *arguments]) == 0
+    assert "is not on this machine" not in capsys.readouterr().out
