@@ -6,13 +6,13 @@ import struct
 import pytest
 
 from inferstack.triton.messages import parse_text
+from inferstack.triton.protocol import without_json
 from inferstack.triton.rehearsal.tensors import (
     Tensor,
     binary_request,
     deviations,
     json_request,
     read_answer,
-    without_json,
 )
 
 CONFIG = parse_text(

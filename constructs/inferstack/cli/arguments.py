@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from inferstack.catalog import regions
-from inferstack.cli import package, rehearse
+from inferstack.cli import body, package, rehearse
 from inferstack.cli.explain import explain, schema
 from inferstack.cli.render import render
 from inferstack.cli.validate import validate
@@ -31,6 +31,9 @@ def parser() -> argparse.ArgumentParser:
     )
     rehearse.add_arguments(
         commands.add_parser("rehearse", help="serve models locally", description=rehearse.rehearse.__doc__)
+    )
+    body.add_arguments(
+        commands.add_parser("body", help="make requests, read answers", description=body.body.__doc__)
     )
     _add_explain(commands.add_parser("explain", help="say what a code means", description=explain.__doc__))
     shown = commands.add_parser("schema", help="print the JSON Schema", description=schema.__doc__)

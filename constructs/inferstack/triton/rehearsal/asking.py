@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inferstack.triton.protocol import BINARY, JSON, without_json
 from inferstack.triton.rehearsal.explanations import failure
-from inferstack.triton.rehearsal.http import BINARY, TRITON_LENGTH, Client, Reply
+from inferstack.triton.rehearsal.http import TRITON_LENGTH, Client, Reply
 from inferstack.triton.rehearsal.outcome import Answer, Failure
 from inferstack.triton.rehearsal.tensors import (
     binary_request,
@@ -13,7 +14,6 @@ from inferstack.triton.rehearsal.tensors import (
     input_elements,
     json_request,
     read_answer,
-    without_json,
 )
 
 
@@ -27,7 +27,6 @@ class Way:
     inference_type: str | None = None
 
 
-_JSON = "application/json"
 _LARGEST_JSON = 4_000_000
 _SUCCESS = 200
 
@@ -39,7 +38,7 @@ def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -
     """
     if not notes_about_json(config):
         body = json_request(config, 1, in_sequence=in_sequence)
-        reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": _JSON})
+        reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": JSON})
         yield _answer("JSON", config, 1, reply)
     batch = 1 if in_sequence else min(2, max(1, config.max_batch_size))
     body, header = binary_request(config, batch, in_sequence=in_sequence)

@@ -7,10 +7,9 @@ from email.message import Message
 from http.client import HTTPConnection, HTTPException
 from time import monotonic
 
+from inferstack.triton.protocol import header_length
 from inferstack.triton.rehearsal.confinement import Confinement
 
-BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
-"""Content type of values behind their JSON on SageMaker's port; the JSON's length follows."""
 TRITON_LENGTH = "Inference-Header-Content-Length"
 """Header with that length on Triton's own port."""
 
@@ -66,9 +65,9 @@ class Client:
 
 def _header_length(headers: Message) -> int | None:
     """SageMaker's port writes it into the content type, Triton's own into a header."""
-    kind = headers.get("Content-Type", "")
-    length = kind.removeprefix(BINARY) if kind.startswith(BINARY) else headers.get(TRITON_LENGTH)
-    return None if length is None else int(length)
+    length = header_length(headers.get("Content-Type", ""))
+    own = headers.get(TRITON_LENGTH)
+    return length if length is not None or own is None else int(own)
 
 
 def _since(begun: float) -> float:

@@ -1,8 +1,4 @@
-"""Requests made from what a model declares, and answers held against it.
-
-The protocol: https://github.com/kserve/open-inference-protocol, and how tensors stand behind the JSON:
-https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_binary_data.md
-"""
+"""Requests made from what a model declares, and answers held against it, without numpy."""
 
 import json
 import struct
@@ -11,28 +7,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from inferstack.triton.messages import enum_name
+from inferstack.triton.protocol import BYTES, FORMATS, data_type, length_first
 from inferstack.triton.rehearsal.stand_in import SMALL
 
 _TEXT = "rehearsal"
 _SHOWN_VALUES = 4
-# How the protocol names a type, and how `struct` does. Texts have no fixed size.
-_FORMATS = {
-    "BOOL": "?",
-    "UINT8": "B",
-    "UINT16": "H",
-    "UINT32": "I",
-    "UINT64": "Q",
-    "INT8": "b",
-    "INT16": "h",
-    "INT32": "i",
-    "INT64": "q",
-    "FP16": "e",
-    "FP32": "f",
-    "FP64": "d",
-}
-_NO_JSON = frozenset({"FP16", "BF16"})
-_BYTES = "BYTES"
 # A sequence of one request.
 _SEQUENCE = {"sequence_id": 1, "sequence_start": True, "sequence_end": True}
 
@@ -57,17 +36,6 @@ class _Asked:
     name: str
     data_type: str
     shape: tuple[int, ...]
-
-
-def data_type(tensor: Any) -> str:
-    """The protocol's name for the type of a declared input or output."""
-    name = enum_name(tensor, "data_type").removeprefix("TYPE_")
-    return _BYTES if name == "STRING" else name
-
-
-def without_json(config: Any) -> tuple[str, ...]:
-    """Inputs and outputs that JSON cannot carry."""
-    return tuple(tensor.name for tensor in (*config.input, *config.output) if data_type(tensor) in _NO_JSON)
 
 
 def input_elements(config: Any, batch: int) -> int:
@@ -125,13 +93,9 @@ def _one(name: str) -> object:
 
 
 def _packed_one(name: str) -> bytes:
-    if name == _BYTES:
-        return _length_first(_TEXT.encode())
-    return struct.pack(f"<{_FORMATS[name]}", _one(name))
-
-
-def _length_first(text: bytes) -> bytes:
-    return struct.pack("<I", len(text)) + text
+    if name == BYTES:
+        return length_first(_TEXT.encode())
+    return struct.pack(f"<{FORMATS[name]}", _one(name))
 
 
 def read_answer(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
@@ -152,9 +116,9 @@ def read_answer(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
 
 
 def _unpacked(data: bytes, name: str) -> Sequence[object]:
-    if name == _BYTES:
+    if name == BYTES:
         return list(_texts(data))
-    form = _FORMATS.get(name)
+    form = FORMATS.get(name)
     if form is None:
         return ()
     count = min(_SHOWN_VALUES, len(data) // struct.calcsize(form))

@@ -1,0 +1,64 @@
+"""``inferstack body``: requests made from arrays, and answers read into them."""
+
+import argparse
+from pathlib import Path
+
+from inferstack.cli.streams import tell
+from inferstack.spec.problem import SpecError
+from inferstack.spec.report import text
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What can be written after ``inferstack body``."""
+    add = command.add_argument
+    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs")
+    add("--stage", help="choose this stage of the spec")
+    component = "ask this inference component; needed where several have Triton models"
+    add("--component", metavar="NAME", help=component)
+    target = "ask this archive of a multi-model endpoint (TargetModel)"
+    add("--target-model", metavar="ARCHIVE", help=target)
+    inputs = "NAME=FILE.npy, NAME=FILE.json, or FILE.npz or FILE.json with several by name; can be repeated"
+    add("--input", metavar="[NAME=]FILE", type=_input, action="append", default=[], help=inputs)
+    parameters = "parameter of the request, such as sequence_id=7; can be repeated"
+    add("--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=parameters)
+    add("--json", action="store_true", help="write the values as JSON; without it they stand behind the JSON")
+    read = "read this answer instead; needs --content-type, and no SPEC"
+    add("--read", metavar="FILE", type=Path, help=read)
+    add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
+    out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
+    add("--out", metavar="FILE", type=Path, help=out)
+    command.set_defaults(run=body, wrong_usage=command.error)
+
+
+def body(options: argparse.Namespace) -> int:
+    """Make the body of a request from files of arrays, checked against what the model declares; or read an
+    answer with --read.
+    """
+    if (options.spec is None) == (options.read is None):
+        options.wrong_usage("name a SPEC to make a request for, or an answer with --read")
+    if (options.read is None) != (options.content_type is None):
+        options.wrong_usage("--read and --content-type go together")
+    from inferstack.cli.body_run import make, read  # noqa: PLC0415 - brings protobuf
+
+    try:
+        return make(options) if options.read is None else read(options)
+    except SpecError as error:
+        tell(text(error.problems).rstrip("\n"))
+        return 1
+
+
+def _input(written: str) -> tuple[str | None, Path]:
+    name, equals, file = written.rpartition("=")
+    return (name if equals else None), Path(file)
+
+
+def _parameter(written: str) -> tuple[str, str | int | bool]:
+    name, equals, value = written.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{written} is not NAME=VALUE")
+    if value in ("true", "false"):
+        return name, value == "true"
+    try:
+        return name, int(value)
+    except ValueError:
+        return name, value

@@ -1,0 +1,155 @@
+"""``inferstack body``: what is behind the command."""
+
+import argparse
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from inferstack.cli.component import blocks_of, loading, only_block
+from inferstack.cli.refusal import Refusal
+from inferstack.cli.streams import tell
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.check import load_spec
+from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton
+from inferstack.spec.walk import is_async
+from inferstack.spec.words import choose
+from inferstack.triton.archive.atomic import complete_or_absent
+from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.repository import repositories_at
+
+_LARGEST = 6_291_456
+"""Bytes that a request to a real-time endpoint may have."""
+_SHOWN = 4
+
+
+def make(options: argparse.Namespace) -> int:
+    """Writes the body of a request and says how to send it.
+
+    Raises:
+        SpecError: with what is wrong with the spec.
+        Refusal: when it is not clear which model is meant, or the body cannot be made.
+    """
+    loaded = load_spec(options.spec, stage=options.stage)
+    block = _block(loaded.spec, options)
+    repository = _repository(block, options)
+    model = _model(block, repository)
+    from_arrays = _invocation()
+    try:
+        inputs = from_arrays.files.read_inputs(model.config, options.input)
+        made = from_arrays.bodies.request_body(
+            model.config, inputs, binary=not options.json, parameters=dict(options.parameter)
+        )
+    except from_arrays.BodyError as error:
+        return _refused(error.problems)
+    out = Path("request.json" if options.json else "request.bin") if options.out is None else options.out
+    with complete_or_absent(out) as file:
+        file.write(made.content)
+    print(f"{out}\n  model         {model.name}\n  content type  {made.content_type}")
+    print(f"  size          {len(made.content)} bytes")
+    _show(inputs, "  holds         ")
+    print(" ".join(_command(loaded.spec, block, repository, made.content_type, out)))
+    if len(made.content) > _LARGEST and not is_async(loaded.spec):
+        tell(f"note: SageMaker documents {_LARGEST} bytes as the most for a request that is answered at once")
+    return 0
+
+
+def read(options: argparse.Namespace) -> int:
+    """Shows the arrays of an answer, and writes them if asked to.
+
+    Raises:
+        Refusal: when numpy is missing.
+    """
+    from_arrays = _invocation()
+    try:
+        arrays = from_arrays.bodies.read_answer(options.read.read_bytes(), options.content_type)
+        _show(arrays, "")
+        if options.out is not None:
+            from_arrays.files.write_arrays(arrays, options.out)
+    except from_arrays.BodyError as error:
+        return _refused(error.problems)
+    return 0
+
+
+def _invocation() -> Any:
+    """The room that makes bodies, which needs numpy."""
+    try:
+        from inferstack.triton import invocation  # noqa: PLC0415 - brings numpy
+        from inferstack.triton.invocation import bodies, files  # noqa: PLC0415
+    except ImportError as error:
+        raise Refusal(str(error)) from None
+    assert bodies, files
+    return invocation
+
+
+def _refused(problems: tuple[str, ...]) -> int:
+    for problem in problems:
+        tell(f"inferstack: {problem}")
+    return 1
+
+
+def _block(spec: ModelSpec, options: argparse.Namespace) -> PlacedTriton:
+    blocks = blocks_of(spec, options.component)
+    if not blocks:
+        raise Refusal("the spec declares no Triton models there: a `triton` block would say their inputs")
+    return only_block(blocks, "the request")
+
+
+def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
+    found = {one.archive: one for one in repositories_at(block, options.spec.parent)}
+    if not block.multi_model:
+        if options.target_model is not None:
+            raise Refusal("--target-model chooses an archive of a multi-model endpoint, which this is not")
+        return next(iter(found.values()))
+    if options.target_model is None and len(found) == 1:
+        return next(iter(found.values()))
+    if options.target_model not in found:
+        what = "name the archive to ask" if options.target_model is None else f"no `{options.target_model}`"
+        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(found))}")
+    return found[options.target_model]
+
+
+def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
+    """The model that answers, as the container's environment or the repository says."""
+    environments = (loader.container.environment or {} for loader in block.loaders)
+    named = next((it[DEFAULT_MODEL_VARIABLE] for it in environments if DEFAULT_MODEL_VARIABLE in it), None)
+    name = repository.default_model if named is None or block.multi_model else named
+    model = None if name is None else repository.model(name)
+    if model is None:
+        raise Refusal(f"it is not clear which model of {repository.archive} answers: add `default_model`")
+    return model
+
+
+def _show(arrays: Any, margin: str) -> None:
+    from inferstack.triton.invocation.arrays import type_of  # noqa: PLC0415 - brings numpy
+
+    for name, array in arrays.items():
+        first = ", ".join(_value(it) for it in array.ravel()[:_SHOWN].tolist())
+        more = ", …" if array.size > _SHOWN else ""
+        print(f"{margin}{name} {type_of(array)} {list(array.shape)} = {first}{more}")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bytes):
+        value = value.decode(errors="backslashreplace")
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _command(
+    spec: ModelSpec, block: PlacedTriton, repository: Repository, content_type: str, out: Path
+) -> Iterator[str]:
+    """The AWS CLI's command that sends the body."""
+    asynchronous = is_async(spec)
+    yield f"aws sagemaker-runtime invoke-endpoint{'-async' if asynchronous else ''}"
+    yield f"--endpoint-name {spec.endpoint_name}"
+    if spec.env is not None and spec.env.region is not None:
+        yield f"--region {spec.env.region}"
+    for name in loading(block)[:1]:
+        yield f"--inference-component-name {name}"
+    if block.multi_model:
+        yield f"--target-model {shlex.quote(repository.archive)}"
+    yield f"--content-type {shlex.quote(content_type)}"
+    if asynchronous:
+        yield "--input-location s3://… # where the file was uploaded to"
+    else:
+        yield f"--body {shlex.quote(f'fileb://{out}')} answer.bin"

@@ -1,0 +1,21 @@
+"""Bodies of requests to an endpoint with Triton, and of its answers, from and to numpy arrays.
+
+    arrays -> request_body -> Body (bytes and their content type) -> invoke-endpoint
+    invoke-endpoint -> bytes and their content type -> read_answer -> arrays
+
+Nothing is converted silently: an array that is not what the model declares is refused, in words.
+"""
+
+try:
+    import numpy as _numpy
+except ImportError:
+    raise ImportError(
+        "bodies are made from numpy arrays, and numpy is not installed: pip install 'inferstack[arrays]'"
+    ) from None
+
+from inferstack.triton.invocation.bodies import Body, read_answer, request_body
+from inferstack.triton.invocation.errors import BodyError
+
+assert _numpy
+
+__all__ = ["Body", "BodyError", "read_answer", "request_body"]

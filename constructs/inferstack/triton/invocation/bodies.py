@@ -1,0 +1,127 @@
+"""The body of a request, and what is in that of an answer."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inferstack.triton.invocation.arrays import Array, from_bytes, from_json, to_bytes, to_json
+from inferstack.triton.invocation.checking import mismatches
+from inferstack.triton.invocation.errors import BodyError
+from inferstack.triton.protocol import BINARY, JSON, data_type, header_length, without_json
+
+Parameter = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a request and the content type to send with it."""
+
+    content: bytes
+    content_type: str
+
+
+def request_body(
+    config: Any,
+    inputs: Mapping[str, Array],
+    *,
+    binary: bool = True,
+    parameters: Mapping[str, Parameter] | None = None,
+) -> Body:
+    """The body that asks a model.
+
+    Args:
+        config: the model's ``ModelConfig``: of ``repositories_of``, or of ``parse_text``.
+        inputs: arrays by the names of the declared inputs, of exactly their types and shapes, with the batch
+            as first dimension where ``max_batch_size`` is above 0. ``TYPE_STRING`` takes arrays of `str` or
+            `bytes`, ``TYPE_BF16`` bfloat16 or float32 that needs no rounding.
+        binary: whether values stand behind the JSON, which is smaller and faster, and has all types; the
+            answer then comes so, too.
+        parameters: of the request, such as ``sequence_id``.
+
+    Raises:
+        BodyError: with everything that the model would refuse.
+    """
+    problems = [*mismatches(config, inputs), *([] if binary else _barred(config))]
+    if problems:
+        raise BodyError(problems)
+    declared = {tensor.name: data_type(tensor) for tensor in config.input}
+    own = {} if parameters is None else dict(parameters)
+    if not binary:
+        described = [
+            {**_described(name, declared[name], array), "data": _of(name, to_json, array, declared[name])}
+            for name, array in inputs.items()
+        ]
+        return Body(_text({"inputs": described, "parameters": own}), JSON)
+    values = {name: _of(name, to_bytes, array, declared[name]) for name, array in inputs.items()}
+    described = [
+        {**_described(name, declared[name], array), "parameters": {"binary_data_size": len(values[name])}}
+        for name, array in inputs.items()
+    ]
+    header = _text({"inputs": described, "parameters": {**own, "binary_data_output": True}})
+    return Body(b"".join([header, *values.values()]), f"{BINARY}{len(header)}")
+
+
+def read_answer(content: bytes, content_type: str) -> dict[str, Array]:
+    """The arrays of an answer by the names of the outputs; texts are objects of `bytes`, BF16 is float32.
+
+    Args:
+        content: the body of the answer.
+        content_type: its content type, which says where the JSON ends.
+
+    Raises:
+        BodyError: when the body is no answer of the protocol; with Triton's words where it is a refusal.
+    """
+    try:
+        length = header_length(content_type)
+        answer = json.loads(content if length is None else content[:length])
+        if "outputs" not in answer:
+            raise BodyError([f"the model answered: {answer['error']}"])
+        return dict(_outputs(answer["outputs"], b"" if length is None else content[length:]))
+    except BodyError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"the body is no answer of Triton's protocol with the content type {content_type}"
+        raise BodyError([f"{what}: {error}"]) from None
+
+
+def _outputs(outputs: list[dict[str, Any]], values: bytes) -> Iterator[tuple[str, Array]]:
+    for output in outputs:
+        name, kind, shape = output["name"], output["datatype"], tuple(output["shape"])
+        size = output.get("parameters", {}).get("binary_data_size")
+        if size is None:
+            array = _of(name, from_json, output["data"], kind, shape)
+            yield name, array if kind != "BYTES" else _of(name, _as_bytes, array)
+            continue
+        if size > len(values):
+            raise BodyError([f"`{name}` has {size} bytes, and {len(values)} are left: the body is cut off"])
+        own, values = values[:size], values[size:]
+        yield name, _of(name, from_bytes, own, kind, shape)
+
+
+def _as_bytes(array: Array) -> Array:
+    flat = array.ravel()
+    flat[:] = [text.encode() for text in flat]
+    return flat.reshape(array.shape)
+
+
+def _of(name: str, convert: Any, *arguments: Any) -> Any:
+    """What ``convert`` gives; its problems name the tensor."""
+    try:
+        return convert(*arguments)
+    except BodyError as error:
+        raise BodyError([f"`{name}`: {problem}" for problem in error.problems]) from None
+
+
+def _barred(config: Any) -> Iterator[str]:
+    barred = without_json(config)
+    if barred:
+        yield f"JSON cannot carry the 16-bit floats of {', '.join(barred)}; make a binary body"
+
+
+def _described(name: str, kind: str, array: Array) -> dict[str, Any]:
+    return {"name": name, "datatype": kind, "shape": list(array.shape)}
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,78 @@
+"""Arrays held against the inputs that a model declares: names, types, shapes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from inferstack.spec.words import choose
+from inferstack.triton.invocation.arrays import Array, is_exact_bf16, type_of
+from inferstack.triton.protocol import BF16, BYTES, FORMATS, data_type
+
+
+def mismatches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
+    """Everything that would make Triton refuse a request with these inputs, each with what to do."""
+    declared = {tensor.name: tensor for tensor in config.input}
+    for name in inputs:
+        if name not in declared:
+            yield f"the model has no input `{name}`; {choose(name, list(declared))}"
+    for name, tensor in declared.items():
+        if name in inputs:
+            yield from _type(tensor, inputs[name])
+            yield from _shape(config, tensor, inputs[name].shape)
+        elif not tensor.optional:
+            yield f"the input `{name}` is missing: {data_type(tensor)} {_declared(config, tensor)}"
+    yield from _batches(config, {name: inputs[name] for name in inputs if name in declared})
+
+
+def _type(tensor: Any, array: Array) -> Iterator[str]:
+    wanted, found = data_type(tensor), type_of(array)
+    if found == wanted:
+        return
+    message = f"`{tensor.name}` is declared {wanted} and the array is {array.dtype.name}"
+    if wanted == BF16:
+        if found != "FP32":
+            yield f"{message}; give bfloat16, or float32 with values that bfloat16 has"
+        elif not is_exact_bf16(array):
+            yield f"{message} with values that bfloat16 has not; round them yourself"
+    elif wanted == BYTES:
+        yield f"{message}; give an array of texts"
+    else:
+        numpy_name = {"e": "float16", "f": "float32", "d": "float64", "?": "bool"}.get(
+            FORMATS[wanted], wanted.lower()
+        )
+        yield f"{message}; convert it: array.astype('{numpy_name}')"
+
+
+def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
+    dims = tuple(tensor.dims)
+    message = f"`{tensor.name}` is declared {_declared(config, tensor)} and the array is {list(shape)}"
+    if tensor.is_shape_tensor or config.max_batch_size == 0:
+        # What a shape tensor looks like in a batch depends on the release, so it may have a batch or none.
+        fits = _fits(shape, dims) or (tensor.is_shape_tensor and _fits(shape[1:], dims))
+        if not fits:
+            yield message
+    elif _fits(shape, dims) and not _fits(shape[1:], dims):
+        yield f"{message}: it lacks the batch, the first dimension; write array[None] for a batch of one"
+    elif not _fits(shape[1:], dims):
+        yield message
+    elif not 1 <= shape[0] <= config.max_batch_size:
+        yield f"`{tensor.name}` has a batch of {shape[0]}; allowed: 1 to {config.max_batch_size}"
+
+
+def _batches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
+    shape_tensors = {tensor.name for tensor in config.input if tensor.is_shape_tensor}
+    sizes = {
+        name: array.shape[0] for name, array in inputs.items() if array.ndim and name not in shape_tensors
+    }
+    if config.max_batch_size > 0 and len(set(sizes.values())) > 1:
+        found = ", ".join(f"`{name}` {size}" for name, size in sizes.items())
+        yield f"the inputs of a request have one batch size, found {found}"
+
+
+def _fits(shape: Sequence[int], dims: Sequence[int]) -> bool:
+    pairs = zip(shape, dims, strict=False)
+    return len(shape) == len(dims) and all(size in (have, -1) for have, size in pairs)
+
+
+def _declared(config: Any, tensor: Any) -> str:
+    batch = [] if config.max_batch_size == 0 else [f"1..{config.max_batch_size}"]
+    return f"[{', '.join([*batch, *map(str, tensor.dims)])}]"

@@ -1,0 +1,61 @@
+"""How requests and answers name and carry tensors, on SageMaker's port as on Triton's own.
+
+The protocol: https://github.com/kserve/open-inference-protocol, and how tensors stand behind the JSON:
+https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_binary_data.md
+"""
+
+import struct
+from typing import Any
+
+from inferstack.triton.model import enum_name
+
+JSON = "application/json"
+"""Content type of values inside the JSON."""
+BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
+"""Content type of values behind their JSON on SageMaker's port; the JSON's length follows."""
+FORMATS = {
+    "BOOL": "?",
+    "UINT8": "B",
+    "UINT16": "H",
+    "UINT32": "I",
+    "UINT64": "Q",
+    "INT8": "b",
+    "INT16": "h",
+    "INT32": "i",
+    "INT64": "q",
+    "FP16": "e",
+    "FP32": "f",
+    "FP64": "d",
+}
+"""The protocol's names of types, as `struct` has them. Texts have no fixed size, and BF16 is not there."""
+BF16 = "BF16"
+BYTES = "BYTES"
+"""The protocol's name for texts."""
+_NO_JSON = frozenset({"FP16", BF16})
+
+
+def data_type(tensor: Any) -> str:
+    """The protocol's name for the type of a declared input or output."""
+    name = enum_name(tensor, "data_type").removeprefix("TYPE_")
+    return BYTES if name == "STRING" else name
+
+
+def without_json(config: Any) -> tuple[str, ...]:
+    """Inputs and outputs that JSON cannot carry."""
+    return tuple(tensor.name for tensor in (*config.input, *config.output) if data_type(tensor) in _NO_JSON)
+
+
+def length_first(text: bytes) -> bytes:
+    """A text as it stands among binary values."""
+    return struct.pack("<I", len(text)) + text
+
+
+def header_length(content_type: str) -> int | None:
+    """Length of the JSON that values stand behind, from SageMaker's content type; None if it is no such.
+
+    Raises:
+        ValueError: when the length is no number.
+    """
+    if not content_type.startswith(BINARY):
+        return None
+    return int(content_type.removeprefix(BINARY))

@@ -1,0 +1,189 @@
+"""``inferstack body`` as a user meets it: files in, a body and the command that sends it out; and back."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.program import SOURCE_ROOT
+
+from inferstack.cli import main
+from inferstack.triton.protocol import BINARY
+
+SPEC = """\
+kind: single-model
+endpoint_name: one
+env: {region: eu-west-1}
+model:
+  image: {framework: triton, version: "25.09"}
+  model_data_url: s3://bucket-one/one/model.tar.gz
+variant: {instance_type: ml.c5.xlarge, initial_instance_count: 2}
+triton:
+  models:
+    net:
+      backend: python
+      max_batch_size: 4
+      input: [{name: X, data_type: TYPE_FP32, dims: [2]}, {name: T, data_type: TYPE_STRING, dims: [1]}]
+      output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]
+      files: {1/model.py: net.py}
+"""
+Command = Callable[..., int]
+
+
+@pytest.fixture
+def body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """``body("one.yaml", …)`` in a folder with a spec and arrays."""
+    monkeypatch.chdir(tmp_path)
+    Path("one.yaml").write_text(SPEC)
+    Path("net.py").write_text("pass\n")
+    np.save("x.npy", np.array([[1, 2]], np.float32))
+    np.savez("both.npz", X=np.array([[1, 2]], np.float32), T=np.array([["hi"]]))
+    Path("both.json").write_text('{"X": [[1, 2]], "T": [["hi"]]}')
+    Path("t.json").write_text('[["hi"]]')
+    return lambda *arguments: main(["body", *arguments])
+
+
+@pytest.mark.parametrize(
+    "inputs", [("X=x.npy", "T=t.json"), ("both.npz",), ("both.json",)], ids=["by name", "npz", "json"]
+)
+def test_the_same_arrays_make_the_same_body(
+    body: Command, inputs: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [part for one in inputs for part in ("--input", one)]
+    assert body("one.yaml", *arguments) == 0
+    content = Path("request.bin").read_bytes()
+    values = np.array([1, 2], np.float32).tobytes() + b"\2\0\0\0hi"
+    kinds = content.removesuffix(values)
+    assert {it["name"] for it in json.loads(kinds)["inputs"]} == {"X", "T"}
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "request.bin"
+    assert said[2] == f"  content type  {BINARY}{len(kinds)}"
+    assert said[-1] == (
+        "aws sagemaker-runtime invoke-endpoint --endpoint-name one --region eu-west-1 "
+        f"--content-type '{BINARY}{len(kinds)}' --body fileb://request.bin answer.bin"
+    )
+
+
+def test_json_is_written_where_it_is_asked_for(body: Command) -> None:
+    assert body("one.yaml", "--input", "both.npz", "--json", "--parameter", "sequence_id=7", "--out", "b") == 0
+    written = json.loads(Path("b").read_text())
+    assert written["parameters"] == {"sequence_id": 7}
+    assert [it["data"] for it in written["inputs"]] == [[1, 2], ["hi"]]
+
+
+def test_everything_wrong_is_said_and_nothing_is_written(
+    body: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save("x.npy", np.zeros((5, 2)))
+    assert body("one.yaml", "--input", "X=x.npy") == 1
+    said = capsys.readouterr().err
+    assert "inferstack: `X` is declared FP32 and the array is float64" in said
+    assert "`X` has a batch of 5; allowed: 1 to 4" in said
+    assert "the input `T` is missing: BYTES [1..4, 1]" in said
+    assert not Path("request.bin").exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("X=nowhere.npy", "nowhere.npy: it cannot be read: No such file or directory"),
+        ("x.npy", "x.npy: write NAME=FILE.npy"),
+        ("X=both.npz", "both.npz: write NAME=FILE.npy"),
+        ("X=net.npy", "net.npy: it cannot be read"),
+        ("net.npz", "net.npz: it cannot be read"),
+        ("t.json", "t.json: it holds no mapping of inputs"),
+    ],
+)
+def test_a_file_that_is_no_array_is_named(
+    body: Command, written: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("net.npy").write_text("no array")
+    Path("net.npz").write_text("no arrays")
+    assert body("one.yaml", "--input", written) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_nothing_is_unpickled(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("evil.npy", np.array([Path("x")], dtype=object), allow_pickle=True)
+    assert body("one.yaml", "--input", "X=evil.npy") == 1
+    assert "allow_pickle=False" in capsys.readouterr().err
+
+
+def test_a_component_is_asked_by_its_name(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    models = SPEC.partition("triton:\n")[2]
+    parts = "".join(
+        f"""\
+  {name}:
+    specification:
+      container:
+        image: {{framework: triton, version: "25.09"}}
+        artifact_url: s3://acme-models/{name}/model.tar.gz
+        triton:
+{"".join(f"        {line}" for line in models.splitlines(keepends=True))}\
+      compute_resource_requirements: {{min_memory_required_in_mb: 1024}}
+"""
+        for name in ("a", "b")
+    )
+    head = "kind: inference-components\nendpoint_name: two\n"
+    variant = "variant: {instance_type: ml.c5.xlarge, initial_instance_count: 2}\n"
+    Path("two.yaml").write_text(f"{head}{variant}inference_components:\n{parts}")
+    assert body("two.yaml", "--input", "both.npz", "--component", "b") == 0
+    assert "--inference-component-name b " in capsys.readouterr().out
+    assert body("two.yaml", "--input", "both.npz") == 1
+    assert "add --component: `a` or `b`" in capsys.readouterr().err
+
+
+def test_an_archive_of_a_multi_model_endpoint_is_asked_by_its_name(
+    body: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = SPEC.partition("  models:\n")[2]
+    inner = "".join(f"    {line}" for line in models.splitlines(keepends=True))
+    text = SPEC.partition("triton:\n")[0].replace("single-model", "multi-model").replace("one/model.tar.gz", "many/")
+    archives = "".join(f"    {name}.tar.gz:\n      models:\n{inner}" for name in ("a", "b"))
+    Path("many.yaml").write_text(f"{text}triton:\n  archives:\n{archives}")
+    assert body("many.yaml", "--input", "both.npz", "--target-model", "b.tar.gz") == 0
+    assert "--target-model b.tar.gz " in capsys.readouterr().out
+    assert body("many.yaml", "--input", "both.npz") == 1
+    assert "name the archive to ask; " in capsys.readouterr().err
+
+
+def test_an_answer_is_shown_and_written(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = [
+        {"name": "file", "datatype": "FP32", "shape": [1, 2], "parameters": {"binary_data_size": 8}},
+        {"name": "W", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 6}},
+    ]
+    header = json.dumps({"outputs": outputs}).encode()
+    Path("answer.bin").write_bytes(header + np.array([1, 2], np.float32).tobytes() + b"\2\0\0\0hi")
+    answer = ("--read", "answer.bin", "--content-type", f"{BINARY}{len(header)}")
+    assert body(*answer, "--out", "a.npz") == body(*answer, "--out", "a.json") == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["file FP32 [1, 2] = 1, 2", "W BYTES [1] = 'hi'"]
+    with np.load("a.npz") as found:
+        assert (found["file"].tolist(), found["W"].tolist()) == ([[1, 2]], [b"hi"])
+    assert json.loads(Path("a.json").read_text()) == {"file": [[1, 2]], "W": ["hi"]}
+    assert body(*answer, "--out", "a.csv") == 1
+    assert "ends in .npz or .json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [(), ("one.yaml", "--read", "a"), ("--read", "a"), ("one.yaml", "--input", "")])
+def test_wrong_usage_is_said(body: Command, arguments: tuple[str, ...]) -> None:
+    if arguments == ("one.yaml", "--input", ""):
+        assert body(*arguments) == 1
+        return
+    with pytest.raises(SystemExit):
+        body(*arguments)
+
+
+def test_without_numpy_the_extra_is_named(body: Command) -> None:
+    without = "import sys; sys.modules['numpy'] = None; from inferstack.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", without, "body", "one.yaml", "--input", "both.npz"],
+        env={"PYTHONPATH": str(SOURCE_ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "pip install 'inferstack[arrays]'" in done.stderr) == (1, True)
+    assert "Traceback" not in done.stderr
