@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.locking import ONE, lay_out_spec, write_lock
 
 from inferstack_stacks import build_app
 
@@ -42,6 +43,24 @@ def test_each_spec_becomes_a_stack(folder):
     write("b.yml")
     write(".hidden.yaml", "kind: 1")
     assert [it.stack_name for it in build_app().synth().stacks] == ["a", "b"]
+
+
+def test_a_lock_is_no_spec_and_says_what_is_deployed(folder):
+    file = lay_out_spec(Path("model_specs"), ONE)
+    write_lock(file)
+    build_app().synth()
+    (model,) = [it for it in synthesised("one")["Resources"].values() if it["Type"] == "AWS::SageMaker::Model"]
+    assert model["Properties"]["PrimaryContainer"]["ModelDataUrl"].startswith("s3://acme-models/one/model-sha256-")
+
+
+def test_a_spec_that_does_not_fit_its_lock_makes_no_stack(folder, capsys):
+    file = lay_out_spec(Path("model_specs"), ONE)
+    write_lock(file)
+    file.write_text(file.read_text().replace("dims: [1]", "dims: [2]"))
+    with pytest.raises(SystemExit):
+        build_app()
+    assert "model_specs/a.yaml:9:9: IS054" in capsys.readouterr().err
+    assert not Path("cdk.out").exists()
 
 
 def test_without_the_cdk_cli_the_output_goes_to_cdk_out(folder):

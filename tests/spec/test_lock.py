@@ -12,7 +12,7 @@ import pytest
 from support.locking import COMPONENTS, MANY, ONE, lay_out_spec, write_lock
 
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import check_file, load_spec, parse_spec
+from inferstack.spec.check import check_file, in_region, load_spec, parse_spec
 from inferstack.spec.check_files import check_files, spec_files
 from inferstack.spec.lock import local, reading
 from inferstack.spec.lock.codes import LOCK_CODES
@@ -68,6 +68,19 @@ def test_a_component_gets_what_was_uploaded_and_its_adapter_keeps_its_own(tmp_pa
     adapter, base = sorted(urls(file))
     assert adapter == "s3://acme-models/adapters/a.tar.gz"
     assert re.fullmatch(rf"s3://acme-models/parts/model-sha256-{DIGEST}\.tar\.gz", base)
+
+
+def test_what_was_uploaded_stays_where_the_region_comes_from_the_stack(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, ONE)
+    write_lock(file)
+    assert "-sha256-" in in_region(load_spec(file), "eu-west-1").spec.model.model_data_url
+
+
+def test_who_packs_sees_the_spec_as_it_is_written(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, ONE)
+    write_lock(file).write_text("{")
+    loaded = load_spec(file, locked=False)
+    assert loaded.spec.model.model_data_url == "s3://acme-models/one/model.tar.gz"
 
 
 def test_every_model_that_names_the_location_gets_what_was_uploaded(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from inferstack.review.changes import Fate, Resources
 from inferstack.review.deployed import mapping
 from inferstack.review.update import Finding, Update
 from inferstack.spec import update_codes as codes
+from inferstack.spec.lock.urls import pattern_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import variants
 
@@ -106,11 +107,17 @@ def prefix(update: Update) -> Iterator[Finding]:
     before, after = _prefixes(update.before), _prefixes(update.after)
     for logical_id in before.keys() & after.keys() if update.same_endpoint else ():
         old, new = before[logical_id], after[logical_id]
-        if old != new:
+        if old != new and not _are_versions(old, new):
             path = update.place(logical_id, ("PrimaryContainer", "ModelDataUrl"))
             message = f"models come from {new} instead of {old}, and those that are loaded are loaded anew"
             fix = "put every archive that clients name as `TargetModel` under the new prefix before"
             yield Finding(codes.PREFIX_CHANGES, path, message, fix)
+
+
+def _are_versions(old: object, new: object) -> bool:
+    """Whether both were uploaded for one prefix of a spec: then each has all archives that it declares."""
+    patterns = {pattern_of(it) if isinstance(it, str) else None for it in (old, new)}
+    return len(patterns) == 1 and None not in patterns
 
 
 def _prefixes(resources: Resources) -> dict[str, object]:
