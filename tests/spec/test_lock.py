@@ -260,6 +260,7 @@ def existing(tmp_path: Path) -> Path:
     folder = tmp_path / "models/net/1"
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_text("cats")
+    (folder / "vocabulary.txt").write_text("cat")
     (folder.parent / "config.pbtxt").write_text('platform: "onnxruntime_onnx"\n')
     write_lock(file)
     return file
@@ -282,7 +283,7 @@ def test_a_model_that_is_gone_from_a_repository_is_noticed(existing: Path) -> No
     assert found(existing, "IS054")
 
 
-@pytest.mark.parametrize("gone", ["models", "models/net/1/model.onnx"])
+@pytest.mark.parametrize("gone", ["models", "models/net/1/vocabulary.txt"])
 def test_what_is_not_in_this_copy_of_a_repository_is_taken_as_uploaded(gone: str, existing: Path) -> None:
     path = existing.parent / gone
     shutil.rmtree(path) if path.is_dir() else path.unlink()
