@@ -43,6 +43,28 @@ def test_the_page_on_updates_names_every_code() -> None:
     assert set(re.findall(r"IS\d{3}", page)) == UPDATE_CODES.keys()
 
 
+EVERY_KIND = ("single", "multi", "ensemble", "pipeline", "components")
+EVERY_CHANGE = (
+    *("weights under a new key", "image", "environment", "instance type", "instance count"),
+    *("more at most", "routing", "variant renamed"),
+)
+OF_COMPONENTS = ("component renamed", "component removed", "component added", "component moved")
+CALLED_OTHERWISE = {
+    ("multi", "weights under a new key"): "prefix of a multi-model endpoint",
+    ("multi", "image"): "image of a multi-model endpoint",
+    ("components", "weights under a new key"): "weights of a component",
+    ("components", "instance type"): "instance type under components",
+    ("components", "variant renamed"): "variant renamed under components",
+}
+
+
+def test_every_kind_has_a_pair_for_every_change() -> None:
+    wanted = {(kind, change) for kind in EVERY_KIND for change in EVERY_CHANGE}
+    wanted |= {("components", change) for change in OF_COMPONENTS}
+    titles = {(kind, CALLED_OTHERWISE.get((kind, change), change)) for kind, change in wanted}
+    assert titles - {(pair.base, pair.title) for pair in PAIRS} == set()
+
+
 def test_no_two_pairs_have_the_same_title() -> None:
     assert len({(pair.base, pair.title) for pair in PAIRS}) == len(PAIRS)
 

@@ -25,6 +25,24 @@ BASES = {
         model: {image: {framework: triton, version: "25.09"}, model_data_url: s3://models/many/}
         variant: {instance_type: ml.g5.xlarge, initial_instance_count: 2}
     """,
+    "ensemble": """
+        kind: ensemble
+        endpoint_name: whole
+        model: {image: {framework: triton, version: "25.09"}, model_data_url: s3://models/whole/model.tar.gz}
+        variant: {instance_type: ml.g5.xlarge, initial_instance_count: 2,
+          inference_ami_version: al2023-ami-sagemaker-inference-gpu-4-1}
+        triton: {default_model: whole, repository: artifacts}
+    """,
+    "pipeline": """
+        kind: pipeline
+        endpoint_name: steps
+        model:
+          inference_execution_config: {mode: Serial}
+          containers:
+            - {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/steps/1.tar.gz, container_hostname: first}
+            - {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/steps/2.tar.gz, container_hostname: second}
+        variant: {instance_type: ml.g5.12xlarge, initial_instance_count: 2}
+    """,
     "components": """
         kind: inference-components
         endpoint_name: shared
