@@ -62,13 +62,13 @@ def ask(aws: EmulatedAws, endpoint: str, body: str = "a request", **to: str) -> 
 
 
 def broken_update(template: dict[str, Any]) -> dict[str, Any]:
-    """Weights under a new key, which the endpoint gets before its scaling target is refused."""
+    """Another model, which the endpoint gets before its scaling target is refused."""
     changed = copy.deepcopy(template)
     for resource in changed["Resources"].values():
         properties = resource["Properties"]
         match resource["Type"]:
             case "AWS::SageMaker::Model":
-                properties["PrimaryContainer"]["ModelDataUrl"] = "s3://acme-models/new/model.tar.gz"
+                properties["PrimaryContainer"]["Environment"] |= {"CHANGED": "1"}
             case "AWS::ApplicationAutoScaling::ScalableTarget":
                 properties |= {"MinCapacity": 9, "MaxCapacity": 1}
     return changed
@@ -106,7 +106,7 @@ def test_what_scaling_has_reached_survives_an_update(aws: EmulatedAws, monkeypat
     wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": 4}]
     sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
     changed = copy.deepcopy(template)
-    changed["Resources"]["Model"]["Properties"]["PrimaryContainer"]["ModelDataUrl"] = "s3://acme/new.tar.gz"
+    changed["Resources"]["Model"]["Properties"]["PrimaryContainer"]["Environment"] |= {"CHANGED": "1"}
     assert deploy(aws, "stack", changed) == "UPDATE_COMPLETE"
     [fleet] = sagemaker.describe_endpoint(EndpointName=name)["ProductionVariants"]
     assert fleet["DesiredInstanceCount"] == 4

@@ -50,7 +50,38 @@ def policy(resources: Resources) -> dict[str, Any]:
     return found
 
 
+def _last(resources: Resources, kind: str) -> None:
+    """Gives a resource the logical id that the emulator comes to last."""
+    name = next(name for name, it in resources.items() if it["Type"].endswith(f"::{kind}"))
+    resources[f"A{name}"] = resources.pop(name)
+
+
 REFUSED: dict[str, tuple[str, Sabotage, str]] = {
+    "a model before its role may read": (
+        "bert-large",
+        lambda it: first(it, "Model").pop("DependsOn"),
+        "role-reads-artifacts",
+    ),
+    "components before their role may read": (
+        "travel-chat",
+        lambda it: [first(it, "EndpointConfig").pop("DependsOn"), _last(it, "ManagedPolicy")],
+        "role-reads-artifacts",
+    ),
+    "a role for another bucket": (
+        "bert-large",
+        lambda it: policy(it).update(Resource=["arn:aws:s3:::other/*"]),
+        "role-reads-artifacts",
+    ),
+    "a policy of nobody": (
+        "bert-large",
+        lambda it: of(it, "ManagedPolicy").pop("Roles"),
+        "role-reads-artifacts",
+    ),
+    "weights that the role may not read": (
+        "bert-large",
+        lambda it: of(it, "Model")["PrimaryContainer"].update(ModelDataUrl="s3://other/model.tar.gz"),
+        "role-reads-artifacts",
+    ),
     "a target before its component": (
         "travel-chat",
         lambda it: first(it, "ScalableTarget").pop("DependsOn"),
@@ -180,8 +211,6 @@ TAKEN: dict[str, tuple[str, Sabotage]] = {
         "travel-chat",
         lambda it: of(it, "Alarm", MetricName="NoCapacityInvocationFailures").pop("AlarmActions"),
     ),
-    "another bucket": ("bert-large", lambda it: policy(it).update(Resource=["arn:aws:s3:::other/*"])),
-    "a policy of nobody": ("bert-large", lambda it: of(it, "ManagedPolicy").pop("Roles")),
     "no policies": (
         "bert-large",
         lambda it: [it.pop(name) for name in [*it] if it[name]["Type"].endswith("ScalingPolicy")],
@@ -193,7 +222,10 @@ TAKEN: dict[str, tuple[str, Sabotage]] = {
     ),
     "other weights": (
         "bert-large",
-        lambda it: of(it, "Model")["PrimaryContainer"].update(ModelDataUrl="s3://other/model.tar.gz"),
+        lambda it: [
+            policy(it).update(Resource=["arn:aws:s3:::other/*"]),
+            of(it, "Model")["PrimaryContainer"].update(ModelDataUrl="s3://other/model.tar.gz"),
+        ],
     ),
     "no tags": ("travel-chat", lambda it: of(it, "Endpoint").pop("Tags")),
     "no dashboard": ("travel-chat", lambda it: it.pop("Dashboard")),

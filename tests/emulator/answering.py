@@ -1,5 +1,6 @@
 """How an operation of ours gets into moto: a table of functions under the service's response class."""
 
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -48,6 +49,10 @@ class Answering(BaseResponse):
             return self._answer(operation(account(self.current_account, self.region), self.params))
         except ServiceException as refusal:
             return self._answer(refusal)
+        except Exception as failure:
+            # A 500 would be tried again here, too.
+            traceback.print_exception(failure)
+            return self._answer(Refused("EmulatorFailed", f"{action}: {type(failure).__name__}: {failure}"))
 
     def _by_moto(self, action: str) -> Any:
         try:

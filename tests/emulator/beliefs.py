@@ -22,6 +22,8 @@ BELIEFS: Mapping[str, str] = {
     "asynchronous-for-good": "No page says that an asynchronous endpoint stays one. AWS answers so: "
     "github.com/aws/sagemaker-python-sdk/pull/3124.",
     "variant-names-twice": "The names of variants are said to be unique; when that is looked at is not.",
+    "role-reads-artifacts": "The guide says that the role needs s3:GetObject on the model's files; users report that its "
+    "lack is refused when the model is made, and for a component when that is made.",
     "scaled-resource-exists": "RegisterScalableTarget is not documented to look for the resource, and users report "
     "that it does for SageMaker.",
     "dimension-fits-resource": "What happens when the dimension is of another kind of resource than the id is not "

@@ -35,18 +35,20 @@ def references(value: Any) -> Iterator[str]:
 def creation_order(resources: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Logical ids, what others need before them.
 
-    AWS creates at once what nothing holds back, in an order that nobody may rely on. Here the last of the alphabet
-    comes first, so that a forgotten `DependsOn` shows: policies and targets before what they scale.
+    AWS creates at once what nothing holds back, in an order that nobody may rely on. Here one is made at a time, the
+    last of the alphabet first, so that a forgotten `DependsOn` shows: targets come before what they scale.
     """
     waiting = {name: _needs(resource, resources.keys()) - {name} for name, resource in resources.items()}
     order: list[str] = []
     while waiting:
-        ready = sorted((name for name, needs in waiting.items() if not needs), reverse=True)
+        ready = [name for name, needs in waiting.items() if not needs]
         if not ready:
             names = ", ".join(sorted(waiting))
             raise invalid_template(f"Circular dependency between resources: [{names}]")
-        order += ready
-        waiting = {name: needs - {*ready} for name, needs in waiting.items() if name not in ready}
+        order.append(max(ready))
+        del waiting[order[-1]]
+        for needs in waiting.values():
+            needs.discard(order[-1])
     return order
 
 

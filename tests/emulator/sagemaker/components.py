@@ -11,12 +11,14 @@ from emulator.account import Account, Description
 from emulator.answering import Operation, Request, invalid
 from emulator.beliefs import believed
 from emulator.sagemaker.names import arn, described, existing, refuse_taken, tag
+from emulator.sagemaker.permissions import refuse_unreadable
 
 
 def create_component(account: Account, request: Request) -> dict[str, Any]:
     name = request["InferenceComponentName"]
     refuse_taken(account.components, account, "inference-component", name)
     endpoint = existing(account.endpoints, account, "endpoint", request["EndpointName"])
+    _refuse_unreadable(account, request, endpoint)
     base = _base(account, request)
     variant = _variant(account, request, endpoint) if base is None else base["VariantName"]
     component_arn = arn(account, "inference-component", name)
@@ -36,6 +38,12 @@ def _specifications(request: Request) -> Iterator[dict[str, Any]]:
     if "Specification" in request:
         yield request["Specification"]
     yield from request.get("Specifications", ())
+
+
+def _refuse_unreadable(account: Account, request: Request, endpoint: Description) -> None:
+    config = account.endpoint_configs[endpoint["EndpointConfigName"]]
+    containers = [it["Container"] for it in _specifications(request) if "Container" in it]
+    refuse_unreadable(account, config.get("ExecutionRoleArn"), containers)
 
 
 def _base(account: Account, request: Request) -> Description | None:
@@ -68,6 +76,7 @@ def _copies(config: dict[str, Any]) -> dict[str, Any]:
 
 def update_component(account: Account, request: Request) -> dict[str, Any]:
     component = _component(account, request)
+    _refuse_unreadable(account, request, account.endpoints[component["EndpointName"]])
     _base(account, request)
     component |= {key: request[key] for key in ("Specification", "Specifications") if key in request}
     if "RuntimeConfig" in request:

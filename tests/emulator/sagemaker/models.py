@@ -10,11 +10,14 @@ from emulator.account import Account
 from emulator.answering import Operation, Request, invalid
 from emulator.beliefs import believed
 from emulator.sagemaker.names import arn, described, existing, refuse_taken, tag
+from emulator.sagemaker.permissions import refuse_unreadable
 
 
 def create_model(account: Account, request: Request) -> dict[str, Any]:
     name = request["ModelName"]
     refuse_taken(account.models, account, "model", name)
+    containers = [request[key] for key in ("PrimaryContainer",) if key in request]
+    refuse_unreadable(account, request.get("ExecutionRoleArn"), containers + request.get("Containers", []))
     model_arn = arn(account, "model", name)
     account.models[name] = described(request, ModelArn=model_arn)
     tag(account, model_arn, request)
