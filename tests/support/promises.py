@@ -22,7 +22,7 @@ from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.walk import component_scalings, components, models, variant_scalings, variants
 
 Broken = Iterator[str]
-_ELSEWHERE = frozenset({"autoscaling", "model_name", "files", "variant_name", "deployment_config"})
+_ELSEWHERE = frozenset({"autoscaling", "model_name", "files", "triton", "variant_name", "deployment_config"})
 """Keys of the spec that are no members of the resource they stand in; each is looked up by itself.
 
 But how to deploy: a component tells that only of an update that was made so.
