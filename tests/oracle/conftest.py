@@ -1,6 +1,7 @@
 """One server for all rows that a process tests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from oracle.serving import Oracle, oracle
@@ -11,6 +12,14 @@ if not HAS_SERVER:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Oracle]:
-    with oracle() as started:
-        yield started
+def servers() -> Iterator[Callable[[], Oracle]]:
+    """Gives the running server. Some rows end it now and then, as they end processes of models: then another."""
+    with ExitStack() as stack:
+        started: list[Oracle] = []
+
+        def running() -> Oracle:
+            if not started or started[-1].ended:
+                started.append(stack.enter_context(oracle()))
+            return started[-1]
+
+        yield running

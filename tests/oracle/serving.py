@@ -85,6 +85,11 @@ class Oracle:
     folder: Path
     answer_seconds: float
 
+    @property
+    def ended(self) -> bool:
+        """Whether the server is no more."""
+        return self.host.confinement.exit_status() is not None
+
     def verdict(self, name: str) -> tuple[str, str]:
         """What becomes of a model, and the server's words about it."""
         logged = len(self.host.log())
