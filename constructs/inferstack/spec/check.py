@@ -8,7 +8,6 @@ Structure comes first: rules only see specs that are built right, so that each c
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +150,7 @@ def _rule_problems_beside(structural: list[Problem], document: Document) -> Iter
     Only where the rest can be typed: what is missing or of another type leaves nothing to judge. Triton's
     models have no types here, so rules must not see wrong ones.
     """
-    if any(_in_triton(problem.path) for problem in structural):
+    if any(problem.path[:1] == ("triton",) for problem in structural):
         return
     unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
     try:
@@ -163,10 +162,6 @@ def _rule_problems_beside(structural: list[Problem], document: Document) -> Iter
     for problem in _spec_problems(spec, document):
         if not any(_related(problem.path, path) for path in wrong):
             yield problem
-
-
-def _in_triton(path: SpecPath) -> bool:
-    return path[:1] == ("triton",) or ("container", "triton") in pairwise(path)
 
 
 def _without(data: Any, paths: list[SpecPath]) -> Any:
