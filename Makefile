@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CDK := node_modules/.ready
 
 .PHONY: synth test test-deploy test-torch check unit lock clean
 .DELETE_ON_ERROR:
@@ -12,8 +13,8 @@ synth: $(READY) ## model_specs/ into cdk.out/, and a table of what came of it
 
 test: check unit ## everything that must hold
 
-test-deploy: $(READY) ## every example deployed to an AWS that runs on this machine
-	@$(BIN)/python -m pytest -n auto tests/deploy
+test-deploy: $(READY) $(CDK) ## every example deployed to an AWS that runs on this machine
+	@$(BIN)/python -m pytest -n auto --dist loadgroup tests/deploy
 
 check: $(READY) ## style and types
 	@$(BIN)/ruff check --quiet .
@@ -36,8 +37,12 @@ lock: $(READY) ## the newest versions that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev --extra node \
 		--no-annotate --no-header --output-file requirements-dev.lock pyproject.toml
 
+$(CDK): $(READY) package-lock.json
+	@$(BIN)/python -m tools.npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
 clean:
-	@rm -rf $(VENV) cdk.out dist .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) node_modules cdk.out dist .mypy_cache .pytest_cache .ruff_cache
 
 # The lock holds all that is needed, so nothing is resolved (--no-deps). A Node that CDK supports is installed
 # where the machine has none.

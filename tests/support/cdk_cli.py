@@ -1,0 +1,126 @@
+"""A user's project, and the real CDK CLI that deploys it to an emulated AWS."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulator.clients import ACCOUNT, EmulatedAws
+
+from tools.npm import command, node
+
+ROOT = Path(__file__).parents[2]
+CLI = ROOT / "node_modules" / "aws-cdk" / "bin" / "cdk"
+_QUIET = {
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "CDK_DISABLE_CLI_TELEMETRY": "true",
+    # Progress is printed line by line, and all of it to standard output.
+    "CI": "true",
+}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended, and what it printed."""
+
+    status: int
+    output: str
+
+    def lines(self, *starts: str) -> list[str]:
+        """The lines that begin so."""
+        return [line for line in self.output.splitlines() if line.startswith(starts)]
+
+
+def add_program(folder: Path, name: str, script: str) -> None:
+    """Makes a program in a folder that is meant for PATH."""
+    path = folder / name
+    path.write_text(f"#!/usr/bin/env bash\nset -e\n{script}\n", "utf-8")
+    path.chmod(0o755)
+
+
+def add_runtimes(folder: Path) -> None:
+    """Python as this process runs, and Node as the project uses it."""
+    add_program(folder, "python3", f'exec "{sys.executable}" "$@"')
+    add_program(folder, "node", f'exec "{node()}" "$@"')
+    add_program(folder, "npx", f'exec {" ".join(command("npx"))} "$@"')
+
+
+class Project:
+    """A folder with specs, an app and the CDK CLI."""
+
+    def __init__(self, folder: Path, aws: EmulatedAws) -> None:
+        assert CLI.exists(), "the CDK CLI is missing: `make test-deploy` installs it, and `npm ci`"
+        self.folder, self.aws = folder / "project", aws
+        self._programs, self._home = folder / "programs", folder / "home"
+        for path in (self.folder / "model_specs", self._programs):
+            path.mkdir(parents=True)
+        for name in ("app.py", "cdk.json"):
+            shutil.copy(ROOT / name, self.folder)
+        add_runtimes(self._programs)
+
+    def write(self, specs: Mapping[str, str]) -> None:
+        """Writes specs, in place of those that were there."""
+        shutil.rmtree(self.folder / "model_specs")
+        for name, text in specs.items():
+            path = self.folder / "model_specs" / f"{name}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+
+    def environment(self) -> dict[str, str]:
+        """What a user's shell has: keys, where AWS is, and the programs."""
+        return {
+            **os.environ,
+            **self.aws.environment(),
+            **_QUIET,
+            # The CLI keeps in it which account a key belongs to.
+            "CDK_HOME": str(self._home),
+            "PATH": f"{self._programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": f"{ROOT}/constructs:{ROOT}/stacks",
+        }
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Starts the CLI."""
+        return subprocess.Popen(
+            [node(), str(CLI), "--no-notices", *arguments],
+            cwd=self.folder,
+            env={**self.environment(), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def cdk(self, *arguments: str, **environment: str) -> Ran:
+        """Runs the CLI to its end."""
+        with self.start(*arguments, **environment) as process:
+            output, _ = process.communicate(timeout=180)
+        return Ran(process.returncode, output)
+
+    def bootstrap(self) -> Ran:
+        """Makes what CDK needs in the account."""
+        return self.cdk("bootstrap", "--app", "", f"aws://{ACCOUNT}/{self.aws.region}")
+
+    def synth(self, *arguments: str) -> None:
+        """Writes `cdk.out`. aws-cdk-lib's own check of templates takes longer than all the rest."""
+        ran = self.cdk("synth", "--quiet", "--no-validation", *arguments)
+        assert ran.status == 0, ran.output
+
+    def deploy(self, *arguments: str) -> Ran:
+        """Deploys all of `cdk.out`."""
+        return self.cdk("deploy", "--app", "cdk.out", "--all", "--require-approval", "never", *arguments)
+
+    def inferstack(self, *arguments: str) -> Ran:
+        """Runs `inferstack` in the project."""
+        done = subprocess.run(
+            ["inferstack", *arguments],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout)
