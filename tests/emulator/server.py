@@ -35,8 +35,15 @@ _OURS = {
     sagemaker_urls: SageMaker,
 }
 
-# The first is for the roles of CDK's bootstrap stack.
-_AWS_POLICIES = ("ReadOnlyAccess", "AmazonS3ReadOnlyAccess", "AmazonSageMakerFullAccess")
+_AWS_POLICIES = (
+    # For the roles of CDK's bootstrap stack ...
+    "AdministratorAccess",
+    "AWSCloudFormationReadOnlyAccess",
+    "ReadOnlyAccess",
+    # ... and for those of specs.
+    "AmazonS3ReadOnlyAccess",
+    "AmazonSageMakerFullAccess",
+)
 
 
 @contextmanager

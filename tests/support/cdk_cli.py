@@ -13,6 +13,7 @@ from emulator.clients import ACCOUNT, EmulatedAws
 from tools.npm import command, node
 
 ROOT = Path(__file__).parents[2]
+EXECUTION_POLICY = ROOT / "docs" / "pipelines" / "iam" / "execution-policy.json"
 CLI = ROOT / "node_modules" / "aws-cdk" / "bin" / "cdk"
 _QUIET = {
     "AWS_EC2_METADATA_DISABLED": "true",
@@ -99,8 +100,12 @@ class Project:
         return Ran(process.returncode, output)
 
     def bootstrap(self) -> Ran:
-        """Makes what CDK needs in the account."""
-        return self.cdk("bootstrap", "--app", "", f"aws://{ACCOUNT}/{self.aws.region}")
+        """Makes what CDK needs in the account, with the rights that our documentation gives to CloudFormation."""
+        policy = self.aws.client("iam").create_policy(
+            PolicyName="inferstack-execution", PolicyDocument=EXECUTION_POLICY.read_text("utf-8")
+        )
+        rights = ("--cloudformation-execution-policies", policy["Policy"]["Arn"])
+        return self.cdk("bootstrap", "--app", "", f"aws://{ACCOUNT}/{self.aws.region}", *rights)
 
     def synth(self, *arguments: str) -> None:
         """Writes `cdk.out`. aws-cdk-lib's own check of templates takes longer than all the rest."""

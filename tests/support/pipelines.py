@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from support.cdk_cli import add_program, add_runtimes
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs" / "pipelines"
@@ -70,15 +71,10 @@ class Repository:
         (self.folder / "requirements.txt").write_text("inferstack[aws]\n", "utf-8")
         (self.folder / ".gitignore").write_text("node_modules\ncdk.out\n__pycache__\n", "utf-8")
         for name, does in _PROGRAMS.items():
-            self._program(name, f'echo "{name} $*" >>"$CALLS/log"\n{does}')
-        self._program("python3", f'exec "{sys.executable}" "$@"')
+            add_program(self._programs, name, f'echo "{name} $*" >>"$CALLS/log"\n{does}')
+        add_runtimes(self._programs)
         self.git("init", "--quiet", "--initial-branch=main")
         self.commit(SPEC.replace("ARCHIVE", "one"))
-
-    def _program(self, name: str, script: str) -> None:
-        path = self._programs / name
-        path.write_text(f"#!/usr/bin/env bash\nset -e\n{script}\n", "utf-8")
-        path.chmod(0o755)
 
     def git(self, *arguments: str) -> str:
         """Runs git as somebody, whatever this machine's configuration says."""

@@ -29,7 +29,7 @@ def _stack(stack: Stack) -> dict[str, Any]:
         "StackStatus": stack.status,
         "Outputs": stack.outputs,
         "Parameters": [
-            {"ParameterKey": name, "ParameterValue": it.given, "ResolvedValue": it.value}
+            {"ParameterKey": name, "ParameterValue": it.given, "ResolvedValue": it.text}
             for name, it in stack.parameters.items()
         ],
         "Tags": stack.tags,

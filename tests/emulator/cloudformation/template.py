@@ -73,7 +73,12 @@ class Parameter:
     """What a parameter is given as, and what it comes to."""
 
     given: str
-    value: str
+    value: str | list[str]
+
+    @property
+    def text(self) -> str:
+        """The value as the API tells it."""
+        return self.value if isinstance(self.value, str) else ",".join(self.value)
 
 
 def parameter_values(
@@ -85,10 +90,18 @@ def parameter_values(
         text = given.get(name, declared.get("Default"))
         if text is None:
             raise invalid_template(f"Parameters: [{name}] must have values")
-        found[name] = Parameter(str(text), _stored(ssm, text) if declared["Type"].startswith(_FROM_SSM) else text)
+        found[name] = Parameter(str(text), _parameter_value(declared["Type"], str(text), ssm))
     if unknown := sorted(given.keys() - template.part("Parameters").keys()):
         raise invalid_template(f"Parameters: [{', '.join(unknown)}] do not exist in the template")
     return found
+
+
+def _parameter_value(type_name: str, text: str, ssm: Any) -> str | list[str]:
+    if type_name.startswith(_FROM_SSM):
+        return _stored(ssm, text)
+    if type_name == "CommaDelimitedList":
+        return [it.strip() for it in text.split(",")] if text else []
+    return text
 
 
 def _stored(ssm: Any, name: str) -> str:
