@@ -167,7 +167,45 @@ def test_an_answer_is_shown_and_written(body: Command, capsys: pytest.CaptureFix
     assert "ends in .npz or .json" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [(), ("one.yaml", "--read", "a"), ("--read", "a"), ("one.yaml", "--input", "")])
+def test_an_answer_is_held_against_what_the_spec_declares(
+    body: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(outputs: list[dict[str, object]]) -> int:
+        Path("answer.json").write_text(json.dumps({"outputs": outputs}))
+        written = ("--read", "answer.json", "--content-type", "application/json", "--out", "a.json")
+        return body("one.yaml", *written)
+
+    assert read([{"name": "Z", "datatype": "FP32", "shape": [2, 1], "data": [1, 2]}]) == 1
+    said = capsys.readouterr()
+    assert said.out == "Z FP32 [2, 1] = 1, 2\n"
+    assert said.err.splitlines() == [
+        "inferstack: `Y` is declared and not in the answer",
+        "inferstack: `Z` is in the answer and not declared",
+    ]
+    assert not Path("a.json").exists()
+    assert read([{"name": "Y", "datatype": "FP32", "shape": [2, 1], "data": [1, 2]}]) == 0
+    assert json.loads(Path("a.json").read_text()) == {"Y": [[1], [2]]}
+
+
+def test_an_answer_is_not_held_against_nothing(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("model", "net", "1").mkdir(parents=True)
+    Path("model", "net", "1", "model.onnx").write_text("")
+    Path("auto.yaml").write_text(f"{SPEC.partition('triton:')[0]}triton: {{repository: model, default_model: net}}\n")
+    Path("answer.json").write_text('{"outputs": []}')
+    assert body("auto.yaml", "--read", "answer.json", "--content-type", "application/json") == 1
+    assert "net declares no outputs: leave the SPEC away" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("one.yaml", "--read", "a"),
+        ("--read", "a"),
+        ("one.yaml", "--input", ""),
+        *[("--read", "a", "--content-type", "b", *more) for more in (("--json",), ("--stage", "x"), ("--input", "c"))],
+    ],
+)
 def test_wrong_usage_is_said(body: Command, arguments: tuple[str, ...]) -> None:
     if arguments == ("one.yaml", "--input", ""):
         assert body(*arguments) == 1

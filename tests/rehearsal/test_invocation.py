@@ -57,7 +57,7 @@ def test_every_type_goes_to_the_server_and_comes_back(tmp_path: Path, binary: bo
     assert reply.status == 200, reply.text
     content_type = JSON if reply.header_length is None else f"{BINARY}{reply.header_length}"
     assert (content_type == JSON) is not binary
-    found = read_answer(reply.body, content_type)
+    found = read_answer(reply.body, content_type, repository.models[0].config)
     for kind, sent in inputs.items():
         came = found[f"OUT_{kind}"]
         texts = kind == "STRING"

@@ -5,12 +5,12 @@ import struct
 
 import pytest
 
+from inferstack.triton.declared import deviations
 from inferstack.triton.messages import parse_text
 from inferstack.triton.protocol import without_json
 from inferstack.triton.rehearsal.tensors import (
     Tensor,
     binary_request,
-    deviations,
     json_request,
     read_answer,
 )
@@ -85,7 +85,12 @@ def test_a_binary_answer_is_read_tensor_by_tensor() -> None:
         ([Tensor("OUT", "FP32", (1, 7, 3), ())], "`OUT` is declared [1, -1, 2] and comes as [1, 7, 3]"),
         ([Tensor("OUT", "FP32", (2, 7, 2), ())], "`OUT` is declared [1, -1, 2] and comes as [2, 7, 2]"),
         ([Tensor("OUT", "FP32", (7, 2), ())], "`OUT` is declared [1, -1, 2] and comes as [7, 2]"),
+        (
+            [Tensor("OUT", "FP32", (1, 7, 2), ()), Tensor("X", "FP32", (1,), ())],
+            "`X` is in the answer and not declared",
+        ),
     ],
 )
 def test_an_answer_is_held_against_what_is_declared(answer: list[Tensor], deviation: str | None) -> None:
-    assert list(deviations(CONFIG, 1, answer)) == ([] if deviation is None else [deviation])
+    answered = {it.name: (it.data_type, it.shape) for it in answer}
+    assert list(deviations(CONFIG, answered, 1)) == ([] if deviation is None else [deviation])

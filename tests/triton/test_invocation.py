@@ -183,3 +183,53 @@ def test_an_answer_is_read_in_both_forms() -> None:
 def test_what_is_no_answer_is_said_in_words(body: tuple[bytes, str], said: str) -> None:
     with pytest.raises(BodyError, match=said):
         read_answer(*body)
+
+
+DECLARED = parse_text(
+    """
+    max_batch_size: 4
+    output { name: "Y" data_type: TYPE_BF16 dims: [ -1, 2 ] }
+    output { name: "S" data_type: TYPE_INT32 dims: [ 1 ] is_shape_tensor: true }
+    output { name: "T" data_type: TYPE_STRING dims: [ 1 ] }
+    """
+)
+
+
+def described(**changes: tuple[str, list[int]] | None) -> tuple[bytes, str]:
+    """An answer as it is declared, but for some outputs."""
+    outputs = {"Y": ("BF16", [2, 3, 2]), "S": ("INT32", [1]), "T": ("BYTES", [2, 1]), **changes}
+    widths = {"BF16": 2, "INT32": 4, "FP32": 4, "BYTES": 4}
+    there = [(name, kind, shape) for name, it in outputs.items() if it is not None for kind, shape in [it]]
+    sizes = [widths[kind] * int(np.prod(shape)) for _, kind, shape in there]
+    return answer(
+        [
+            {"name": name, "datatype": kind, "shape": shape, "parameters": {"binary_data_size": size}}
+            for (name, kind, shape), size in zip(there, sizes, strict=True)
+        ],
+        bytes(sum(sizes)),
+    )
+
+
+@pytest.mark.parametrize("shape", [[1], [2, 1]], ids=["as declared", "with a batch"])
+def test_an_answer_as_it_is_declared_is_read(shape: list[int]) -> None:
+    assert set(read_answer(*described(S=("INT32", shape)), DECLARED)) == {"Y", "S", "T"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"T": None}, ["`T` is declared and not in the answer"]),
+        ({"Z": ("FP32", [2])}, ["`Z` is in the answer and not declared"]),
+        ({"Y": ("FP32", [2, 3, 2])}, ["`Y` is declared BF16 and comes as FP32"]),
+        ({"Y": ("BF16", [2, 3, 1])}, ["`Y` is declared [1..4, -1, 2] and comes as [2, 3, 1]"]),
+        ({"Y": ("BF16", [2, 2])}, ["`Y` is declared [1..4, -1, 2] and comes as [2, 2]"]),
+        ({"S": ("INT32", [2])}, ["`S` is declared [1..4, 1] and comes as [2]"]),
+        ({"T": ("BYTES", [5, 1])}, ["`T` is declared [1..4, 1] and comes as [5, 1]", "one batch size, found `Y` 2, `T` 5"]),
+    ],
+)
+def test_an_answer_is_held_against_every_output(changes: dict[str, tuple[str, list[int]] | None], said: list[str]) -> None:
+    read_answer(*described(**changes))
+    with pytest.raises(BodyError) as error:
+        read_answer(*described(**changes), DECLARED)
+    assert len(error.value.problems) == len(said)
+    assert all(part in problem for part, problem in zip(said, error.value.problems, strict=True))

@@ -11,7 +11,7 @@ from inferstack.spec.report import text
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What can be written after ``inferstack body``."""
     add = command.add_argument
-    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs")
+    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs and outputs")
     add("--stage", help="choose this stage of the spec")
     component = "ask this inference component; needed where several have Triton models"
     add("--component", metavar="NAME", help=component)
@@ -22,7 +22,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     parameters = "parameter of the request, such as sequence_id=7; can be repeated"
     add("--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=parameters)
     add("--json", action="store_true", help="write the values as JSON; without it they stand behind the JSON")
-    read = "read this answer instead; needs --content-type, and no SPEC"
+    read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
     add("--read", metavar="FILE", type=Path, help=read)
     add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
     out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
@@ -32,12 +32,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def body(options: argparse.Namespace) -> int:
     """Make the body of a request from files of arrays, checked against what the model declares; or read an
-    answer with --read.
+    answer with --read, and check it if a SPEC is there.
     """
-    if (options.spec is None) == (options.read is None):
-        options.wrong_usage("name a SPEC to make a request for, or an answer with --read")
-    if (options.read is None) != (options.content_type is None):
-        options.wrong_usage("--read and --content-type go together")
+    wrong = _wrong_usage(options)
+    if wrong is not None:
+        options.wrong_usage(wrong)
     from inferstack.cli.body_run import make, read  # noqa: PLC0415 - brings protobuf
 
     try:
@@ -45,6 +44,18 @@ def body(options: argparse.Namespace) -> int:
     except SpecError as error:
         tell(text(error.problems).rstrip("\n"))
         return 1
+
+
+def _wrong_usage(options: argparse.Namespace) -> str | None:
+    if options.spec is None and options.read is None:
+        return "name a SPEC to make a request for, or an answer with --read"
+    if (options.read is None) != (options.content_type is None):
+        return "--read and --content-type go together"
+    if options.read is not None and (options.input or options.parameter or options.json):
+        return "--input, --parameter and --json are for a request, and --read for an answer"
+    if options.spec is None and {options.stage, options.component, options.target_model} != {None}:
+        return "--stage, --component and --target-model choose something in a SPEC"
+    return None
 
 
 def _input(written: str) -> tuple[str | None, Path]:

@@ -55,20 +55,33 @@ def make(options: argparse.Namespace) -> int:
 
 
 def read(options: argparse.Namespace) -> int:
-    """Shows the arrays of an answer, and writes them if asked to.
+    """Shows the arrays of an answer, and writes them if asked to; not one that a spec declares otherwise.
 
     Raises:
-        Refusal: when numpy is missing.
+        SpecError: with what is wrong with the spec.
+        Refusal: when numpy is missing, or it is not clear which model answered.
     """
     from_arrays = _invocation()
+    config = None if options.spec is None else _answering(options)
+    content = options.read.read_bytes()
     try:
-        arrays = from_arrays.bodies.read_answer(options.read.read_bytes(), options.content_type)
+        arrays = from_arrays.bodies.read_answer(content, options.content_type)
         _show(arrays, "")
+        from_arrays.bodies.read_answer(content, options.content_type, config)
         if options.out is not None:
             from_arrays.files.write_arrays(arrays, options.out)
     except from_arrays.BodyError as error:
         return _refused(error.problems)
     return 0
+
+
+def _answering(options: argparse.Namespace) -> Any:
+    """The configuration of the model that gave an answer."""
+    block = _block(load_spec(options.spec, stage=options.stage).spec, options)
+    model = _model(block, _repository(block, options))
+    if not model.config.output:
+        raise Refusal(f"{model.name} declares no outputs: leave the SPEC away to read the answer as it is")
+    return model.config
 
 
 def _invocation() -> Any:
@@ -92,7 +105,7 @@ def _block(spec: ModelSpec, options: argparse.Namespace) -> PlacedTriton:
     blocks = blocks_of(spec, options.component)
     if not blocks:
         raise Refusal("the spec declares no Triton models there: a `triton` block would say their inputs")
-    return only_block(blocks, "the request")
+    return only_block(blocks, "the request" if options.read is None else "the answer")
 
 
 def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inferstack.triton.declared import deviations
 from inferstack.triton.invocation.arrays import Array, from_bytes, from_json, to_bytes, to_json
 from inferstack.triton.invocation.checking import mismatches
 from inferstack.triton.invocation.errors import BodyError
@@ -62,22 +63,43 @@ def request_body(
     return Body(b"".join([header, *values.values()]), f"{BINARY}{len(header)}")
 
 
-def read_answer(content: bytes, content_type: str) -> dict[str, Array]:
+def read_answer(content: bytes, content_type: str, config: Any = None) -> dict[str, Array]:
     """The arrays of an answer by the names of the outputs; texts are objects of `bytes`, BF16 is float32.
 
     Args:
         content: the body of the answer.
         content_type: its content type, which says where the JSON ends.
+        config: the model's ``ModelConfig``, to hold the answer against its outputs: all of them, with their
+            types and shapes.
 
     Raises:
-        BodyError: when the body is no answer of the protocol; with Triton's words where it is a refusal.
+        BodyError: when the body is no answer of the protocol, with Triton's words where it is a refusal; with
+            everything that the model declares otherwise.
     """
+    outputs = _answered(content, content_type)
+    described = {output.name: (output.data_type, output.array.shape) for output in outputs}
+    problems = [] if config is None else list(deviations(config, described))
+    if problems:
+        raise BodyError(problems)
+    return {output.name: output.array for output in outputs}
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """One tensor of an answer. The array does not tell BF16 from FP32."""
+
+    name: str
+    data_type: str
+    array: Array
+
+
+def _answered(content: bytes, content_type: str) -> list[_Output]:
     try:
         length = header_length(content_type)
         answer = json.loads(content if length is None else content[:length])
         if "outputs" not in answer:
             raise BodyError([f"the model answered: {answer['error']}"])
-        return dict(_outputs(answer["outputs"], b"" if length is None else content[length:]))
+        return list(_outputs(answer["outputs"], b"" if length is None else content[length:]))
     except BodyError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -85,18 +107,18 @@ def read_answer(content: bytes, content_type: str) -> dict[str, Array]:
         raise BodyError([f"{what}: {error}"]) from None
 
 
-def _outputs(outputs: list[dict[str, Any]], values: bytes) -> Iterator[tuple[str, Array]]:
+def _outputs(outputs: list[dict[str, Any]], values: bytes) -> Iterator[_Output]:
     for output in outputs:
         name, kind, shape = output["name"], output["datatype"], tuple(output["shape"])
         size = output.get("parameters", {}).get("binary_data_size")
         if size is None:
             array = _of(name, from_json, output["data"], kind, shape)
-            yield name, array if kind != "BYTES" else _of(name, _as_bytes, array)
+            yield _Output(name, kind, array if kind != "BYTES" else _of(name, _as_bytes, array))
             continue
         if size > len(values):
             raise BodyError([f"`{name}` has {size} bytes, and {len(values)} are left: the body is cut off"])
         own, values = values[:size], values[size:]
-        yield name, _of(name, from_bytes, own, kind, shape)
+        yield _Output(name, kind, _of(name, from_bytes, own, kind, shape))
 
 
 def _as_bytes(array: Array) -> Array:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from inferstack.spec.words import choose
+from inferstack.triton.declared import declared_shape, different_batches, fits
 from inferstack.triton.invocation.arrays import Array, is_exact_bf16, type_of
 from inferstack.triton.protocol import BF16, BYTES, FORMATS, data_type
 
@@ -19,8 +20,10 @@ def mismatches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
             yield from _type(tensor, inputs[name])
             yield from _shape(config, tensor, inputs[name].shape)
         elif not tensor.optional:
-            yield f"the input `{name}` is missing: {data_type(tensor)} {_declared(config, tensor)}"
-    yield from _batches(config, {name: inputs[name] for name in inputs if name in declared})
+            yield f"the input `{name}` is missing: {data_type(tensor)} {declared_shape(config, tensor)}"
+    sizes = different_batches(config, declared.values(), {name: it.shape for name, it in inputs.items()})
+    if sizes is not None:
+        yield f"the inputs of a request have one batch size, found {sizes}"
 
 
 def _type(tensor: Any, array: Array) -> Iterator[str]:
@@ -44,35 +47,14 @@ def _type(tensor: Any, array: Array) -> Iterator[str]:
 
 def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
     dims = tuple(tensor.dims)
-    message = f"`{tensor.name}` is declared {_declared(config, tensor)} and the array is {list(shape)}"
+    message = f"`{tensor.name}` is declared {declared_shape(config, tensor)} and the array is {list(shape)}"
     if tensor.is_shape_tensor or config.max_batch_size == 0:
         # What a shape tensor looks like in a batch depends on the release, so it may have a batch or none.
-        fits = _fits(shape, dims) or (tensor.is_shape_tensor and _fits(shape[1:], dims))
-        if not fits:
+        if not (fits(shape, dims) or (tensor.is_shape_tensor and fits(shape[1:], dims))):
             yield message
-    elif _fits(shape, dims) and not _fits(shape[1:], dims):
+    elif fits(shape, dims) and not fits(shape[1:], dims):
         yield f"{message}: it lacks the batch, the first dimension; write array[None] for a batch of one"
-    elif not _fits(shape[1:], dims):
+    elif not fits(shape[1:], dims):
         yield message
     elif not 1 <= shape[0] <= config.max_batch_size:
         yield f"`{tensor.name}` has a batch of {shape[0]}; allowed: 1 to {config.max_batch_size}"
-
-
-def _batches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
-    shape_tensors = {tensor.name for tensor in config.input if tensor.is_shape_tensor}
-    sizes = {
-        name: array.shape[0] for name, array in inputs.items() if array.ndim and name not in shape_tensors
-    }
-    if config.max_batch_size > 0 and len(set(sizes.values())) > 1:
-        found = ", ".join(f"`{name}` {size}" for name, size in sizes.items())
-        yield f"the inputs of a request have one batch size, found {found}"
-
-
-def _fits(shape: Sequence[int], dims: Sequence[int]) -> bool:
-    pairs = zip(shape, dims, strict=False)
-    return len(shape) == len(dims) and all(size in (have, -1) for have, size in pairs)
-
-
-def _declared(config: Any, tensor: Any) -> str:
-    batch = [] if config.max_batch_size == 0 else [f"1..{config.max_batch_size}"]
-    return f"[{', '.join([*batch, *map(str, tensor.dims)])}]"

@@ -4,17 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inferstack.triton.declared import deviations
 from inferstack.triton.protocol import BINARY, JSON, without_json
 from inferstack.triton.rehearsal.explanations import failure
 from inferstack.triton.rehearsal.http import TRITON_LENGTH, Client, Reply
 from inferstack.triton.rehearsal.outcome import Answer, Failure
-from inferstack.triton.rehearsal.tensors import (
-    binary_request,
-    deviations,
-    input_elements,
-    json_request,
-    read_answer,
-)
+from inferstack.triton.rehearsal.tensors import binary_request, input_elements, json_request, read_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,8 @@ def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
     except (ValueError, KeyError) as error:
         what = f"the answer is none of the protocol: {error}"
         return Answer(form, batch, reply.milliseconds, failure=Failure(what))
-    found = tuple(deviations(config, batch, outputs))
+    answered = {output.name: (output.data_type, output.shape) for output in outputs}
+    found = tuple(deviations(config, answered, batch))
     return Answer(form, batch, reply.milliseconds, outputs, deviations=found)
 
 

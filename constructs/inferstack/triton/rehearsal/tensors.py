@@ -1,8 +1,8 @@
-"""Requests made from what a model declares, and answers held against it, without numpy."""
+"""Requests made from what a model declares, and answers read, without numpy."""
 
 import json
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -133,23 +133,3 @@ def _texts(data: bytes) -> Iterator[str]:
         (length,) = struct.unpack_from("<I", data, place)
         yield data[place + 4 : place + 4 + length].decode(errors="replace")
         place += 4 + length
-
-
-def deviations(config: Any, batch: int, answered: Iterable[Tensor]) -> Iterator[str]:
-    """How an answer differs from what the model declares. Triton itself does not look."""
-    found = {tensor.name: tensor for tensor in answered}
-    leading = (batch,) if config.max_batch_size > 0 else ()
-    for output in config.output:
-        tensor = found.get(output.name)
-        declared = (*leading, *output.dims)
-        if tensor is None:
-            yield f"`{output.name}` is declared and not in the answer"
-        elif tensor.data_type != data_type(output):
-            yield f"`{output.name}` is declared {data_type(output)} and comes as {tensor.data_type}"
-        elif not _fits(tensor.shape, declared):
-            yield f"`{output.name}` is declared {list(declared)} and comes as {list(tensor.shape)}"
-
-
-def _fits(shape: tuple[int, ...], declared: tuple[int, ...]) -> bool:
-    pairs = zip(shape, declared, strict=False)
-    return len(shape) == len(declared) and all(size in (have, -1) for have, size in pairs)
