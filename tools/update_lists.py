@@ -25,6 +25,33 @@ _METRICS_TOP = f"""\
 
 `metric:` in `autoscaling` and in `alarms` is AWS's own name: namespace, dimension and unit follow from it.
 A metric that the endpoint does not publish is refused: an alarm on it would stay in INSUFFICIENT_DATA.
+
+Metrics of your own are written as CloudFormation has them: in `alarms.rules` and `step_policies` as
+`namespace`, `metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in
+`policies` as `customized_metric_specification`.
+
+```yaml
+alarms:
+  rules:
+    - namespace: Acme/Serving
+      metric_name: QueueDepth
+      dimensions: [{{name: Service, value: scores}}]
+      statistic: Maximum
+      threshold: 500
+    - metrics:
+        - id: wrong
+          metric_stat: {{metric: {{namespace: Acme, metric_name: Wrong}}, stat: Sum, period: 300}}
+          return_data: false
+        - id: answers
+          metric_stat: {{metric: {{namespace: Acme, metric_name: Answers}}, stat: Sum, period: 300}}
+          return_data: false
+        - {{id: wrong_share, expression: wrong / answers * 100}}
+      threshold: 5
+```
+
+An alarm on one undoes updates under the metric's name, an expression under the `id` of what it returns
+(`auto_rollback_configuration: {{alarms: [{{metric: wrong_share}}]}}`); one that should undo updates of an
+inference component names it with `inference_component`.
 """
 _SCALING_TOP = """\
 ## Predefined for target tracking

@@ -302,6 +302,15 @@ def test_an_alarm_is_found_by_its_metric():
     assert arn == {"Fn::GetAtt": [logical_id, "Arn"]}
 
 
+def test_an_alarm_on_an_expression_is_found_by_the_id_of_what_it_returns():
+    queries = "[{id: slowest, period: 60, expression: SELECT MAX(Seconds) FROM Acme}]"
+    made = endpoint("single", f"alarms: {{rules: [{{threshold: 2, metrics: {queries}}}]}}")
+    arn = cdk.Stack.of(made).resolve(made.alarm("slowest").alarm_arn)
+    assert "AlarmSlowest" in arn["Fn::GetAtt"][0]
+    with pytest.raises(ValueError, match=r"no alarm on `Slow`; it has some on .*`slowest`"):
+        made.alarm("Slow")
+
+
 def test_an_alarm_that_the_spec_does_not_have_is_an_error_that_names_those_it_has():
     with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has some on .*`MemoryUtilization`"):
         endpoint("single").alarm("ModelLatency")

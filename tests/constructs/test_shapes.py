@@ -88,6 +88,7 @@ COVERED = {
         "PolicyType=TargetTrackingScaling PolicyType=StepScaling Timezone=Europe/Berlin",
     ),
     "scaling on metrics of your own": ("own-metrics", "MetricName=QueueDepthPerInstance Expression"),
+    "alarms on metrics of your own": ("own-metrics", "MetricName=AgeOfOldestRequest Id=wrong_share"),
     "scale to zero of components": (
         "to-zero",
         "MinInstanceCount=0 MinCapacity=0 PolicyType=TargetTrackingScaling PolicyType=StepScaling "

@@ -15,6 +15,21 @@ def alarms(template: dict[str, Any], metric: str) -> list[dict[str, Any]]:
     return [alarm for alarm in of_type(template, ALARM).values() if alarm["MetricName"] == metric]
 
 
+def all_alarms(template: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(of_type(template, ALARM).values())
+
+
+EXPRESSION = """
+    alarms:
+      rules:
+        - metrics:
+            - {id: failed, return_data: false, metric_stat: {stat: Sum, period: 300,
+                metric: {namespace: Acme, metric_name: Failed}}}
+            - {id: share, expression: failed * 100, return_data: true}
+          threshold: 5
+"""
+
+
 def test_every_default_alarm_watches_a_metric_that_its_kinds_publish() -> None:
     for default in DEFAULT_ALARMS:
         for kind in default.kinds:
@@ -118,3 +133,43 @@ def test_a_description_says_which_way_the_number_goes(resolve: Resolved, operato
     change = f"alarms: {{rules: [{{metric: CPUUtilization, threshold: 5, comparison_operator: {operator}}}]}}"
     (alarm,) = alarms(resolve("single", change), "CPUUtilization")
     assert f"{words} 5" in alarm["AlarmDescription"]
+
+
+def test_a_metric_of_your_own_is_watched_as_it_is_written(resolve: Resolved) -> None:
+    change = """
+        alarms:
+          rules:
+            - namespace: Acme/Serving
+              metric_name: QueueDepth
+              dimensions: [{name: Service, value: "one-${AWS::Region}"}]
+              statistic: p90
+              threshold: 0
+    """
+    (alarm,) = alarms(resolve("single", change), "QueueDepth")
+    assert alarm == {
+        "AlarmDescription": "p90 of QueueDepth of one reaches 0.",
+        "Namespace": "Acme/Serving",
+        "MetricName": "QueueDepth",
+        "Dimensions": [{"Name": "Service", "Value": {"Fn::Sub": "one-${AWS::Region}"}}],
+        "ExtendedStatistic": "p90",
+        "Period": 60,
+        "EvaluationPeriods": 3,
+        "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+        "Threshold": 0,
+        "TreatMissingData": "notBreaching",
+    }
+
+
+def test_an_expression_says_all_about_its_metrics_itself(resolve: Resolved) -> None:
+    (alarm,) = (it for it in all_alarms(resolve("single", EXPRESSION)) if "Metrics" in it)
+    assert alarm["AlarmDescription"] == "share of one reaches 5."
+    assert [it["Id"] for it in alarm["Metrics"]] == ["failed", "share"]
+    assert alarm["Metrics"][0]["MetricStat"]["Period"] == 300
+    # CloudWatch refuses these beside `Metrics`.
+    assert not alarm.keys() & {"Namespace", "MetricName", "Dimensions", "Unit", "Statistic", "Period"}
+
+
+def test_metrics_of_your_own_leave_the_default_alarms_as_they_are(resolve: Resolved) -> None:
+    before, after = resolve("single"), resolve("single", EXPRESSION)
+    assert of_type(before, ALARM).items() < of_type(after, ALARM).items()
+    assert len(all_alarms(after)) == len(all_alarms(before)) + 1

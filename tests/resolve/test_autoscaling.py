@@ -196,3 +196,26 @@ def test_a_metric_of_your_own_reaches_the_policy_as_it_is_written(resolve: Resol
         },
         "TargetValue": 70,
     }
+
+
+def test_steps_follow_an_expression_over_metrics_of_your_own(resolve: Resolved) -> None:
+    change = """
+        autoscaling:
+          min_capacity: 1
+          max_capacity: 3
+          step_policies:
+            - metrics:
+                - {id: busy, return_data: false, metric_stat: {stat: Sum, period: 60,
+                    metric: {namespace: Acme, metric_name: Busy}}}
+                - {id: share, expression: busy * 100}
+              threshold: 70
+              adjustment_type: ChangeInCapacity
+              step_adjustments: [{metric_interval_lower_bound: 0, scaling_adjustment: 1}]
+    """
+    resources = resolve("single", change)["Resources"]
+    assert resources["StepPolicyAllTrafficShare"]["Properties"]["PolicyName"] == "share"
+    alarm = resources["StepAlarmAllTrafficShare"]["Properties"]
+    assert alarm["AlarmActions"] == [{"Ref": "StepPolicyAllTrafficShare"}]
+    assert [it["Id"] for it in alarm["Metrics"]] == ["busy", "share"]
+    assert alarm["Threshold"] == 70
+    assert "Period" not in alarm

@@ -119,3 +119,22 @@ def references(value: Any) -> set[str]:
             return {found for item in value for found in references(item)}
         case _:
             return set()
+
+
+OWN = """
+    alarms:
+      rules:
+        - {namespace: Acme, metric_name: WrongAnswers, statistic: Sum, threshold: 5%s}
+"""
+
+
+def test_a_metric_of_your_own_undoes_an_update(resolve: Resolved) -> None:
+    template = resolve("single", GUARDED % "[{metric: WrongAnswers}]" + OWN % "")
+    assert metrics(template, rollback(template, "Endpoint")) == ["WrongAnswers"]
+
+
+def test_a_metric_that_tells_about_a_component_undoes_updates_of_that_one(resolve: Resolved) -> None:
+    template = resolve("components", COMPONENT % "own" + OWN % ", inference_component: chat")
+    assert "WrongAnswers" in metrics(template, rollback(template, component_id(template, "chat")))
+    template = resolve("components", COMPONENT % "own" + OWN % ", inference_component: echo")
+    assert "WrongAnswers" not in metrics(template, rollback(template, component_id(template, "chat")))

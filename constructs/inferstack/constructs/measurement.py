@@ -58,7 +58,7 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
     ]
     fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
     if not found:
-        on = sorted({alarm.properties["MetricName"] for alarm in alarms.values()})
+        on = sorted({_watched(alarm) for alarm in alarms.values()})
         raise ValueError(f"the spec has no alarm on `{wanted.metric}`; it has some on {listed(on)}")
     if len({tuple(values.items()) for _, values in fitting}) != 1:
         raise ValueError(_not_one(wanted, [values for _, values in fitting or found]))
@@ -66,12 +66,18 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
 
 
 def _is_on(alarm: Resource, wanted: Wanted) -> bool:
-    name: str = alarm.properties["MetricName"]
-    return name == wanted.metric
+    return _watched(alarm) == wanted.metric
+
+
+def _watched(alarm: Resource) -> str:
+    """Name of the metric, or of an expression the `id` of what it returns."""
+    if "MetricName" in alarm.properties:
+        return str(alarm.properties["MetricName"])
+    return next(str(it["Id"]) for it in alarm.properties["Metrics"] if it.get("ReturnData") is not False)
 
 
 def _dimensions(alarm: Resource) -> dict[str, str]:
-    return {dimension["Name"]: dimension["Value"] for dimension in alarm.properties["Dimensions"]}
+    return {it["Name"]: it["Value"] for it in alarm.properties.get("Dimensions", [])}
 
 
 def _not_one(wanted: Wanted, choices: Iterable[Mapping[str, str]]) -> str:

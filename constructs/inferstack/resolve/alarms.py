@@ -10,16 +10,20 @@ from inferstack.defaults import (
     ALARM_OPERATOR,
     ALARM_PERIOD,
 )
+from inferstack.resolve.convert import properties
 from inferstack.resolve.metric import dimensions, named_unit
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present, ref, short_hash
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured
 from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
 from inferstack.spec.quantity import absolute_threshold
+from inferstack.spec.walk import watched_name
 
 _ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
+_BESIDE_WATCHED = frozenset(AlarmRule.__struct_fields__) - frozenset(Watched.__struct_fields__)
 _SIMPLE_STATISTICS = frozenset({"Average", "Sum", "Minimum", "Maximum", "SampleCount"})
 
 
@@ -36,7 +40,7 @@ def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
     seen: Counter[str] = Counter()
     for alarm in own_alarms(spec):
         statistic = "" if alarm.rule.statistic is None else pascal(alarm.rule.statistic)
-        name = f"Alarm{alarm.rule.metric}{statistic}{_suffix(alarm.part)}"
+        name = f"Alarm{pascal(watched_name(alarm.rule))}{statistic}{_suffix(alarm.part)}"
         seen[name] += 1
         # A second rule on the same number (a warning below the alarm, say) gets the next number.
         yield name if seen[name] == 1 else f"{name}{seen[name]}", alarm
@@ -83,25 +87,52 @@ def _suffix(part: Measured) -> str:
     return f"{pascal(part.title)}{short_hash(*part.values.values())}"
 
 
-def alarm_properties(rule: AlarmRule, part: Measured, metric: Metric, reason: str) -> dict[str, Value]:
+def alarm_properties(
+    rule: AlarmRule, part: Measured, metric: Metric | None, reason: str
+) -> dict[str, Value]:
     """The alarm of a rule on one part of the endpoint, without actions."""
-    statistic = metric.statistic if rule.statistic is None else rule.statistic
-    simple = statistic in _SIMPLE_STATISTICS
+    watched = _watched(rule) if metric is None else _published(rule, part, metric)
+    threshold = rule.threshold
+    if metric is not None:
+        threshold = absolute_threshold(threshold, metric, part.devices(metric))
+    return {
+        "AlarmDescription": _description(rule, part, metric, reason),
+        **watched,
+        **present(
+            EvaluationPeriods=_or(rule.evaluation_periods, ALARM_EVALUATION_PERIODS.value),
+            DatapointsToAlarm=rule.datapoints_to_alarm,
+            ComparisonOperator=_or(rule.comparison_operator, ALARM_OPERATOR.value),
+            Threshold=threshold,
+            TreatMissingData=_or(rule.treat_missing_data, ALARM_MISSING_DATA.value),
+        ),
+    }
+
+
+def _published(rule: AlarmRule, part: Measured, metric: Metric) -> dict[str, Value]:
+    """A metric of SageMaker's, which the catalog knows all about."""
     return present(
-        AlarmDescription=_description(rule, part, metric, statistic, reason),
         Namespace=metric.namespace,
         MetricName=metric.name,
         Dimensions=dimensions(part.values, metric),
-        Statistic=statistic if simple else None,
-        ExtendedStatistic=None if simple else statistic,
+        **_statistic(metric.statistic if rule.statistic is None else rule.statistic),
         Unit=named_unit(metric),
         Period=_or(rule.period, ALARM_PERIOD.value),
-        EvaluationPeriods=_or(rule.evaluation_periods, ALARM_EVALUATION_PERIODS.value),
-        DatapointsToAlarm=rule.datapoints_to_alarm,
-        ComparisonOperator=_or(rule.comparison_operator, ALARM_OPERATOR.value),
-        Threshold=absolute_threshold(rule.threshold, metric, part.devices(metric)),
-        TreatMissingData=_or(rule.treat_missing_data, ALARM_MISSING_DATA.value),
     )
+
+
+def _watched(rule: AlarmRule) -> dict[str, Value]:
+    """A metric of the spec's own, of which the spec says everything under CloudFormation's names."""
+    written = properties(rule, leave_out=_BESIDE_WATCHED)
+    if rule.metrics is not None:
+        return written
+    period = _or(rule.period, ALARM_PERIOD.value)
+    return {**written, **_statistic(rule.statistic), "Period": period}
+
+
+def _statistic(statistic: str | None) -> dict[str, Value]:
+    if statistic is None:
+        return {}
+    return {"Statistic" if statistic in _SIMPLE_STATISTICS else "ExtendedStatistic": statistic}
 
 
 def _actions(block: Alarms) -> dict[str, Value]:
@@ -120,7 +151,8 @@ def _listed(topics: tuple[str, ...]) -> list[str] | None:
     return list(topics) if topics else None
 
 
-def _description(rule: AlarmRule, part: Measured, metric: Metric, statistic: str, reason: str) -> str:
+def _description(rule: AlarmRule, part: Measured, metric: Metric | None, reason: str) -> str:
     moves = "falls to" if (rule.comparison_operator or "").startswith("LessThan") else "reaches"
-    what = f"{statistic} of {metric.name} of {part.title} {moves} {rule.threshold}."
-    return f"{what} {reason}".strip()
+    statistic = metric.statistic if rule.statistic is None and metric is not None else rule.statistic
+    watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
+    return f"{watched} of {part.title} {moves} {rule.threshold}. {reason}".strip()

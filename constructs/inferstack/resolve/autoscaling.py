@@ -25,6 +25,7 @@ from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
+from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured, measured_component, measured_variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.to_zero import tracks_by_default
@@ -187,9 +188,9 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
 
 
 def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
-    metric = _metric(spec, scaled, step.metric)
+    metric = None if step.metric is None else _metric(spec, scaled, step.metric)
     rule = AlarmRule(
-        metric=step.metric,
+        **{key: getattr(step, key) for key in Watched.__struct_fields__},
         threshold=step.threshold,
         statistic=step.statistic,
         comparison_operator=step.comparison_operator,

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import DEFAULT_ALARMS
+from inferstack.defaults import ALARM_PERIOD, DEFAULT_ALARMS
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.measured import COMPONENT, VARIANT, Measured, published
+from inferstack.spec.measured import COMPONENT, VARIANT, Measured, measured, published
 from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import components, kind_of
+from inferstack.spec.walk import components, kind_of, watched_name
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
 
@@ -23,13 +24,14 @@ class OwnAlarm:
     path: SpecPath
     rule: AlarmRule
     part: Measured
-    metric: Metric
+    metric: Metric | None
+    """None for a metric that SageMaker does not publish."""
     reason: str
 
 
 @once_a_spec
 def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
-    """One for each rule and each part of the endpoint that publishes its metric."""
+    """One for each rule and each part of the endpoint that publishes its metric, one for any other metric."""
     if spec.alarms is False:
         return
     block = alarms_block(spec)
@@ -41,6 +43,15 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
 def alarms_block(spec: ModelSpec) -> Alarms:
     """The block `alarms`, where the spec only says yes or nothing an empty one."""
     return spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()
+
+
+def alarm_period(watched: AlarmRule | StepPolicy) -> int:
+    """Seconds of one data point of an alarm; of an expression those of its slowest metric."""
+    if watched.metrics is None:
+        return ALARM_PERIOD.value if watched.period is None else watched.period
+    of_metrics = (it.metric_stat.period for it in watched.metrics if it.metric_stat is not None)
+    of_queries = (it.period for it in watched.metrics if it.period is not None)
+    return max((*of_metrics, *of_queries), default=ALARM_PERIOD.value)
 
 
 Rules = Iterator[tuple[SpecPath, AlarmRule, str]]
@@ -59,13 +70,28 @@ def _default_rules(spec: ModelSpec, block: Alarms) -> Rules:
             yield ("alarms",), default.rule, default.reason
 
 
-def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric]]:
+def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric | None]]:
     wanted = {VARIANT: rule.variant_name, COMPONENT: rule.inference_component}
+    if rule.metric is None:
+        yield from ((part, None) for part in _told_about(spec, wanted))
+        return
     for part, metric in published(rule.metric, spec):
-        fits = all(part.values.get(name) == value for name, value in wanted.items() if value is not None)
         # A fleet without GPUs publishes nothing about GPUs.
-        if fits and part.devices(metric) > 0:
+        if _fits(part, wanted) and part.devices(metric) > 0:
             yield part, metric
+
+
+Wanted = dict[str, str | None]
+
+
+def _told_about(spec: ModelSpec, wanted: Wanted) -> list[Measured]:
+    """The one part that a metric of one's own tells about: the endpoint unless the rule says otherwise."""
+    found = [part for part in measured(spec) if _fits(part, wanted)]
+    return found[:1] if any(wanted.values()) else found[-1:]
+
+
+def _fits(part: Measured, wanted: Wanted) -> bool:
+    return all(part.values.get(name) == value for name, value in wanted.items() if value is not None)
 
 
 # ---------------------------------------------------------------- those that undo an update
@@ -92,7 +118,7 @@ def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: 
         return False
     if isinstance(rollback.alarms, str):
         return True
-    return any(chosen.metric == alarm.rule.metric for chosen in rollback.alarms)
+    return any(chosen.metric == watched_name(alarm.rule) for chosen in rollback.alarms)
 
 
 def named_alarms(rollback: AutoRollbackConfiguration) -> tuple[RollbackAlarm, ...]:

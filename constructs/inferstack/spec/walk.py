@@ -20,6 +20,7 @@ from inferstack.spec.blocks.inference_component import (
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
 
@@ -196,10 +197,22 @@ def policy_name(policy: ScalingPolicy | StepPolicy) -> str:
     """A policy is called like its metric unless it has a `policy_name`."""
     if policy.policy_name is not None:
         return policy.policy_name
+    if isinstance(policy, StepPolicy):
+        return watched_name(policy)
     if policy.metric is not None:
         return policy.metric
-    own = policy.customized_metric_specification if isinstance(policy, ScalingPolicy) else None
+    own = policy.customized_metric_specification
     return "Customized" if own is None or own.metric_name is None else own.metric_name
+
+
+def watched_name(watched: Watched) -> str:
+    """What is watched is called like its metric; an expression like the `id` of what it returns."""
+    if watched.metric is not None:
+        return watched.metric
+    if watched.metric_name is not None:
+        return watched.metric_name
+    returned = (query.id for query in watched.metrics or () if query.return_data is not False)
+    return next(returned, "Customized")
 
 
 @once_a_spec

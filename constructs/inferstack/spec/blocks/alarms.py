@@ -3,19 +3,18 @@
 from typing import Annotated, ClassVar
 
 from inferstack.spec.blocks.base import Block, Number, Statistic, form
+from inferstack.spec.blocks.watched import Watched
 
 SnsTopic = Annotated[str, form(r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$")]
 
 
-class AlarmRule(Block):
+class AlarmRule(Watched, kw_only=True):
     """One alarm of your own."""
 
     shapes: ClassVar = ("AWS::CloudWatch::Alarm",)
     # Stands for AWS's Statistic and ExtendedStatistic both, so that the enum of the first does not fit.
     aws_keys: ClassVar = {"statistic": None}
 
-    metric: str
-    """AWS's name of a metric that SageMaker publishes. Namespace, dimensions and unit follow from it."""
     threshold: Number | str
     """The limit. A latency carries its unit (`500 ms`, `2 s`, `800 us`), since CloudWatch counts
     microseconds; a utilization may be a share (`90 %`) of all the instance's GPUs or vCPUs."""
@@ -32,9 +31,10 @@ class AlarmRule(Block):
     treat_missing_data: str | None = None
     """What a minute without data means; `notBreaching` when absent."""
     variant_name: str | None = None
-    """Only for this variant; every variant when absent."""
+    """Only for this variant; every variant when absent. Of a metric of your own: what it tells about."""
     inference_component: str | None = None
-    """Only for this inference component; every one when absent."""
+    """Only for this inference component; every one when absent. Of a metric of your own: what it tells
+    about, so that it can undo updates of the component."""
 
 
 class Alarms(Block):

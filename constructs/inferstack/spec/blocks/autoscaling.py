@@ -5,19 +5,9 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.spec.blocks.base import Block, Number, Statistic
+from inferstack.spec.blocks.watched import MetricDimension, Watched
 
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
-
-
-class MetricDimension(Block):
-    """A dimension of a metric of your own."""
-
-    shapes: ClassVar = (f"{_POLICY}.MetricDimension", f"{_POLICY}.TargetTrackingMetricDimension")
-
-    name: str
-    """Its name."""
-    value: str
-    """Its value."""
 
 
 class TargetTrackingMetric(Block):
@@ -123,7 +113,7 @@ class StepAdjustment(Block):
     """The step ends where the metric is this much above the threshold; without it never."""
 
 
-class StepPolicy(Block):
+class StepPolicy(Watched, kw_only=True):
     """An alarm on a metric, and by how much capacity changes when it goes off."""
 
     shapes: ClassVar = (
@@ -133,8 +123,6 @@ class StepPolicy(Block):
     )
     aws_keys: ClassVar = {"statistic": None}
 
-    metric: str
-    """AWS's name of a metric that SageMaker publishes."""
     threshold: Number | str
     """The limit, written as in an alarm's rule: a latency with its unit, a utilization also as a share."""
     step_adjustments: Annotated[tuple[StepAdjustment, ...], Meta(min_length=1)]

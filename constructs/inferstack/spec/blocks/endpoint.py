@@ -20,8 +20,8 @@ class RollbackAlarm(Block):
     shapes: ClassVar = (f"{_TYPE}.Alarm",)
 
     metric: str | None = None
-    """Metric of alarms of this spec, from the default set or from `alarms.rules`. For a component, of its
-    own alarms."""
+    """Metric of alarms of this spec, from the default set or from `alarms.rules`; of an expression the
+    `id` of what it returns. For a component, of its own alarms."""
     alarm_name: str | None = None
     """Name of an alarm that is there already."""
 

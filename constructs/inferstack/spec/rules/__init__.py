@@ -33,6 +33,7 @@ from inferstack.spec.rules import (
     steps,
     template,
     triton_repository,
+    watched_metrics,
 )
 from inferstack.spec.rules.base import RULES, Finding, Rule
 
@@ -68,4 +69,5 @@ __all__ = [
     "steps",
     "template",
     "triton_repository",
+    "watched_metrics",
 ]

@@ -1,18 +1,17 @@
-"""IS800 to IS819: alarms, and what goes for the alarms of step policies as well."""
+"""IS800 to IS811: alarms, and what goes for the alarms of step policies as well."""
 
 from collections.abc import Iterator
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import ALARM_EVALUATION_PERIODS, ALARM_PERIOD, STEP_EVALUATION_PERIODS
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
-from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.own_alarms import alarm_period
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import UnfitQuantity, absolute_threshold, parse_threshold
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.rules.scaled import steps
+from inferstack.spec.rules.watching import alarm_rules, looked_at, watching
 from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import listed, nearest
 
@@ -24,19 +23,11 @@ _HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
 _SHORT_PERIODS = (10, 20, 30)
 
 
-def _rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
-    if isinstance(spec.alarms, Alarms):
-        for index, rule in enumerate(spec.alarms.rules):
-            yield ("alarms", "rules", index), rule
-
-
-def _watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy, int]]:
-    """All that becomes an alarm: where, what, and how many periods it looks at."""
-    for path, rule in _rules(spec):
-        yield path, rule, _looked_at(rule)
-    for path, _, step in steps(spec):
-        default = STEP_EVALUATION_PERIODS.value
-        yield path, step, default if step.evaluation_periods is None else step.evaluation_periods
+def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
+    """Rules on metrics that SageMaker publishes, with the name; of others it is not known what they count."""
+    for path, rule in alarm_rules(spec):
+        if rule.metric is not None:
+            yield path, rule, rule.metric
 
 
 def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
@@ -48,20 +39,21 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
         if rule.variant_name is not None
         else None
     )
-    return [it for it in metrics.find(rule.metric, kind_of(spec)) if level is None or it.dimensions == level]
+    found = () if rule.metric is None else metrics.find(rule.metric, kind_of(spec))
+    return [it for it in found if level is None or it.dimensions == level]
 
 
 @error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec)
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """For any kind of endpoint; IS801 looks at this one."""
-    for path, rule in _rules(spec):
-        if not metrics.find(rule.metric):
+    for path, _, name in _on_sagemaker(spec):
+        if not metrics.find(name):
             known = metrics.names(kind_of(spec))
-            close = nearest(rule.metric, [*known, *metrics.names()])
+            close = nearest(name, [*known, *metrics.names()])
             suggestion = "" if close is None else f"did you mean `{close}`? "
             yield Finding(
                 (*path, "metric"),
-                f"SageMaker has no metric `{rule.metric}`",
+                f"SageMaker has no metric `{name}`",
                 f"{suggestion}here are {listed(known)}",
             )
 
@@ -69,16 +61,16 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS801", "The metric of an alarm is published for what the alarm watches.", _METRICS, ModelSpec)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm without data never goes off."""
-    for path, rule in _rules(spec):
-        if metrics.find(rule.metric) and not _metrics(spec, rule):
-            of_kind = metrics.find(rule.metric, kind_of(spec))
+    for path, rule, name in _on_sagemaker(spec):
+        if metrics.find(name) and not _metrics(spec, rule):
+            of_kind = metrics.find(name, kind_of(spec))
             where = "the part that the alarm is for" if of_kind else "this kind of endpoint"
             fix = (
                 "remove `variant_name` or `inference_component`"
                 if of_kind
                 else f"here are {listed(metrics.names(kind_of(spec)))}"
             )
-            yield Finding((*path, "metric"), f"{rule.metric} is not published for {where}", fix)
+            yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
 
 
 @error("IS802", "An alarm watches a variant or a component that the spec has.", _METRICS, ModelSpec)
@@ -86,7 +78,7 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
     """By name."""
     of_variants = [variant.variant_name for _, variant in variants(spec)]
     of_components = [name for _, name, _ in components(spec)]
-    for path, rule in _rules(spec):
+    for path, rule in alarm_rules(spec):
         if rule.variant_name is not None and rule.variant_name not in of_variants:
             yield unknown_name((*path, "variant_name"), "variant", rule.variant_name, of_variants)
         if rule.inference_component is not None and rule.inference_component not in of_components:
@@ -103,7 +95,7 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
 )
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch counts latencies in microseconds, which nobody means by 500."""
-    for path, rule in _rules(spec):
+    for path, rule in alarm_rules(spec):
         for metric in _metrics(spec, rule)[:1]:
             try:
                 parse_threshold(rule.threshold, metric)
@@ -114,7 +106,7 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
 @warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec)
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
-    for path, rule in _rules(spec):
+    for path, rule in alarm_rules(spec):
         for metric in (it for it in _metrics(spec, rule)[:1] if it.unit == "Percent"):
             most = 100 * max(_devices(spec, rule, metric), default=1)
             if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
@@ -127,7 +119,7 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
 )
 def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """90 on four GPUs is 22.5 % of them."""
-    for path, rule in _rules(spec):
+    for path, rule in alarm_rules(spec):
         for metric in _metrics(spec, rule)[:1]:
             devices = max(_devices(spec, rule, metric), default=1)
             bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold <= 100
@@ -154,21 +146,15 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
 @error("IS806", "An alarm needs no more breaching data points than it looks at.", _ALARM, ModelSpec)
 def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
     """M out of N."""
-    for path, rule in _rules(spec):
-        looked_at = _looked_at(rule)
-        if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > looked_at:
-            message = (
-                f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {looked_at}"
-            )
+    for path, rule in alarm_rules(spec):
+        most = looked_at(rule)
+        if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > most:
+            message = f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {most}"
             yield Finding(
                 (*path, "datapoints_to_alarm"),
                 message,
-                f"write 1 to {looked_at}, or raise `evaluation_periods`",
+                f"write 1 to {most}, or raise `evaluation_periods`",
             )
-
-
-def _looked_at(rule: AlarmRule) -> int:
-    return ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
 
 
 @error(
@@ -179,11 +165,22 @@ def _looked_at(rule: AlarmRule) -> int:
 )
 def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds."""
-    for path, rule, _ in _watching(spec):
-        period = rule.period
-        if period is not None and period not in _SHORT_PERIODS and (period < 60 or period % 60):
+    for path, period in _periods(spec):
+        if period not in _SHORT_PERIODS and (period < 60 or period % 60):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
             yield Finding((*path, "period"), f"a period of {period} s is not possible", fix)
+
+
+def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
+    for path, rule, _ in watching(spec):
+        if rule.period is not None:
+            yield path, rule.period
+        for index, query in enumerate(rule.metrics or ()):
+            where = (*path, "metrics", index)
+            if query.period is not None:
+                yield where, query.period
+            if query.metric_stat is not None:
+                yield (*where, "metric_stat"), query.metric_stat.period
 
 
 @error(
@@ -194,8 +191,8 @@ def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
 )
 def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
     """Period times evaluation periods."""
-    for path, rule, count in _watching(spec):
-        period = ALARM_PERIOD.value if rule.period is None else rule.period
+    for path, rule, count in watching(spec):
+        period = alarm_period(rule)
         most = _DAY if period < _HOUR else _WEEK
         if period * count > most:
             where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
@@ -212,7 +209,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
         if config is None or config.metric_publish_frequency_in_seconds is None
         else config.metric_publish_frequency_in_seconds
     )
-    for path, rule in _rules(spec):
+    for path, rule, _ in _on_sagemaker(spec):
         if rule.period in _SHORT_PERIODS and frequency > (rule.period or 0):
             message = f"a period of {rule.period} s finds data once in {frequency} s"
             yield Finding(
@@ -246,8 +243,8 @@ _OF_A_BAND = (
 
 @error("IS811", "An alarm compares with its threshold, and not with a band.", _ALARM, ModelSpec)
 def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
-    """Anomaly detection needs a metric expression, for which the format has no place."""
-    for path, rule, _ in _watching(spec):
+    """Anomaly detection has a band instead of a threshold, for which the format has no place."""
+    for path, rule, _ in watching(spec):
         if rule.comparison_operator in _OF_A_BAND:
             side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
             yield Finding(

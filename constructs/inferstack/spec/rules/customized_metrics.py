@@ -1,12 +1,12 @@
 """IS518 and IS519: scaling on metrics that are not SageMaker's."""
 
-from collections import Counter
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, TargetTrackingMetricDataQuery
+from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.metric_queries import broken_queries
 from inferstack.spec.rules.scaled import policies
 from inferstack.spec.words import listed
 
@@ -52,18 +52,4 @@ def _of_several(path: SpecPath, custom: CustomizedMetricSpecification) -> Iterat
     if beside:
         message = f"{listed(beside, last='and')} and `metrics` exclude one another"
         yield Finding((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")
-    returned = [it for it in queries if it.return_data is not False]
-    if len(returned) != 1:
-        message = f"{len(returned)} of {len(queries)} metrics would be held at the target"
-        yield Finding((*path, "metrics"), message, "write `return_data: false` for all but one")
-    for index, query in enumerate(queries):
-        yield from _of_query((*path, "metrics", index), query, Counter(it.id for it in queries))
-
-
-def _of_query(path: SpecPath, query: TargetTrackingMetricDataQuery, ids: Counter[str]) -> Iterator[Finding]:
-    if (query.expression is None) == (query.metric_stat is None):
-        found = "neither" if query.expression is None else "both"
-        message = f"`{query.id}` has {found} of `metric_stat` and `expression`"
-        yield Finding(path, message, "write one of them")
-    if ids[query.id] > 1:
-        yield Finding((*path, "id"), f"two metrics are called `{query.id}`", "give each a name of its own")
+    yield from broken_queries((*path, "metrics"), queries, "held at the target")

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from inferstack.defaults import ALARM_EVALUATION_PERIODS, ALARM_PERIOD
+from inferstack.defaults import ALARM_EVALUATION_PERIODS
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, DeploymentConfig
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.own_alarms import OwnAlarm, named_alarms, own_alarms, rollbacks, rolls_back
+from inferstack.spec.own_alarms import OwnAlarm, alarm_period, named_alarms, own_alarms, rollbacks, rolls_back
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components
+from inferstack.spec.walk import components, watched_name
 from inferstack.spec.words import choose, listed
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
@@ -38,7 +38,7 @@ def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
 def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
     """From the default set or from `alarms.rules`; for a component, of its own."""
     for path, rollback, component in rollbacks(spec):
-        there = [alarm.rule.metric for alarm in _of(spec, component)]
+        there = [watched_name(alarm.rule) for alarm in _of(spec, component)]
         if isinstance(rollback.alarms, str) and not there:
             yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", _ADD)
         for index, alarm in enumerate(named_alarms(rollback)):
@@ -70,7 +70,7 @@ def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
 def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
     """Counted with those that one metric stands for: one for each variant or component."""
     for path, rollback, component in rollbacks(spec):
-        own = [it.rule.metric for it in own_alarms(spec) if rolls_back(it, rollback, component)]
+        own = [watched_name(it.rule) for it in own_alarms(spec) if rolls_back(it, rollback, component)]
         count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
         if count > _MOST:
             message = f"{count} alarms would undo an update, and SageMaker takes {_MOST}"
@@ -85,7 +85,8 @@ def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
     for alarm in _chosen(spec):
         if alarm.rule.treat_missing_data == "breaching" and alarm.path not in seen:
             seen.append(alarm.path)
-            message = f"without requests the alarm on {alarm.rule.metric} goes off, and undoes any update"
+            name = watched_name(alarm.rule)
+            message = f"without requests the alarm on {name} goes off, and undoes any update"
             fix = "write `notBreaching`, or leave the alarm out of `auto_rollback_configuration`"
             yield Finding((*alarm.path, "treat_missing_data"), message, fix)
 
@@ -96,7 +97,7 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
     for path, rollback, component in rollbacks(spec):
         where, most = _wait(spec, component)
         chosen = (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
-        own = {it.rule.metric: _time_to_alarm(it.rule) for it in chosen}
+        own = {watched_name(it.rule): _time_to_alarm(it.rule) for it in chosen}
         if isinstance(rollback.alarms, str):
             # Of all alarms some are slow by intention: one that is quick enough will do.
             own = dict(sorted(own.items(), key=lambda it: it[1])[:1])
@@ -111,7 +112,7 @@ def _time_to_alarm(rule: AlarmRule) -> int:
     """Seconds from the first bad data point until the alarm goes off."""
     looked_at = ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
     needed = looked_at if rule.datapoints_to_alarm is None else rule.datapoints_to_alarm
-    return needed * (ALARM_PERIOD.value if rule.period is None else rule.period)
+    return needed * alarm_period(rule)
 
 
 def _wait(spec: ModelSpec, component: str | None) -> tuple[SpecPath, int | None]:

@@ -21,15 +21,17 @@ _QUOTAS = "https://docs.aws.amazon.com/autoscaling/application/userguide/applica
 _MOST_STEPS = 20
 
 
-def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> list[metrics.Metric]:
-    return [it for it in metrics.find(name, kind_of(spec)) if it.dimensions in scaled.levels]
+def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str | None) -> list[metrics.Metric]:
+    """None for a metric of one's own, of which nothing is known."""
+    found = () if name is None else metrics.find(name, kind_of(spec))
+    return [it for it in found if it.dimensions in scaled.levels]
 
 
 @error("IS530", "The metric of a step policy is published for what it scales.", _STEP, ModelSpec)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
     for path, scaled, step in steps(spec):
-        if not _metrics_of(spec, scaled, step.metric):
+        if step.metric is not None and not _metrics_of(spec, scaled, step.metric):
             fitting = [name for name in metrics.names(kind_of(spec)) if _metrics_of(spec, scaled, name)]
             message = f"what scales here publishes no metric `{step.metric}`"
             yield Finding((*path, "metric"), message, choose(step.metric, fitting))

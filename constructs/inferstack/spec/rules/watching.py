@@ -1,0 +1,31 @@
+"""All that becomes an alarm: read by the rules on alarms of both sorts."""
+
+from collections.abc import Iterator
+
+from inferstack.defaults import ALARM_EVALUATION_PERIODS, STEP_EVALUATION_PERIODS
+from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.autoscaling import StepPolicy
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.scaled import steps
+
+
+def alarm_rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
+    """The spec's own rules, with their paths."""
+    if isinstance(spec.alarms, Alarms):
+        for index, rule in enumerate(spec.alarms.rules):
+            yield ("alarms", "rules", index), rule
+
+
+def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy, int]]:
+    """Rules and step policies: where, what, and how many periods they look at."""
+    for path, rule in alarm_rules(spec):
+        yield path, rule, looked_at(rule)
+    for path, _, step in steps(spec):
+        default = STEP_EVALUATION_PERIODS.value
+        yield path, step, default if step.evaluation_periods is None else step.evaluation_periods
+
+
+def looked_at(rule: AlarmRule) -> int:
+    """How many periods a rule looks at."""
+    return ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
