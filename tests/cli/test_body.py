@@ -1,10 +1,13 @@
 """``inferstack body`` as a user meets it: files in, a body and the command that sends it out; and back."""
 
 import json
+import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -106,6 +109,88 @@ def test_a_file_that_is_no_array_is_named(
     assert said in capsys.readouterr().err
 
 
+def npy(header: str) -> bytes:
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+
+
+DAMAGED = {
+    "X=lies.npy": npy("{'descr':'<f4','fortran_order':False,'shape':(100000000000000,)}\n"),
+    "X=long.npy": npy("{'descr':'<f4','fortran_order':False,'shape':(99999999999999999999,)}\n"),
+    "X=open.npy": npy("{'descr':'<f4'\n"),
+    "X=set.npy": npy("{{}}\n"),
+    "X=deep.npy": npy("-" * 9000 + "1"),
+    "X=spaces.npy": npy(" " * 60_000 + "{}\n"),
+    "T=no_character.npy": npy("{'descr':'<U1','fortran_order':False,'shape':(1,1)}\n") + b"\xff\xff\xff\x7f",
+    "X=deep.json": b"[" * 200_000,
+}
+
+
+@pytest.mark.parametrize("written", DAMAGED)
+def test_a_damaged_file_is_no_bug_of_ours(
+    body: Command, written: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written.partition("=")[2]
+    Path(file).write_bytes(DAMAGED[written])
+    assert body("one.yaml", "--input", written) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(f"inferstack: {file}: it cannot be read: ")
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("damage", ["no array", "encrypted", "unknown compression", "cut off"])
+def test_a_damaged_collection_is_no_bug_of_ours(
+    body: Command, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ZipFile("bad.npz", "w") as made:
+        made.writestr("X.npy", b"text" if damage == "no array" else Path("x.npy").read_bytes())
+    content = bytearray(Path("bad.npz").read_bytes())
+    entry = content.find(b"PK\x01\x02")
+    content[entry + 8] = damage == "encrypted"
+    content[entry + 10] = 77 if damage == "unknown compression" else 0
+    Path("bad.npz").write_bytes(content[:40] if damage == "cut off" else content)
+    assert body("one.yaml", "--input", "bad.npz") == 1
+    assert capsys.readouterr().err.startswith("inferstack: bad.npz: it cannot be read: ")
+
+
+def test_a_name_twice_in_one_file_is_refused(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("twice.json").write_text('{"X": [[1, 2]], "X": [[3, 4]]}')
+    with ZipFile("twice.npz", "w") as made:
+        made.writestr("X.npy", Path("x.npy").read_bytes())
+        made.writestr("X", Path("x.npy").read_bytes())
+    assert body("one.yaml", "--input", "twice.json", "--input", "twice.npz") == 1
+    assert capsys.readouterr().err.count("the input `X` comes twice") == 2
+
+
+@pytest.mark.parametrize(("name", "found"), [("x.npz", "x.npy"), ("both.npy", "both.npz")])
+def test_a_file_is_what_its_name_says(
+    body: Command, name: str, found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(found).rename(name)
+    assert body("one.yaml", "--input", name if name == "x.npz" else f"X={name}") == 1
+    assert "whatever its name" in capsys.readouterr().err
+
+
+def test_a_pipe_is_not_waited_for(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe.npy")
+    assert body("one.yaml", "--input", "X=pipe.npy") == 1
+    assert "no regular file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_half_a_character_is_refused(
+    body: Command, form: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("t.json").write_text('[["\\ud83d"]]')
+    assert body("one.yaml", "--input", "X=x.npy", "--input", "T=t.json", *form) == 1
+    assert "`T`: '\\ud83d' has half a character" in capsys.readouterr().err
+
+
+def test_names_from_files_do_nothing_to_a_terminal(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("red.json").write_text('{"\\u001b[31mX": [[1, 2]]}')
+    assert body("one.yaml", "--input", "red.json") == 1
+    assert "\x1b" not in capsys.readouterr().err
+
+
 def test_nothing_is_unpickled(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
     np.save("evil.npy", np.array([Path("x")], dtype=object), allow_pickle=True)
     assert body("one.yaml", "--input", "X=evil.npy") == 1
@@ -165,6 +250,16 @@ def test_an_answer_is_shown_and_written(body: Command, capsys: pytest.CaptureFix
     assert json.loads(Path("a.json").read_text()) == {"file": [[1, 2]], "W": ["hi"]}
     assert body(*answer, "--out", "a.csv") == 1
     assert "ends in .npz or .json" in capsys.readouterr().err
+
+
+def test_nan_is_not_written_as_json_which_has_none(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = [{"name": "Y", "datatype": "FP32", "shape": [1], "parameters": {"binary_data_size": 4}}]
+    header = json.dumps({"outputs": outputs}).encode()
+    Path("answer.bin").write_bytes(header + np.array([np.nan], np.float32).tobytes())
+    answer = ("--read", "answer.bin", "--content-type", f"{BINARY}{len(header)}")
+    assert (body(*answer, "--out", "a.npz"), body(*answer, "--out", "a.json")) == (0, 1)
+    assert "write a .npz file" in capsys.readouterr().err
+    assert not Path("a.json").exists()
 
 
 def test_an_answer_is_held_against_what_the_spec_declares(

@@ -154,6 +154,10 @@ def answer(outputs: list[dict[str, object]], values: bytes = b"") -> tuple[bytes
     return header + values, f"{BINARY}{len(header)}" if values else "application/json"
 
 
+def sized(size: int) -> dict[str, object]:
+    return {"name": "Y", "datatype": "FP32", "shape": [1], "parameters": {"binary_data_size": size}}
+
+
 def test_an_answer_is_read_in_both_forms() -> None:
     binary = {"name": "Y", "datatype": "FP32", "shape": [2], "parameters": {"binary_data_size": 8}}
     text = {"name": "W", "datatype": "BYTES", "shape": [1], "data": ["grün"]}
@@ -178,6 +182,12 @@ def test_an_answer_is_read_in_both_forms() -> None:
             answer([{"name": "Y", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 6}}], b"\7\0\0\0ab"),
             "a text is longer than what came",
         ),
+        (answer([sized(-4)], b"12345678"), "`Y` has -4 bytes"),
+        (answer([sized(4)], b"123456"), "2 bytes are left over"),
+        (answer([sized(4), sized(4)], b"12345678"), "`Y` comes twice"),
+        ((b"{}", f"{BINARY}-2"), "`-2` is no length"),
+        ((b"[" * 200_000, "application/json"), "no answer of Triton's protocol"),
+        (answer([{"name": "Y", "datatype": "BYTES", "shape": [1], "data": ["\ud800"]}]), "`Y`: .* half a character"),
     ],
 )
 def test_what_is_no_answer_is_said_in_words(body: tuple[bytes, str], said: str) -> None:

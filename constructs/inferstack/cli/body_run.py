@@ -11,6 +11,7 @@ from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import load_spec
+from inferstack.spec.problem import printable
 from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton
 from inferstack.spec.walk import is_async
 from inferstack.spec.words import choose
@@ -97,7 +98,7 @@ def _invocation() -> Any:
 
 def _refused(problems: tuple[str, ...]) -> int:
     for problem in problems:
-        tell(f"inferstack: {problem}")
+        tell(f"inferstack: {printable(problem)}")
     return 1
 
 
@@ -139,7 +140,7 @@ def _show(arrays: Any, margin: str) -> None:
     for name, array in arrays.items():
         first = ", ".join(_value(it) for it in array.ravel()[:_SHOWN].tolist())
         more = ", …" if array.size > _SHOWN else ""
-        print(f"{margin}{name} {type_of(array)} {list(array.shape)} = {first}{more}")
+        print(f"{margin}{printable(name)} {type_of(array)} {list(array.shape)} = {first}{more}")
 
 
 def _value(value: object) -> str:

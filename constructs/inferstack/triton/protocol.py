@@ -54,8 +54,11 @@ def header_length(content_type: str) -> int | None:
     """Length of the JSON that values stand behind, from SageMaker's content type; None if it is no such.
 
     Raises:
-        ValueError: when the length is no number.
+        ValueError: when the length is no number of bytes.
     """
     if not content_type.startswith(BINARY):
         return None
-    return int(content_type.removeprefix(BINARY))
+    length = content_type.removeprefix(BINARY)
+    if not (length.isascii() and length.isdigit()):
+        raise ValueError(f"`{length}` is no length")
+    return int(length)

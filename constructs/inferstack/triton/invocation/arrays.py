@@ -125,15 +125,23 @@ def texts(array: Array) -> Iterator[bytes]:
     """The texts of an array, whichever of numpy's ways it holds them.
 
     Raises:
-        BodyError: for an object that is no text.
+        BodyError: for an object that is no text, and for a text with half a character.
     """
     for value in array.ravel():
         if isinstance(value, bytes):
             yield bytes(value)
         elif isinstance(value, str):
-            yield value.encode()
+            yield _utf8(value)
         else:
             raise BodyError([f"{_shortened(value)} is no text"])
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise BodyError([f"{_shortened(text)!a} has half a character, {half}"]) from None
 
 
 def is_exact_bf16(array: Array) -> bool:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.triton.declared import deviations
-from inferstack.triton.invocation.arrays import Array, from_bytes, from_json, to_bytes, to_json
+from inferstack.triton.invocation.arrays import Array, from_bytes, from_json, texts, to_bytes, to_json
 from inferstack.triton.invocation.checking import mismatches
 from inferstack.triton.invocation.errors import BodyError
-from inferstack.triton.protocol import BINARY, JSON, data_type, header_length, without_json
+from inferstack.triton.protocol import BINARY, BYTES, JSON, data_type, header_length, without_json
 
 Parameter = str | int | bool
 
@@ -99,31 +99,38 @@ def _answered(content: bytes, content_type: str) -> list[_Output]:
         answer = json.loads(content if length is None else content[:length])
         if "outputs" not in answer:
             raise BodyError([f"the model answered: {answer['error']}"])
-        return list(_outputs(answer["outputs"], b"" if length is None else content[length:]))
+        return _outputs(answer["outputs"], b"" if length is None else content[length:])
     except BodyError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"the body is no answer of Triton's protocol with the content type {content_type}"
         raise BodyError([f"{what}: {error}"]) from None
 
 
-def _outputs(outputs: list[dict[str, Any]], values: bytes) -> Iterator[_Output]:
+def _outputs(outputs: list[dict[str, Any]], values: bytes) -> list[_Output]:
+    found: dict[str, _Output] = {}
     for output in outputs:
         name, kind, shape = output["name"], output["datatype"], tuple(output["shape"])
+        if name in found:
+            raise BodyError([f"`{name}` comes twice"])
         size = output.get("parameters", {}).get("binary_data_size")
         if size is None:
             array = _of(name, from_json, output["data"], kind, shape)
-            yield _Output(name, kind, array if kind != "BYTES" else _of(name, _as_bytes, array))
+            array = array if kind != BYTES else _of(name, _as_bytes, array)
+            found[name] = _Output(name, kind, array)
             continue
-        if size > len(values):
+        if not 0 <= size <= len(values):
             raise BodyError([f"`{name}` has {size} bytes, and {len(values)} are left: the body is cut off"])
         own, values = values[:size], values[size:]
-        yield _Output(name, kind, _of(name, from_bytes, own, kind, shape))
+        found[name] = _Output(name, kind, _of(name, from_bytes, own, kind, shape))
+    if values:
+        raise BodyError([f"{len(values)} bytes are left over, which belong to none of the outputs"])
+    return list(found.values())
 
 
 def _as_bytes(array: Array) -> Array:
     flat = array.ravel()
-    flat[:] = [text.encode() for text in flat]
+    flat[:] = list(texts(flat))
     return flat.reshape(array.shape)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from inferstack.triton.invocation.arrays import Array, from_json
 from inferstack.triton.invocation.errors import BodyError
 from inferstack.triton.protocol import data_type
 
+_ONLY = ""
 
 def read_inputs(config: Any, files: Iterable[tuple[str | None, Path]]) -> dict[str, Array]:
     """The inputs in some files, each with the name of the input that it is for, or None if it has the names.
@@ -38,22 +39,73 @@ def read_inputs(config: Any, files: Iterable[tuple[str | None, Path]]) -> dict[s
 
 
 def _read(config: Any, name: str | None, file: Path) -> dict[str, Array]:
-    try:
-        match file.suffix:
-            case ".npy" if name is not None:
-                return {name: np.load(file, allow_pickle=False)}
-            case ".npz" if name is None:
-                with np.load(file, allow_pickle=False) as archive:
-                    return {key: archive[key] for key in archive.files}
-            case ".json":
-                values = json.loads(file.read_text(encoding="utf-8"))
-                return _of_json(config, values if name is None else {name: values})
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        if isinstance(error, BodyError):
-            raise
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise BodyError([f"it cannot be read: {why}"]) from None
+    # Opening a pipe would wait for its other end.
+    if file.exists() and not file.is_file():
+        raise BodyError(["it is no regular file"])
+    match file.suffix:
+        case ".npy" if name is not None:
+            return {name: _by_name(file)[_ONLY]}
+        case ".npz" if name is None:
+            return _by_name(file)
+        case ".json":
+            values = _json(file)
+            return _of_json(config, values if name is None else {name: values})
     raise BodyError(["write NAME=FILE.npy, NAME=FILE.json, FILE.npz or FILE.json"])
+
+
+def _by_name(file: Path) -> dict[str, Array]:
+    """What numpy wrote into a file, which its beginning tells and its name must say, too."""
+    try:
+        # Opened here, since numpy leaves open what it cannot read.
+        with file.open("rb") as opened:
+            return _arrays(np.load(opened, allow_pickle=False), file.suffix)
+    except BodyError:
+        raise
+    except Exception as error:
+        # Of a damaged file numpy says nearly anything, and MemoryError of one that lies about its size.
+        raise BodyError([f"it cannot be read: {_why(error)}"]) from None
+
+
+def _arrays(found: Any, suffix: str) -> dict[str, Array]:
+    if isinstance(found, np.ndarray) != (suffix == ".npy"):
+        raise ValueError(f"it is no {suffix}, whatever its name")
+    if isinstance(found, np.ndarray):
+        return {_ONLY: _readable(found)}
+    return _each_once((key, _readable(found[key])) for key in found.files)
+
+
+def _readable(found: Any) -> Array:
+    """An array whose values can all be had; of what is none numpy gives the bytes."""
+    if not isinstance(found, np.ndarray):
+        raise ValueError("it holds what is no array")
+    if found.dtype.kind == "U":
+        # Only now it is found out whether all of them are characters.
+        found.tolist()
+    return found
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+    except BodyError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise BodyError([f"it cannot be read: {_why(error)}"]) from None
+
+
+def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise BodyError([f"the input `{name}` comes twice"])
+        found[name] = value
+    return found
+
+
+def _why(error: Exception) -> str:
+    """The first line of what is wrong; numpy's next lines advise to trust the file."""
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return (said or type(error).__name__).splitlines()[0]
 
 
 def _of_json(config: Any, values: Any) -> dict[str, Array]:
@@ -68,7 +120,7 @@ def write_arrays(arrays: Mapping[str, Array], file: Path) -> None:
     """Writes arrays by name, as the ending of the file says: `.npz` or `.json`.
 
     Raises:
-        BodyError: for another ending, or texts in JSON that are not UTF-8.
+        BodyError: for another ending, or for what JSON has not: NaN, infinity, texts that are not UTF-8.
     """
     if file.suffix not in _WRITERS:
         raise BodyError([f"{file}: choose a name that ends in {' or '.join(_WRITERS)}"])
@@ -93,7 +145,13 @@ def _without_objects(name: str, array: Array) -> Array:
 
 
 def _write_json(arrays: Mapping[str, Array], file: BinaryIO) -> None:
-    file.write(f"{json.dumps(as_lists(arrays))}\n".encode())
+    try:
+        text = json.dumps(as_lists(arrays), allow_nan=False)
+    except BodyError:
+        raise
+    except ValueError:
+        raise BodyError(["JSON cannot carry NaN and infinity; write a .npz file"]) from None
+    file.write(f"{text}\n".encode())
 
 
 def as_lists(arrays: Mapping[str, Array]) -> dict[str, Any]:
