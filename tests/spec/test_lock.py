@@ -337,6 +337,9 @@ WRONG = {
     "markers of a merge": (conflicting, 2, "IS051", "conflict markers"),
     "a key twice": (twice, 6, "IS051", '"url" twice'),
     "a newer form": (changed("version", to=2), 2, "IS052", "version 2"),
+    "a form that never was": (changed("version", to=0), 1, "IS051", "version"),
+    "half a character": (changed("upload", "archives", "\ud800", to={}), 1, "IS051", "half a character"),
+    "half a character in a key": (changed("\udfff", to=1), 1, "IS051", "half a character"),
     "no version": (changed("version", to=None), 1, "IS051", "version"),
     "an unknown key": (changed("uplaod", to={}), 1, "IS051", "uplaod"),
     "a size below zero": (changed(*ARCHIVE, "size", to=-1), 1, "IS051", "size"),
@@ -364,6 +367,16 @@ def test_a_lock_that_is_none_is_refused_where_it_is_wrong(
     assert (problem.file, problem.line, problem.code) == (lock.as_posix(), line, code)
     assert said in problem.message
     assert problem.fix
+
+
+def test_a_lock_that_another_program_wrote_out_again_is_read(tmp_path: Path) -> None:
+    """Some write every character that is not ASCII as two escapes."""
+    file = lay_out_spec(tmp_path, ONE.replace("1/model.onnx:", "1/\U0001f600.onnx: weights/net.onnx, 1/model.onnx:"))
+    lock = write_lock(file)
+    assert "\\ud83d" not in lock.read_text("utf-8")
+    lock.write_text(json.dumps(json.loads(lock.read_text("utf-8"))))
+    assert "\\ud83d" in lock.read_text("utf-8")
+    assert found(file) == []
 
 
 def test_a_lock_of_endless_length_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

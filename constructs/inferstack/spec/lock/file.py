@@ -48,7 +48,7 @@ class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Uploads for the spec as it stands, and for stages that have one of their own."""
 
-    version: int
+    version: Annotated[int, Meta(ge=1)]
     upload: Upload | None = None
     stages: dict[str, Upload] = msgspec.field(default_factory=dict)
 

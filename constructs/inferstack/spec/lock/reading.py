@@ -1,6 +1,7 @@
 """A lock file as it is found: read whole, checked whole, before anything is made of it."""
 
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ LARGEST = 32 << 20
 """Bytes. A file of an archive takes about 200."""
 
 _CONFLICT = "<<<<<<< "
+# Escapes of half a character each: a pair is one, and one alone cannot be written, hashed or compared.
+_MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _RESTORE = "take it from version control again"
 
 
@@ -84,7 +87,9 @@ def _data(text: str, file: str) -> Any:
         fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
         raise SpecError([Problem(file, line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        data = json.loads(text, object_pairs_hook=_unique)
+        if _MAY_BE_HALF.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         message = f"the lock is not JSON: {error.msg}"
         raise SpecError([Problem(file, error.lineno, error.colno, MALFORMED, message, _RESTORE)]) from None
@@ -93,8 +98,9 @@ def _data(text: str, file: str) -> Any:
         message = f'the lock says "{error}" twice in one place'
         raise SpecError([Problem(file, at, 1, MALFORMED, message, _RESTORE)]) from None
     except (RecursionError, ValueError):
-        message = "the lock holds what no lock does: endless nesting, or numbers of endless length"
+        message = "the lock holds what no lock does: endless nesting, endless numbers, or half a character"
         raise SpecError([Problem(file, 1, 1, MALFORMED, message, _RESTORE)]) from None
+    return data
 
 
 class _TwiceError(Exception):
