@@ -303,6 +303,18 @@ def test_long_work_shows_a_bar_on_a_terminal_and_clears_it(monkeypatch: pytest.M
     assert shown.count("\r") < 110
 
 
+def test_a_bar_stays_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+    def work() -> None:
+        with bar("packing some/long/folder/model.tar.gz", 100 << 20) as advance:
+            advance(100 << 20)
+
+    [shown] = [line for line in on_a_terminal(work, monkeypatch).split("\r") if "[" in line and "%" in line]
+    assert shown.startswith("…folder/model.tar.gz [###")
+    assert len(shown) == 59
+
+
 def test_short_work_shows_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     def work() -> None:
         with bar("model.tar.gz", 1000) as advance:

@@ -1,11 +1,14 @@
 """The files of an archive as the container finds them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from support.rehearsal import spec
 
 from inferstack.spec.check import load_spec
+from inferstack.triton.archive.packing import Progress, Watch, unwatched
 from inferstack.triton.messages import parse_text
 from inferstack.triton.model import FilePlace, Place
 from inferstack.triton.rehearsal.layout import LaidOut
@@ -42,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _lay_out(folder: Path) -> LaidOut:
+def _lay_out(folder: Path, watch: Watch = unwatched) -> LaidOut:
     [repository] = repositories_of(load_spec(folder / "spec.yaml").spec, folder)
 
     def locate(place: Place) -> FilePlace:
@@ -50,7 +53,7 @@ def _lay_out(folder: Path) -> LaidOut:
 
     scratch = folder / "scratch"
     scratch.mkdir()
-    [laid_out] = pack_and_lay_out({folder / "out": repository}, scratch, [folder], locate, {})
+    [laid_out] = pack_and_lay_out({folder / "out": repository}, scratch, [folder], locate, {}, watch)
     assert [left.name for left in scratch.iterdir()] == ["empty-weights"]
     return laid_out
 
@@ -79,3 +82,19 @@ def test_the_users_own_files_stay_as_they_are(folder: Path) -> None:
     before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     _lay_out(folder)
     assert {file: file.read_bytes() for file in before} == before
+
+
+def test_packing_and_unpacking_can_be_watched_to_their_end(folder: Path) -> None:
+    left: dict[str, int] = {}
+
+    @contextmanager
+    def watch(label: str, total: int) -> Iterator[Progress]:
+        left[label] = total
+
+        def advance(done: int) -> None:
+            left[label] -= done
+
+        yield advance
+
+    _lay_out(folder, watch)
+    assert left == {"packing model.tar.gz": 0, "unpacking model.tar.gz": 0}

@@ -3,8 +3,10 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
 
 _WIDTH = 30
+_BESIDE_LABEL = _WIDTH + len(" [] 100 % ")
 _WORTH_IT = 64 << 20
 
 
@@ -29,7 +31,7 @@ class _Bar:
     """Draws only when a percent is full: a terminal is slower than a disk."""
 
     def __init__(self, label: str, total: int) -> None:
-        self._label, self._total = label, total
+        self._label, self._total = _shortened(label), total
         self._done, self._percent = 0, -1
 
     def advance(self, done: int) -> None:
@@ -47,3 +49,9 @@ class _Bar:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def _shortened(label: str) -> str:
+    """The end of a label that would not stand in one line: what breaks is not cleared."""
+    room = max(1, get_terminal_size().columns - _BESIDE_LABEL)
+    return label if len(label) <= room else f"…{label[len(label) - room + 1 :]}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from inferstack.cli.component import blocks_of
 from inferstack.cli.package_check import as_deployed, block_for, inspected, problems_of
+from inferstack.cli.progress import bar
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
@@ -40,7 +41,9 @@ def run(loaded: LoadedSpec, options: argparse.Namespace) -> int:
     if not chosen:
         tell(f"{options.spec}: nothing to rehearse: the spec has no `triton` block")
         return 0
-    rehearsals = [replace(it, allowed=(*it.allowed, *options.allow), log=options.log) for it in chosen]
+    rehearsals = [
+        replace(it, allowed=(*it.allowed, *options.allow), log=options.log, watch=bar) for it in chosen
+    ]
     if options.log is not None:
         options.log.write_bytes(b"")
     try:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +17,17 @@ from inferstack.triton.archive.tar_writing import TarStream
 
 Progress = Callable[[int], None]
 """Is told of the bytes done since it was last told."""
+Watch = Callable[[str, int], AbstractContextManager[Progress]]
+"""Makes a progress for work with a label and a number of bytes."""
 
 
 def silent(_: int) -> None:
     """Progress that nobody watches."""
+
+
+def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
+    """For work that nobody watches."""
+    return nullcontext(silent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from inferstack.triton.archive.packing import Watch, unwatched
 from inferstack.triton.archive.tar_reading import UnreadableError
 from inferstack.triton.archive.unpacking import unpack
 from inferstack.triton.backends import is_ensemble
@@ -52,7 +53,13 @@ class LaidOut:
         return stateful if is_ensemble(config) else bool(config.HasField("sequence_batching"))
 
 
-def lay_out(archive: Path, repository: Repository, target: Path, packages: Mapping[str, str]) -> LaidOut:
+def lay_out(
+    archive: Path,
+    repository: Repository,
+    target: Path,
+    packages: Mapping[str, str],
+    watch: Watch = unwatched,
+) -> LaidOut:
     """Unpacks an archive, which holds a repository, into the folder ``target``, and makes that.
 
     ``packages``, with their versions, can run models in place of backends that the server lacks.
@@ -62,7 +69,8 @@ def lay_out(archive: Path, repository: Repository, target: Path, packages: Mappi
     """
     target.mkdir(parents=True)
     try:
-        unpack(archive, target, _wanted(repository, packages))
+        with watch(f"unpacking {repository.archive}", archive.stat().st_size) as progress:
+            unpack(archive, target, _wanted(repository, packages), progress)
     except UnreadableError as error:
         raise RehearsalRefused(f"{repository.archive} cannot be unpacked: {error}") from None
     except OSError as error:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from inferstack.triton.archive.packing import pack
+from inferstack.triton.archive.packing import Watch, pack, unwatched
 from inferstack.triton.archive.plan import Locate, Plan, plan_archives
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rehearsal.layout import LaidOut, is_weight, lay_out
@@ -18,6 +18,7 @@ def pack_and_lay_out(
     allowed: Sequence[Path],
     locate: Locate,
     packages: Mapping[str, str],
+    watch: Watch = unwatched,
 ) -> Iterator[LaidOut]:
     """Packs the archives of repositories and unpacks each into the folder that is its key.
 
@@ -32,15 +33,16 @@ def pack_and_lay_out(
     complete = [_without_missing_weights(repository, empty) for repository in repositories.values()]
     plans = plan_archives(complete, [*allowed, scratch], locate)
     for (target, repository), plan in zip(repositories.items(), plans, strict=True):
-        archive = _packed(plan, scratch / "packed.tar.gz")
-        yield _with_notes(lay_out(archive, repository, target, packages), repository)
+        archive = _packed(plan, scratch / "packed.tar.gz", watch)
+        yield _with_notes(lay_out(archive, repository, target, packages, watch), repository)
         # Two copies of large weights are more than many disks have.
         archive.unlink()
 
 
-def _packed(plan: Plan, target: Path) -> Path:
+def _packed(plan: Plan, target: Path, watch: Watch) -> Path:
     try:
-        return pack(plan, target).path
+        with watch(f"packing {plan.archive}", plan.unpacked_size) as progress:
+            return pack(plan, target, progress).path
     except OSError as error:
         raise RehearsalRefused(f"{target} cannot be written: {error.strerror}; {NO_ROOM}") from None
 

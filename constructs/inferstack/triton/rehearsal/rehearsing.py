@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from inferstack.triton.archive.packing import Watch, unwatched
 from inferstack.triton.archive.plan import Locate
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal.confinement import Confinement
@@ -24,7 +25,8 @@ class Rehearsal:
     finds places in the spec's file, both as for packing. ``python`` is the interpreter whose environment has
     the server and what the models import. ``seconds``: the longest wait for a start and for each answer.
     ``log``: what the server's log is added to, if anything. ``archives`` are files that hold the
-    repositories, one for each; without them the repositories are packed.
+    repositories, one for each; without them the repositories are packed. ``watch`` is told how far packing
+    and unpacking have come.
     """
 
     repositories: Sequence[Repository]
@@ -35,6 +37,7 @@ class Rehearsal:
     seconds: float
     log: Path | None = None
     archives: Sequence[Path] = ()
+    watch: Watch = unwatched
 
 
 def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
@@ -71,11 +74,12 @@ def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
     packages = host.server.packages
     if rehearsal.archives:
         for archive, (target, repository) in zip(rehearsal.archives, targets.items(), strict=True):
-            yield lay_out(archive, repository, target, packages)
+            yield lay_out(archive, repository, target, packages, rehearsal.watch)
         return
     scratch = host.confinement.folder / "packed"
     scratch.mkdir()
-    yield from pack_and_lay_out(targets, scratch, rehearsal.allowed, rehearsal.locate, packages)
+    allowed, locate = rehearsal.allowed, rehearsal.locate
+    yield from pack_and_lay_out(targets, scratch, allowed, locate, packages, rehearsal.watch)
 
 
 def _folder(repository: Repository) -> str:
