@@ -1,11 +1,17 @@
 """The role can do what the spec implies, and nothing else."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from support.damaged_specs import FILES
 from support.resolving import Resolved, of_type, only
+
+from inferstack.resolve import resolve_template
+from inferstack.spec.check import load_spec
+from inferstack.spec.problem import SpecError
 
 POLICY = "AWS::IAM::ManagedPolicy"
 
@@ -16,6 +22,26 @@ def statements(template: dict[str, Any]) -> dict[str, Any]:
 
 def plain(value: Any) -> str:
     return json.dumps(value)
+
+
+SHAPES = sorted((Path(__file__).parents[1] / "shapes").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", [*FILES, *SHAPES], ids=lambda file: file.stem)
+def test_a_statement_of_the_spec_cannot_have_the_name_of_one_that_is_made(file: Path, resolve: Resolved) -> None:
+    loaded = load_spec(file)
+    if isinstance(loaded.spec.execution_role, str):
+        return
+    template = resolve_template(loaded.spec, region="us-east-1", source_of=loaded.source_of)
+    documents = [it["PolicyDocument"] for it in of_type(template, POLICY).values()]
+    sids = {it["Sid"] for document in documents for it in document["Statement"] if "Sid" in it}
+    role = loaded.spec.execution_role
+    made = sids - {it.sid for it in (() if role is None else role.statements)}
+    assert made
+    for sid in made:
+        statement = f"{{sid: {sid}, action: [s3:GetObject], resource: ['arn:aws:s3:::b/*']}}"
+        with pytest.raises(SpecError, match="IS825"):
+            resolve("single", f"execution_role: {{statements: [{statement}]}}")
 
 
 def test_one_archive_is_read_and_nothing_beside_it(resolve: Resolved) -> None:

@@ -88,7 +88,7 @@ _MOST_POLICIES = 8
 _OUR_SIDS = re.compile(
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
     "|GrantKeysByAlias|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
-    "|WriteLogs|PublishMetrics)[0-9]*"
+    "|LookAtRollbackAlarms|WriteLogs|PublishMetrics)[0-9]*(Part[0-9]+)?"
 )
 _EACH = ("Equals", "NotEquals")
 _ORDER = ("LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals")
