@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.locking import COMPONENTS, MANY, ONE, lay_out_spec
+from support.locking import COMPONENTS, MANY, ONE, SEVERAL, lay_out_spec, own
 from support.s3 import ACCOUNT, BUCKET, Answer, Cloud, Faults
 
 from inferstack.cli import main
@@ -45,7 +45,12 @@ def package(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Co
 
 
 def upload() -> dict[str, object]:
-    return json.loads(Path("a.lock.json").read_text("utf-8"))["upload"]
+    (only,) = uploads().values()
+    return only
+
+
+def uploads() -> dict[str, dict[str, object]]:
+    return json.loads(Path("a.lock.json").read_text("utf-8"))["uploads"]
 
 
 def test_an_archive_is_uploaded_and_the_lock_says_where(
@@ -117,6 +122,63 @@ def test_an_inference_component_is_uploaded(package: Command, cloud: Cloud) -> N
     assert package() == 0
     (key,) = cloud.objects()
     assert key.startswith("parts/model-sha256-")
+
+
+def test_each_component_is_uploaded_to_its_own_place(package: Command, cloud: Cloud) -> None:
+    cloud.bucket("acme-dogs")
+    Path("a.yaml").write_text(SEVERAL.replace(f"{BUCKET}/dogs", "acme-dogs/dogs"))
+    assert package() == 0
+    ((cats, content),) = cloud.objects().items()
+    assert content == Path("packages/a/cats/model.tar.gz").read_bytes()
+    ((dogs, content),) = cloud.objects("acme-dogs").items()
+    assert content == Path("packages/a/dogs/model.tar.gz").read_bytes()
+    assert [it["url"] for it in uploads().values()] == [f"s3://acme-dogs/{dogs}", f"s3://{BUCKET}/{cats}"]
+    assert check_file("a.yaml") == []
+
+
+def test_new_weights_of_one_component_send_one_archive(package: Command, faults: Faults, cloud: Cloud) -> None:
+    Path("a.yaml").write_text(SEVERAL)
+    package()
+    before = uploads()
+    Path("weights/dogs.onnx").write_text("wolf")
+    assert package() == 0
+    assert faults.operations().count("PutObject") == 3
+    assert len(cloud.objects()) == 3
+    changed = [location for location, it in uploads().items() if it != before[location]]
+    assert changed == [f"s3://{BUCKET}/dogs/model.tar.gz"]
+
+
+def test_an_archive_that_components_share_is_sent_once(package: Command, faults: Faults, cloud: Cloud) -> None:
+    shared = own("birds", "net", f"s3://{BUCKET}/cats/model.tar.gz", "# whichever answers")
+    Path("a.yaml").write_text(SEVERAL + shared)
+    assert package() == 0
+    assert faults.operations().count("PutObject") == len(cloud.objects()) == 2
+    assert check_file("a.yaml") == []
+
+
+def test_an_upload_that_fails_halfway_leaves_the_lock_as_it_was_and_is_continued(
+    package: Command, faults: Faults, cloud: Cloud
+) -> None:
+    Path("a.yaml").write_text(SEVERAL)
+    faults.answers["PutObject"] = [None, (400, "ExpiredToken", "The token is expired.")]
+    assert package() == 1
+    assert len(cloud.objects()) == 1
+    assert not Path("a.lock.json").exists()
+    faults.answers.clear()
+    faults.seen.clear()
+    assert package() == 0
+    assert faults.operations().count("PutObject") == 1
+    assert check_file("a.yaml") == []
+
+
+def test_a_bucket_that_only_one_component_lacks_is_noticed_before_anything_is_packed(
+    package: Command, cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.yaml").write_text(SEVERAL.replace(f"{BUCKET}/dogs", "acme-dogs/dogs"))
+    assert package() == 1
+    assert "the bucket acme-dogs cannot be used" in capsys.readouterr().err
+    assert not Path("packages").exists()
+    assert cloud.objects() == {}
 
 
 def test_a_bucket_may_be_named_by_account_and_region(package: Command, cloud: Cloud) -> None:

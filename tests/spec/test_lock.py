@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.locking import COMPONENTS, MANY, ONE, lay_out_spec, write_lock
+from support.locking import COMPONENTS, MANY, ONE, SEVERAL, lay_out_spec, own, write_lock
 
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import check_file, in_region, load_spec, parse_spec
@@ -322,10 +322,11 @@ def a_folder(lock: Path) -> None:
 
 def twice(lock: Path) -> None:
     text = lock.read_text()
-    lock.write_text(text.replace('  "url":', '  "url": "s3://x/",\n  "url":'))
+    lock.write_text(text.replace('   "url":', '   "url": "s3://x/",\n   "url":'))
 
 
-ARCHIVE = ("upload", "archives", "model.tar.gz")
+UPLOAD = ("uploads", "s3://acme-models/one/model.tar.gz")
+ARCHIVE = (*UPLOAD, "archives", "model.tar.gz")
 WRONG = {
     "no JSON": (replaced_by(b'{\n "version": 1,\n}'), 3, "IS051", "not JSON"),
     "empty": (replaced_by(b""), 1, "IS051", "not JSON"),
@@ -338,17 +339,17 @@ WRONG = {
     "a key twice": (twice, 6, "IS051", '"url" twice'),
     "a newer form": (changed("version", to=2), 2, "IS052", "version 2"),
     "a form that never was": (changed("version", to=0), 1, "IS051", "version"),
-    "half a character": (changed("upload", "archives", "\ud800", to={}), 1, "IS051", "half a character"),
+    "half a character": (changed(*UPLOAD, "archives", "\ud800", to={}), 1, "IS051", "half a character"),
     "half a character in a key": (changed("\udfff", to=1), 1, "IS051", "half a character"),
     "no version": (changed("version", to=None), 1, "IS051", "version"),
     "an unknown key": (changed("uplaod", to={}), 1, "IS051", "uplaod"),
     "a size below zero": (changed(*ARCHIVE, "size", to=-1), 1, "IS051", "size"),
     "a digest that is none": (changed(*ARCHIVE, "sha256", to="abc"), 1, "IS051", "sha256"),
-    "no archives": (changed("upload", "archives", to={}), 1, "IS051", "archives"),
+    "no archives": (changed(*UPLOAD, "archives", to={}), 1, "IS051", "archives"),
     "another digest": (changed(*ARCHIVE, "sha256", to="0" * 64), 5, "IS053", "is not where these archives are"),
-    "another bucket": (changed("upload", "url", to="s3://evil/one/model.tar.gz"), 5, "IS053", "s3://evil/one"),
+    "another bucket": (changed(*UPLOAD, "url", to="s3://evil/one/model.tar.gz"), 5, "IS053", "s3://evil/one"),
     "two archives for one": (
-        changed("upload", "archives", "b.tar.gz", to={"size": 1, "sha256": "0" * 64, "files": {}}),
+        changed(*UPLOAD, "archives", "b.tar.gz", to={"size": 1, "sha256": "0" * 64, "files": {}}),
         5,
         "IS051",
         "is one archive",
@@ -443,6 +444,136 @@ def test_archives_with_two_places_to_go_are_refused(tmp_path: Path) -> None:
     assert "`s3://acme-models/parts/model.tar.gz` or `s3://acme-models/b.tar.gz`" in problem.message
 
 
+# ---------------------------------------------------------------- several destinations
+
+AT_CATS = "s3://acme-models/cats/model.tar.gz"
+
+
+def test_each_component_gets_what_was_uploaded_for_it(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    lock = write_lock(file)
+    assert found(file) == []
+    cats, dogs = sorted(urls(file))
+    assert re.fullmatch(rf"s3://acme-models/cats/model-sha256-{DIGEST}\.tar\.gz", cats)
+    assert re.fullmatch(rf"s3://acme-models/dogs/model-sha256-{DIGEST}\.tar\.gz", dogs)
+    uploads = json.loads(lock.read_text())["uploads"]
+    assert {location: it["url"] for location, it in uploads.items()} == {
+        AT_CATS: cats,
+        "s3://acme-models/dogs/model.tar.gz": dogs,
+    }
+
+
+def differing(old: str, new: str) -> list[str]:
+    """The new lines, where as many lines are old."""
+    pairs = zip(old.splitlines(), new.splitlines(), strict=True)
+    return [one.strip() for before, one in pairs if before != one]
+
+
+def test_new_weights_of_one_component_are_a_few_lines_and_no_change_of_the_other_or_of_rights(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    lock = write_lock(file)
+    lock.write_text(re.sub(r'"uploaded": ".*?"', '"uploaded": "2020-01-02T03:04:05Z"', lock.read_text()))
+    before, old = lock.read_text(), template_of(file)
+    put("weights/dogs.onnx", "wolf")(file)
+    write_lock(file)
+    kinds = [line.partition('"')[2].partition('"')[0] for line in differing(before, lock.read_text())]
+    assert kinds == ["url", "uploaded", "sha256", "sha256"]
+    (line,) = differing(old, template_of(file))
+    assert re.fullmatch(rf'"ArtifactUrl": "s3://acme-models/dogs/model-sha256-{DIGEST}.tar.gz",?', line)
+
+
+def template_of(file: Path) -> str:
+    return json.dumps(resolve_template(load_spec(file).spec, region="us-east-1", source_of=str), indent=1)
+
+
+def test_the_role_may_read_every_version_of_each(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    write_lock(file)
+    text = template_of(file)
+    for name in ("cats", "dogs"):
+        assert f"acme-models/{name}/model-sha256-{'?' * 16}.tar.gz" in text
+
+
+def test_components_that_share_an_archive_share_what_was_uploaded(tmp_path: Path) -> None:
+    shared = own("birds", "net", AT_CATS, "# whichever answers")
+    file = lay_out_spec(tmp_path, SEVERAL + shared)
+    lock = write_lock(file)
+    assert found(file) == []
+    assert len(json.loads(lock.read_text())["uploads"]) == 2
+    assert template_of(file).count("s3://acme-models/cats/model-sha256-") == 2
+
+
+def test_a_renamed_component_has_the_weights_that_were_uploaded(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    write_lock(file)
+    edit("  cats:", "  lions:")(file)
+    assert found(file) == []
+
+
+OTHERS: dict[str, tuple[Change, str, int, str]] = {
+    "one more": (
+        lambda file: file.write_text(SEVERAL + own("birds", "net")),
+        "a.yaml",
+        38,
+        "nothing was uploaded for s3://acme-models/birds/model.tar.gz",
+    ),
+    "one less": (
+        lambda file: file.write_text(SEVERAL.replace(own("cats", "net"), "")),
+        "a.lock.json",
+        4,
+        f"archives were uploaded for {AT_CATS}, and the spec has no `triton` block for it",
+    ),
+    "one elsewhere": (
+        edit(AT_CATS, "s3://acme-models/lions/model.tar.gz"),
+        "a.yaml",
+        10,
+        f"nothing was uploaded for s3://acme-models/lions/model.tar.gz, only for {AT_CATS}",
+    ),
+    "other weights of one": (put("weights/dogs.onnx", "wolf"), "a.yaml", 32, "weights/dogs.onnx has another content"),
+    "another configuration of one": (edit("dims: [1]", "dims: [2]"), "a.yaml", 14, "with another configuration"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "name", "line", "said"), OTHERS.values(), ids=OTHERS)
+def test_what_differs_for_one_component_is_said_once(
+    change: Change, name: str, line: int, said: str, tmp_path: Path
+) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    write_lock(file)
+    change(file)
+    (problem,) = found(file)
+    assert (Path(problem.file).name, problem.line, problem.code) == (name, line, "IS054")
+    assert said in problem.message
+    assert problem.fix == f"run `inferstack package {file.as_posix()} --upload`, and commit a.lock.json"
+    write_lock(file)
+    assert found(file) == []
+
+
+def test_every_component_with_nowhere_to_go_is_said_at_once(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    write_lock(file)
+    for name in ("cats", "dogs"):
+        edit(f"s3://acme-models/{name}/model.tar.gz", f"'{{{{resolve:ssm:/models/{name}}}}}'")(file)
+    assert [(it.line, it.code) for it in found(file)] == [(10, "IS055"), (24, "IS055")]
+
+
+def test_an_archive_that_may_have_two_contents_is_refused(tmp_path: Path) -> None:
+    """Neither of two images says whether the models at the top are for it."""
+    image = "image: 111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
+    plain = "".join(
+        f"  {name}:\n    specification:\n      container: {{{image}, artifact_url: {AT_CATS}}}\n"
+        "      compute_resource_requirements: {min_memory_required_in_mb: 1024}\n"
+        for name in ("lions", "tigers")
+    )
+    top = ONE[ONE.index("triton:") :]
+    file = lay_out_spec(tmp_path, SEVERAL + top)
+    (tmp_path / "a.lock.json").write_text('{"version": 1}')
+    edit("inference_components:\n", f"inference_components:\n{plain}")(file)
+    (problem,) = found(file)
+    assert (problem.line, problem.code) == (18, "IS055")
+    assert f"{AT_CATS} would hold other models for one container than for another" in problem.message
+
+
 # ---------------------------------------------------------------- stages
 
 
@@ -481,6 +612,21 @@ def test_a_spec_that_is_uploaded_for_stages_only_is_deployed_for_stages_only(tmp
     assert found(file) == []
     with pytest.raises(SpecError, match="nothing was uploaded for"):
         load_spec(file)
+
+
+def test_what_a_stage_no_longer_has_is_said_where_the_lock_has_it_for_the_stage(tmp_path: Path) -> None:
+    stages = "stages: {prod: {inference_components: {}}}\n"
+    file = lay_out_spec(tmp_path, SEVERAL + stages)
+    write_lock(file)
+    lock = write_lock(file, "prod")
+    edit("{inference_components: {}}", "{inference_components: {cats: null}}")(file)
+    (problem,) = found(file)
+    before = lock.read_text().splitlines()[: problem.line]
+    assert AT_CATS in before[-1]
+    assert ' "stages": {' in before
+    assert "--stage prod --upload" in problem.fix
+    write_lock(file, "prod")
+    assert found(file) == []
 
 
 def test_uploads_of_stages_that_are_gone_leave_the_lock(tmp_path: Path) -> None:

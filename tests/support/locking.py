@@ -6,9 +6,10 @@ from support.archiving import lay_out, locate
 
 from inferstack.spec.check import load_spec
 from inferstack.spec.document import read_document
-from inferstack.spec.lock.destinations import destination_of
+from inferstack.spec.lock.destinations import destinations_of
+from inferstack.spec.lock.differences import repositories_for
 from inferstack.spec.lock.file import lock_path, written
-from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_upload
+from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_uploads
 from inferstack.spec.lock.reading import read_lock
 from inferstack.spec.stages import stage_names
 from inferstack.triton.archive.packing import pack
@@ -73,6 +74,35 @@ triton:
           {NET.rstrip()}
           files: {{1/model.onnx: weights/net.onnx}}
 """
+_NEEDS = "compute_resource_requirements: {min_memory_required_in_mb: 1024}"
+
+
+def own(name: str, weights: str, url: str = "", more: str = "") -> str:
+    """An inference component with a repository of its own, at the end of a spec."""
+    return f"""\
+  {name}:
+    specification:
+      {_NEEDS}
+      container:
+        {IMAGE}
+        artifact_url: {url or f"s3://acme-models/{name}/model.tar.gz"}
+        triton:
+          {more or "default_model: net"}
+          models:
+            net:
+              platform: onnxruntime_onnx
+              input: [{{name: X, data_type: TYPE_FP32, dims: [1]}}]
+              output: [{{name: Y, data_type: TYPE_FP32, dims: [1]}}]
+              files: {{1/model.onnx: weights/{weights}.onnx}}
+"""
+
+
+SEVERAL = f"""\
+kind: inference-components
+endpoint_name: several
+variant: {{instance_type: ml.c5.4xlarge, initial_instance_count: 1}}
+inference_components:
+{own("cats", "net")}{own("dogs", "dogs")}"""
 WEIGHTS = {
     "weights/net.onnx": "cats",
     "weights/dogs.onnx": "dogs",
@@ -94,11 +124,15 @@ def write_lock(spec: Path, stage: str | None = None) -> Path:
     loaded = load_spec(spec, stage=stage, locked=False)
     plans = plan_archives(repositories_of(loaded.spec, spec.parent), (spec.parent,), locate)
     packed = {plan.archive: pack(plan, spec.parent / "packages" / plan.archive) for plan in plans}
-    archives = {plan.archive: locked_archive(plan, packed[plan.archive], spec.parent) for plan in plans}
+    plans_by_name = {plan.archive: plan for plan in plans}
+    uploads = {}
+    for destination in destinations_of(loaded.spec, loaded.document):
+        archives = {name: it.archive for name, it in repositories_for(destination, spec.parent).items()}
+        locked = {name: locked_archive(plans_by_name[it], packed[it], spec.parent) for name, it in archives.items()}
+        uploads[destination.location] = upload_of(destination.location, locked)
     before = read_lock(lock_path(spec))
-    upload = upload_of(destination_of(loaded.spec, loaded.document).location, archives)
-    now = with_upload(
-        EMPTY if before is None else before, upload, stage=stage, stages=stage_names(read_document(spec))
+    now = with_uploads(
+        EMPTY if before is None else before, uploads, stage=stage, stages=stage_names(read_document(spec))
     )
     lock_path(spec).write_text(written(now), "utf-8")
     return lock_path(spec)

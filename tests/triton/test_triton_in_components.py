@@ -183,13 +183,3 @@ def test_a_check_does_not_guess(
 def test_a_component_without_check_is_wrong_usage(packed: Path) -> None:
     with pytest.raises(SystemExit):
         main(["package", "several.yaml", "--component", "a"])
-
-
-def test_archives_for_several_places_are_not_uploaded_as_one(
-    packed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["package", "several.yaml", "--upload"]) == 1
-    said = capsys.readouterr().err
-    assert "several.yaml:19:9: IS055" in said
-    assert "several model repositories" in said
-    assert not Path("several.lock.json").exists()

@@ -7,7 +7,7 @@ uploaded is found by its digest and stays.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.document import read_document
-from inferstack.spec.lock.destinations import destination_of
-from inferstack.spec.lock.file import Lock, Upload, lock_path, written
-from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_upload
+from inferstack.spec.lock.destinations import Destination, destinations_of
+from inferstack.spec.lock.differences import repositories_for
+from inferstack.spec.lock.file import Lock, Upload, Uploads, lock_path, written
+from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_uploads
 from inferstack.spec.lock.reading import read_lock
 from inferstack.spec.stages import stage_names
 from inferstack.triton.archive.atomic import complete_or_absent
@@ -37,7 +38,7 @@ from inferstack.triton.archive.plan import Plan
 class _Target:
     """Where archives go: the URL as the spec writes it, and what it means in the account."""
 
-    location: str
+    destination: Destination
     connection: Connection
     account: str | None
     client: Any
@@ -55,16 +56,18 @@ def make_and_upload(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable
     """
     if has_nothing_to_pack(loaded, spec):
         return 0
-    plans = plans_for(loaded, spec, out, allowed)
+    destinations = destinations_of(loaded.spec, loaded.document)
+    plans = {plan.archive: plan for plan in plans_for(loaded, spec, out, allowed)}
     lock = _lock_of(spec)
     try:
         with termination_interrupts():
-            target = _target(loaded)
-            if lock.of(loaded.stage) is None:
-                _tell_of_strangers(target, plans)
-            made = list(packed(plans, out))
-            found = _uploaded(target, plans, made, spec.parent)
-            _write_lock(found, spec, loaded.stage)
+            targets = list(_targets(destinations, loaded))
+            for target in targets:
+                if target.destination.location not in lock.of(loaded.stage):
+                    _tell_of_strangers(target, plans.keys())
+            made = dict(zip(plans, packed(plans.values(), out), strict=True))
+            uploads = {it.destination.location: _uploaded(it, plans, made, spec.parent) for it in targets}
+            _write_lock(uploads, spec, loaded.stage)
     except AccountError as error:
         raise Refusal(str(error)) from None
     return 0
@@ -78,22 +81,25 @@ def _lock_of(spec: Path) -> Lock:
     return EMPTY if lock is None else lock
 
 
-def _target(loaded: LoadedSpec) -> _Target:
-    location = destination_of(loaded.spec, loaded.document).location
+def _targets(destinations: Iterable[Destination], loaded: LoadedSpec) -> Iterator[_Target]:
     env = loaded.spec.env
     region, account = (None, None) if env is None else (env.region, env.account)
     connection = connect(region)
-    bucket = place_of(location, connection, account=account).bucket
-    client = client_for(bucket, connection, region=region)
-    return _Target(location, connection, account, client)
+    clients: dict[str, Any] = {}
+    for destination in destinations:
+        bucket = place_of(destination.location, connection, account=account).bucket
+        if bucket not in clients:
+            clients[bucket] = client_for(bucket, connection, region=region)
+        yield _Target(destination, connection, account, clients[bucket])
 
 
-def _tell_of_strangers(target: _Target, plans: Iterable[Plan]) -> None:
+def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
     """Archives that others put under a prefix are not found once the endpoint reads from a folder in it."""
-    if not target.location.endswith("/"):
+    location = target.destination.location
+    if not location.endswith("/"):
         return
-    place = target.place(target.location)
-    strangers = sorted({*archives_under(place, target.client)} - {plan.archive for plan in plans})
+    place = target.place(location)
+    strangers = sorted({*archives_under(place, target.client)} - {*archives})
     if strangers:
         more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
         tell(
@@ -102,27 +108,30 @@ def _tell_of_strangers(target: _Target, plans: Iterable[Plan]) -> None:
         )
 
 
-def _uploaded(target: _Target, plans: Iterable[Plan], made: Iterable[Packed], base: Path) -> Upload:
-    pairs = list(zip(plans, made, strict=True))
-    found = upload_of(
-        target.location, {plan.archive: locked_archive(plan, archive, base) for plan, archive in pairs}
-    )
-    for plan, archive in pairs:
-        url = f"{found.url}{plan.archive}" if found.url.endswith("/") else found.url
-        place = target.place(url)
-        with bar(f"{plan.archive} to {place.bucket}", archive.size) as progress:
-            new = upload(
-                target.client, Archive(archive.path, archive.size, archive.file_sha256), place, progress
-            )
-        print(f"{place}\n  {'uploaded' if new else 'was there already'}", flush=True)
+def _uploaded(target: _Target, plans: Mapping[str, Plan], made: Mapping[str, Packed], base: Path) -> Upload:
+    """Uploads what belongs to one destination; ``plans`` and what was ``made`` of them are by archive."""
+    archives = {
+        name: repository.archive for name, repository in repositories_for(target.destination, base).items()
+    }
+    locked = {name: locked_archive(plans[it], made[it], base) for name, it in archives.items()}
+    found = upload_of(target.destination.location, locked)
+    for name, archive in archives.items():
+        url = f"{found.url}{name}" if found.url.endswith("/") else found.url
+        _upload(target, archive, made[archive], target.place(url))
     return found
 
 
-def _write_lock(found: Upload, spec: Path, stage: str | None) -> None:
+def _upload(target: _Target, name: str, packed: Packed, place: Place) -> None:
+    with bar(f"{name} to {place.bucket}", packed.size) as progress:
+        new = upload(target.client, Archive(packed.path, packed.size, packed.file_sha256), place, progress)
+    print(f"{place}\n  {'uploaded' if new else 'was there already'}", flush=True)
+
+
+def _write_lock(uploads: Uploads, spec: Path, stage: str | None) -> None:
     path = lock_path(spec)
     # Read again, since somebody may have uploaded another stage meanwhile.
     before = _lock_of(spec)
-    now = with_upload(before, found, stage=stage, stages=stage_names(read_document(spec)))
+    now = with_uploads(before, uploads, stage=stage, stages=stage_names(read_document(spec)))
     if now == before:
         tell(f"{path}: unchanged")
         return

@@ -1,6 +1,6 @@
 """A spec with the URLs of what was uploaded for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,13 @@ from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import IN_PYTHON, Document
 from inferstack.spec.lock.codes import STALE
-from inferstack.spec.lock.destinations import Destination, destination_of
-from inferstack.spec.lock.file import Upload, lock_path
-from inferstack.spec.lock.reading import line_of, read_lock
+from inferstack.spec.lock.destinations import Destination, destinations_of
+from inferstack.spec.lock.file import Lock, Uploads, lock_path
+from inferstack.spec.lock.reading import keys_of, line_of_key, read_lock
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.triton.model import FilePlace, Place
+
+_WITHOUT = "delete the lock, and name the model's files in the spec"
 
 
 def apply_lock(spec: ModelSpec, document: Document, stage: str | None) -> tuple[ModelSpec, list[Problem]]:
@@ -25,21 +26,20 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None) -> tuple[
     """
     if document.file == IN_PYTHON:
         return spec, []
-    path = lock_path(document.file)
     try:
-        lock = read_lock(path)
+        lock = read_lock(lock_path(document.file))
         if lock is None:
             return spec, []
-        if not any(triton_blocks(spec)):
-            return spec, [] if lock.own(stage) is None else [_without_triton(path, lock.own(stage))]
-        destination = destination_of(spec, document)
+        destinations = destinations_of(spec, document)
     except SpecError as error:
         return spec, list(error.problems)
-    upload = lock.of(stage)
-    problems = list(_problems(spec, document, stage, destination, upload))
-    if problems or upload is None:
+    problems = list(_problems(destinations, lock, document, stage))
+    if problems:
         return spec, problems
-    return pointed(spec, destination, upload.url), []
+    deployed = spec
+    for destination in destinations:
+        deployed = pointed(deployed, destination, lock.of(stage)[destination.location].url)
+    return deployed, []
 
 
 def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
@@ -58,7 +58,7 @@ def has_only_stages(document: Document) -> bool:
         lock = read_lock(lock_path(document.file))
     except SpecError:
         return False
-    return lock is not None and lock.own(None) is None and bool(lock.stages)
+    return lock is not None and not lock.uploads and bool(lock.stages)
 
 
 def _with(value: Any, path: SpecPath, new: str) -> Any:
@@ -75,46 +75,51 @@ def _with(value: Any, path: SpecPath, new: str) -> Any:
             return tuple(_with(it, rest, new) if at == step else it for at, it in enumerate(value))
 
 
-def _without_triton(path: Path, upload: Upload | None) -> Problem:
-    location = "" if upload is None else upload.location
-    message = f"archives were uploaded for {location}, and the spec has no `triton` block"
-    at = line_of(f'"{location}"', path.read_text(encoding="utf-8"))
-    fix = "delete the lock, and name the model's files in the spec"
-    return Problem(path.as_posix(), at, 1, STALE, message, fix)
-
-
 def _problems(
-    spec: ModelSpec,
-    document: Document,
-    stage: str | None,
-    destination: Destination,
-    upload: Upload | None,
+    destinations: Sequence[Destination], lock: Lock, document: Document, stage: str | None
 ) -> Iterator[Problem]:
+    uploads = lock.of(stage)
+    declared = {destination.location for destination in destinations}
+    fix = _what_to_run(document, stage)
+    for destination in destinations:
+        for place, message in _found(destination, uploads, declared, Path(document.file).parent, stage):
+            path = () if isinstance(place, FilePlace) else place
+            at = place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(path))
+            yield Problem(at.file, at.line, at.column, STALE, message, fix, path=path)
+    if declared <= uploads.keys():
+        # Else they were moved, and that was said.
+        yield from _left_over(lock, declared, document, stage, fix if destinations else _WITHOUT)
+
+
+def _what_to_run(document: Document, stage: str | None) -> str:
     chosen = "" if stage is None else f" --stage {stage}"
     lock = lock_path(document.file).name
-    fix = f"run `inferstack package {document.file}{chosen} --upload`, and commit {lock}"
-    for place, message in _found(spec, document, stage, destination, upload):
-        at = place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(place))
-        path = () if isinstance(place, FilePlace) else place
-        yield Problem(at.file, at.line, at.column, STALE, message, fix, path=path)
+    return f"run `inferstack package {document.file}{chosen} --upload`, and commit {lock}"
+
+
+def _left_over(
+    lock: Lock, declared: Set[str], document: Document, stage: str | None, fix: str
+) -> Iterator[Problem]:
+    path = lock_path(document.file)
+    for location in lock.own(stage):
+        if location not in declared:
+            message = f"archives were uploaded for {location}, and the spec has no `triton` block for it"
+            at = line_of_key((*keys_of(stage), location), path.read_text(encoding="utf-8"))
+            yield Problem(path.as_posix(), at, 1, STALE, message, fix)
 
 
 def _found(
-    spec: ModelSpec,
-    document: Document,
-    stage: str | None,
-    destination: Destination,
-    upload: Upload | None,
+    destination: Destination, uploads: Uploads, declared: Set[str], base: Path, stage: str | None
 ) -> Iterator[tuple[Place, str]]:
-    # Both bring protobuf, which a spec without a lock need not pay for.
+    # It brings protobuf, which a spec without a lock need not pay for.
     from inferstack.spec.lock.differences import differences  # noqa: PLC0415
-    from inferstack.triton.repository import repositories_of  # noqa: PLC0415
 
-    if upload is None or upload.location != destination.location:
+    upload = uploads.get(destination.location)
+    if upload is None:
         where = "" if stage is None else f" for the stage `{stage}`"
-        other = "" if upload is None else f", only for {upload.location}"
-        yield destination.paths[0], f"nothing was uploaded for {destination.location}{where}{other}"
+        others = [it for it in uploads if it not in declared]
+        only = f", only for {', '.join(others)}" if others else ""
+        yield destination.paths[0], f"nothing was uploaded for {destination.location}{where}{only}"
         return
-    base = Path(document.file).parent
-    for difference in differences(repositories_of(spec, base), upload.archives, base):
+    for difference in differences(destination, upload.archives, base):
         yield difference.place, difference.message

@@ -14,7 +14,7 @@ LOCK_CODES = {
     NEWER: "The lock was written by a newer inferstack, in a form that this one does not know.",
     WRONG_URL: "A URL in the lock is not that of the archives under it.",
     STALE: "What the lock says was uploaded is not what the spec declares.",
-    NO_DESTINATION: "The archives of the `triton` block belong to one URL, which a container names.",
+    NO_DESTINATION: "Archives of a `triton` block belong to one URL, which a container names.",
     NO_SPEC: "A lock is named where a spec belongs.",
 }
 """Code and meaning of everything that this package reports."""

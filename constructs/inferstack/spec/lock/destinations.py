@@ -1,7 +1,7 @@
-"""Where the archives of a spec's ``triton`` block belong: the containers that load them say so."""
+"""Where the archives of a spec's ``triton`` blocks belong: the containers that load them say so."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -9,7 +9,8 @@ from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import NO_DESTINATION
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.triton_blocks import triton_blocks
+from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.walk import PlacedContainer
 from inferstack.spec.words import listed
 
 
@@ -17,42 +18,73 @@ from inferstack.spec.words import listed
 class Destination:
     """The URL that archives are uploaded for, as the spec writes it, and where in the spec it stands.
 
-    It ends in ``/`` for a multi-model endpoint, else in ``.tar.gz``.
+    It ends in ``/`` for a multi-model endpoint, else in ``.tar.gz``. ``blocks`` are the repositories packed
+    for it: one, or several with the same models in one archive.
     """
 
     location: str
     paths: tuple[SpecPath, ...]
+    blocks: tuple[PlacedTriton, ...]
+
+    def name_of(self, archive: str) -> str:
+        """An archive's name there: under a prefix its own, else the one that the URL has for it."""
+        return archive if self.location.endswith("/") else self.location.rpartition("/")[2]
 
 
-def destination_of(spec: ModelSpec, document: Document) -> Destination:
-    """The one place for the archives of a spec.
+def destinations_of(spec: ModelSpec, document: Document) -> tuple[Destination, ...]:
+    """The places for the archives of a spec, one for each URL; none without a ``triton`` block.
 
     Raises:
-        SpecError: when no container names one, several name different ones, or only a deployment will know.
+        SpecError: with every block for which no container names one, several name different ones, or only a
+            deployment will know, and every URL that has two contents.
     """
-    blocks = list(triton_blocks(spec))
-    if len(blocks) > 1:
-        message = "the spec has several model repositories, and a lock knows one place for what is uploaded"
-        fix = "write a spec for each, or upload what `inferstack package` makes by yourself"
-        raise _error(document, blocks[1].path, message, fix)
+    found: dict[str, Destination] = {}
+    problems: list[Problem] = []
+    for block in triton_blocks(spec):
+        try:
+            one = _destination_of(block, document)
+            before = found.get(one.location)
+            found[one.location] = one if before is None else _joined(before, one, document)
+        except SpecError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError(problems)
+    return tuple(found.values())
+
+
+def _destination_of(block: PlacedTriton, document: Document) -> Destination:
     named: dict[str, list[SpecPath]] = {}
-    for path, url in _locations(spec):
+    for path, url in _locations(block.loaders):
         named.setdefault(url, []).append(path)
     match list(named.items()):
         case [(location, paths)] if not is_opaque(location):
-            return Destination(location, tuple(paths))
+            return Destination(location, tuple(paths), (block,))
         case [(location, [path, *_])]:
             message = f'only a deployment knows what "{location}" is'
             fix = "write the bucket's name; ${AWS::AccountId} and ${AWS::Region} may stand in it"
             raise _error(document, path, message, fix)
         case [_, (_, [path, *_]), *_]:
             message = f"the archives of the `triton` block could belong to {listed(list(named))}"
-            fix = "give the containers that load them one URL, or write a spec for each"
+            fix = "give the containers that load them one URL, or each a `triton` block of its own"
             raise _error(document, path, message, fix)
         case _:
             message = "no container says where the archives of the `triton` block belong"
             fix = "name it in the container with Triton: `model_data_url: s3://…`, or `artifact_url`"
-            raise _error(document, ("triton",), message, fix)
+            raise _error(document, block.path, message, fix)
+
+
+def _joined(before: Destination, one: Destination, document: Document) -> Destination:
+    """Two repositories that share an archive, which can only have one content."""
+    same = all((it.block.models, it.block.repository) == _content(one) for it in before.blocks)
+    if not same:
+        message = f"{one.location} would hold other models for one container than for another"
+        raise _error(document, one.paths[0], message, "give each its own archive")
+    return replace(before, paths=(*before.paths, *one.paths), blocks=(*before.blocks, *one.blocks))
+
+
+def _content(destination: Destination) -> tuple[object, object]:
+    block = destination.blocks[0].block
+    return block.models, block.repository
 
 
 def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecError:
@@ -62,9 +94,9 @@ def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecEr
     )
 
 
-def _locations(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
-    """The URLs of archives that containers with Triton name, and where."""
-    for placed in (loader for block in triton_blocks(spec) for loader in block.loaders):
+def _locations(loaders: Iterable[PlacedContainer]) -> Iterator[tuple[SpecPath, str]]:
+    """The URLs of archives that containers name, and where."""
+    for placed in loaders:
         container = placed.container
         if isinstance(container, ComponentContainer):
             if container.artifact_url is not None and container.image is not None:

@@ -1,14 +1,16 @@
 """What a spec declares beside what a lock says was uploaded for it."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from inferstack.spec.lock.destinations import Destination
 from inferstack.spec.lock.file import LockedArchive, LockedFile
 from inferstack.spec.lock.local import files_at, how_it_differs, written_path
 from inferstack.triton.config import render_config
 from inferstack.triton.model import CONFIG_FILE, FilePlace, Place, Repository, TritonModel
+from inferstack.triton.repository import repositories_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +21,34 @@ class Difference:
     message: str
 
 
+def repositories_for(destination: Destination, base: Path) -> dict[str, Repository]:
+    """The archives that belong to a destination, by their names there."""
+    found: dict[str, Repository] = {}
+    for block in destination.blocks:
+        for repository in repositories_at(block, base):
+            # Where several repositories share an archive they have the same models.
+            found.setdefault(destination.name_of(repository.archive), repository)
+    return found
+
+
 def differences(
-    repositories: Sequence[Repository], uploaded: Mapping[str, LockedArchive], base: Path
+    destination: Destination, uploaded: Mapping[str, LockedArchive], base: Path
 ) -> Iterator[Difference]:
     """The first difference of each archive. ``base`` is the folder of the spec.
 
     Without the local files the spec itself is compared: names, configurations, and which file goes where.
     """
-    declared = {repository.archive for repository in repositories}
-    for repository in repositories:
-        if repository.archive not in uploaded:
-            message = f"{repository.archive} was not uploaded"
-            yield Difference(repository.source, message)
+    declared = repositories_for(destination, base)
+    for name, repository in declared.items():
+        if name not in uploaded:
+            yield Difference(repository.source, f"{name} was not uploaded")
         elif not repository.faults:
-            yield from _first(_of_archive(repository, uploaded[repository.archive].files, base))
-    for name in sorted(uploaded.keys() - declared):
-        # Of a folder that is not there nobody knows the archives.
-        if not any(repository.faults for repository in repositories):
-            yield Difference(("triton", "archives"), f"{name} was uploaded, and the spec has it no longer")
+            yield from _first(_of_archive(repository, uploaded[name].files, base))
+    # Of a folder that is not there nobody knows the archives.
+    if not any(repository.faults for repository in declared.values()):
+        place = (*destination.blocks[0].path, "archives")
+        for name in sorted(uploaded.keys() - declared):
+            yield Difference(place, f"{name} was uploaded, and the spec has it no longer")
 
 
 def _first(found: Iterator[Difference]) -> Iterator[Difference]:

@@ -37,29 +37,31 @@ class LockedArchive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was uploaded: for which URL of the spec, to which one, when, and the archives by name."""
+    """What was uploaded for a URL of the spec: to which one, when, and the archives by their names there."""
 
-    location: str
     url: str
     uploaded: Time
     archives: Annotated[dict[str, LockedArchive], Meta(min_length=1)]
 
 
+Uploads = dict[str, Upload]
+"""Uploads by their locations, the URLs as the spec writes them."""
+
+
 class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Uploads for the spec as it stands, and for stages that have one of their own."""
+    """Uploads for the spec as it stands, and for stages that have some of their own."""
 
     version: Annotated[int, Meta(ge=1)]
-    upload: Upload | None = None
-    stages: dict[str, Upload] = msgspec.field(default_factory=dict)
+    uploads: Uploads = msgspec.field(default_factory=dict)
+    stages: dict[str, Annotated[Uploads, Meta(min_length=1)]] = msgspec.field(default_factory=dict)
 
-    def own(self, stage: str | None) -> Upload | None:
+    def own(self, stage: str | None) -> Uploads:
         """What was uploaded for exactly this stage, or without any."""
-        return self.upload if stage is None else self.stages.get(stage)
+        return self.uploads if stage is None else self.stages.get(stage, {})
 
-    def of(self, stage: str | None) -> Upload | None:
-        """What a stage is deployed with: its own, or else what was uploaded without a stage."""
-        own = self.own(stage)
-        return self.own(None) if own is None else own
+    def of(self, stage: str | None) -> Uploads:
+        """What a stage is deployed with: all its own, or else all that was uploaded without a stage."""
+        return self.stages.get(stage, self.uploads) if stage is not None else self.uploads
 
 
 def lock_path(spec: PurePath | str) -> Path:

@@ -1,12 +1,12 @@
 """A lock of what was packed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from inferstack.spec.lock.file import VERSION, Lock, LockedArchive, LockedFile, Upload, set_digest
+from inferstack.spec.lock.file import VERSION, Lock, LockedArchive, LockedFile, Upload, Uploads, set_digest
 from inferstack.spec.lock.local import written_path
 from inferstack.spec.lock.urls import uploaded_url
 from inferstack.triton.archive.entry import Entry
@@ -33,24 +33,29 @@ def _locked_file(entry: Entry, sha256: str, base: Path) -> LockedFile:
     return LockedFile(entry.size, sha256, None if local is None else written_path(local, base))
 
 
-def upload_of(location: str, archives: dict[str, LockedArchive]) -> Upload:
-    """What is uploaded for a URL of the spec, now."""
+def upload_of(location: str, archives: Mapping[str, LockedArchive]) -> Upload:
+    """What is uploaded for a URL of the spec, now; archives by their names there."""
     url = uploaded_url(location, set_digest(location, archives))
-    archives = {name: archives[name] for name in sorted(archives)}
-    return Upload(location, url, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), archives)
+    in_order = {name: archives[name] for name in sorted(archives)}
+    return Upload(url, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), in_order)
 
 
-def with_upload(lock: Lock, upload: Upload, *, stage: str | None, stages: Sequence[str]) -> Lock:
-    """The lock once this is uploaded for a stage, or without one.
+def with_uploads(lock: Lock, uploads: Uploads, *, stage: str | None, stages: Sequence[str]) -> Lock:
+    """The lock once these, and no others, are uploaded for a stage, or without one.
 
     What was uploaded before keeps its time, and stages that the spec has no longer go; a spec that lists no
     ``stages`` may be deployed for any.
     """
     before = lock.own(stage)
-    if before is not None and before.url == upload.url:
-        upload = msgspec.structs.replace(upload, uploaded=before.uploaded)
+    now = {location: _dated_as(before.get(location), uploads[location]) for location in sorted(uploads)}
     kept = {name: it for name, it in lock.stages.items() if not stages or name in stages}
     if stage is None:
-        return Lock(VERSION, upload, kept)
-    kept[stage] = upload
-    return Lock(VERSION, lock.upload, {name: kept[name] for name in sorted(kept)})
+        return Lock(VERSION, now, kept)
+    kept[stage] = now
+    return Lock(VERSION, lock.uploads, {name: kept[name] for name in sorted(kept)})
+
+
+def _dated_as(before: Upload | None, now: Upload) -> Upload:
+    if before is None or before.url != now.url:
+        return now
+    return msgspec.structs.replace(now, uploaded=before.uploaded)

@@ -3,6 +3,7 @@
 import json
 import re
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,11 @@ def read_lock(path: Path) -> Lock | None:
     if text is None:
         return None
     lock = _lock(text, file)
-    uploads = (lock.own(None), *lock.stages.values())
-    found = (_url_problem(upload, text, file) for upload in uploads if upload is not None)
+    found = (
+        _url_problem(location, upload, line_of_key((*keys_of(stage), location, "url"), text), file)
+        for stage in (None, *lock.stages)
+        for location, upload in lock.own(stage).items()
+    )
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise SpecError(problems)
@@ -72,7 +76,7 @@ def _lock(text: str, file: str) -> Lock:
     version = data.get("version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > VERSION:
         message = f"the lock has version {version}, this inferstack knows {VERSION}"
-        at = line_of('"version"', text)
+        at = line_of_key(["version"], text)
         raise SpecError([Problem(file, at, 1, NEWER, message, "install the inferstack that wrote it")])
     try:
         lock = msgspec.convert(data, Lock)
@@ -85,7 +89,7 @@ def _data(text: str, file: str) -> Any:
     if _CONFLICT in text:
         message = "the lock has conflict markers of a merge"
         fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
-        raise SpecError([Problem(file, line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
+        raise SpecError([Problem(file, _line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
     try:
         data = json.loads(text, object_pairs_hook=_unique)
         if _MAY_BE_HALF.search(text):
@@ -94,7 +98,7 @@ def _data(text: str, file: str) -> Any:
         message = f"the lock is not JSON: {error.msg}"
         raise SpecError([Problem(file, error.lineno, error.colno, MALFORMED, message, _RESTORE)]) from None
     except _TwiceError as error:
-        at = line_of(json.dumps(str(error), ensure_ascii=False), text, last=True)
+        at = _line_of(json.dumps(str(error), ensure_ascii=False), text, last=True)
         message = f'the lock says "{error}" twice in one place'
         raise SpecError([Problem(file, at, 1, MALFORMED, message, _RESTORE)]) from None
     except (RecursionError, ValueError):
@@ -116,19 +120,31 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _url_problem(upload: Upload, text: str, file: str) -> Problem | None:
-    at = line_of(json.dumps(upload.url, ensure_ascii=False), text)
-    if not upload.location.endswith("/") and len(upload.archives) != 1:
-        message = f"{upload.location} is one archive, and the lock has {len(upload.archives)} for it"
+def _url_problem(location: str, upload: Upload, at: int, file: str) -> Problem | None:
+    if not location.endswith("/") and len(upload.archives) != 1:
+        message = f"{location} is one archive, and the lock has {len(upload.archives)} for it"
         return Problem(file, at, 1, MALFORMED, message, _RESTORE)
-    expected = uploaded_url(upload.location, set_digest(upload.location, upload.archives))
+    expected = uploaded_url(location, set_digest(location, upload.archives))
     if upload.url == expected:
         return None
     message = f"{upload.url} is not where these archives are: {expected}"
     return Problem(file, at, 1, WRONG_URL, message, f"{_RESTORE}; URLs are never edited by hand")
 
 
-def line_of(needle: str, text: str, *, last: bool = False) -> int:
+def keys_of(stage: str | None) -> tuple[str, ...]:
+    """The keys under which a lock has the uploads for a stage, or without one."""
+    return ("uploads",) if stage is None else ("stages", stage)
+
+
+def line_of_key(keys: Iterable[str], text: str) -> int:
+    """The line, from 1, on which a mapping in mappings has a key; each of ``keys`` stands in that before."""
+    at = 0
+    for key in keys:
+        at = max(text.find(f"{json.dumps(key, ensure_ascii=False)}:", at), at)
+    return text.count("\n", 0, at) + 1
+
+
+def _line_of(needle: str, text: str, *, last: bool = False) -> int:
     """The line that a text stands on in a file, from 1; 1 where it does not stand at all."""
     found = text.rfind(needle) if last else text.find(needle)
     return text.count("\n", 0, max(found, 0)) + 1

@@ -8,6 +8,7 @@ from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelS
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.adapters import is_adapter
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.walk import components, containers, model_containers, models, specifications
 
@@ -60,7 +61,7 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
         below
         for path, _, component in components(spec)
         for below, it in specifications(path, component)
-        if _is_adapter(it)
+        if is_adapter(it)
     }
     prefixes = {path for path, _, it in model_containers(spec) if _takes_prefix(spec, it)}
     for path, url in _urls(spec):
@@ -73,10 +74,6 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
 
 def _takes_prefix(spec: ModelSpec, container: Container) -> bool:
     return isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
-
-
-def _is_adapter(specification: object) -> bool:
-    return getattr(specification, "base_inference_component_name", None) is not None
 
 
 @error("IS232", "A model has an image or comes from a model package.", _CONTAINER, ModelBackedSpec)

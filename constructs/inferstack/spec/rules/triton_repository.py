@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.triton_blocks import (
     DEFAULT_MODEL_VARIABLE,
-    PlacedTriton,
     artifact_url,
     default_model,
     ensembles,
     own_block,
     triton_blocks,
 )
+from inferstack.spec.triton_image import is_triton
 from inferstack.spec.walk import PlacedContainer, containers
 from inferstack.spec.words import listed
 
@@ -149,22 +150,25 @@ def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]
 )
 def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Which model of it answers may differ."""
-    first: dict[str, PlacedTriton] = {}
+    first: dict[str, tuple[PlacedContainer, Triton]] = {}
+    for container, block in _loading(spec):
+        url = artifact_url(container)
+        if url is None:
+            continue
+        other, content = first.setdefault(url, (container, block))
+        if (content.models, content.repository) != (block.models, block.repository):
+            message = f'"{url}" has other models for `{container.path[1]}` than for `{other.path[1]}`'
+            fix = "give each its own archive, or declare the same models"
+            yield Finding((*container.path, "artifact_url"), message, fix)
+
+
+def _loading(spec: InferenceComponentsSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
+    """Containers and the models that they load, as far as that is sure."""
     for placed in triton_blocks(spec):
-        url = artifact_url(placed.loaders[0]) if placed.path != ("triton",) else None
-        other = first.setdefault(url, placed) if url is not None else placed
-        if (other.block.models, other.block.repository) != (placed.block.models, placed.block.repository):
-            message = f'"{url}" has other models for {_component(placed)} than for {_component(other)}'
-            yield Finding(
-                (*placed.path[:-1], "artifact_url"),
-                message,
-                "give each its own archive, or declare the same models",
-            )
+        for loader in placed.loaders:
+            if len(placed.loaders) == 1 or own_block(loader) is not None or is_triton(loader.image):
+                yield loader, placed.block
 
 
 def _with_own_block(spec: InferenceComponentsSpec) -> Iterator[PlacedContainer]:
     return (placed for placed in containers(spec) if own_block(placed) is not None)
-
-
-def _component(placed: PlacedTriton) -> str:
-    return f"`{placed.path[1]}`"
