@@ -177,12 +177,6 @@ STALE = {
     "another content": (ONE, put("weights/net.onnx", "dogs"), 13, "weights/net.onnx has another content"),
     "another content in a folder": (ONE, put("weights/labels/en.txt", "dog"), 13, "weights/labels/en.txt has another"),
     "one more in a folder": (ONE, put("weights/labels/fr.txt", "chat"), 13, "weights/labels/fr.txt was not uploaded"),
-    "another pointer": (
-        ONE,
-        put("weights/net.onnx", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4\n"),
-        13,
-        "has 126 bytes, 4 were uploaded",
-    ),
     "another name of an archive": (MANY, edit("dogs.tar.gz", "wolves.tar.gz"), 16, "wolves.tar.gz was not uploaded"),
     "one archive less": (
         MANY,
@@ -208,6 +202,14 @@ def test_what_is_not_what_was_uploaded_is_an_error_that_says_what_to_run(
         load_spec(file)
     write_lock(file)
     assert found(file) == []
+
+
+def test_a_pointer_to_other_weights_than_were_uploaded_is_noticed(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, ONE)
+    write_lock(file)
+    put("weights/net.onnx", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4\n")(file)
+    (problem,) = found(file)
+    assert "has 126 bytes, 4 were uploaded" in problem.message
 
 
 def remove_weights(file: Path) -> None:
@@ -289,6 +291,42 @@ def test_what_is_not_in_this_copy_of_a_repository_is_taken_as_uploaded(gone: str
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert found(existing) == []
     assert "-sha256-" in urls(existing).pop()
+
+
+def test_the_lock_vouches_for_weights_that_a_pipeline_does_not_have(existing: Path) -> None:
+    shutil.rmtree(existing.parent / "models/net/1")
+    assert found(existing, "IS") == []
+    assert "-sha256-" in urls(existing).pop()
+    assert in_region(load_spec(existing), "eu-west-1").spec.endpoint_name == "one"
+
+
+def test_the_lock_vouches_for_the_empty_version_of_an_ensemble_that_git_does_not_keep(existing: Path) -> None:
+    tensors = 'input { name: "X" data_type: TYPE_FP32 dims: 1 } output { name: "Y" data_type: TYPE_FP32 dims: 1 }\n'
+    maps = 'input_map { key: "X" value: "X" } output_map { key: "Y" value: "Y" }'
+    step = f'ensemble_scheduling {{ step {{ model_name: "net" model_version: -1 {maps} }} }}'
+    models = existing.parent / "models"
+    (models / "whole/1").mkdir(parents=True)
+    (models / "whole/config.pbtxt").write_text(f'platform: "ensemble" max_batch_size: 0\n{tensors}{step}')
+    (models / "net/config.pbtxt").write_text(f'platform: "onnxruntime_onnx"\n{tensors}')
+    edit("repository: models", "repository: models\n  default_model: whole")(existing)
+    write_lock(existing)
+    (models / "whole/1").rmdir()
+    assert found(existing, "IS") == []
+    existing.with_name("a.lock.json").unlink()
+    assert found(existing, "IS907")
+
+
+def test_whoever_packs_needs_the_weights_themselves(existing: Path) -> None:
+    (existing.parent / "models/net/1/model.onnx").unlink()
+    with pytest.raises(SpecError, match=r"IS910: version 1 of net lacks `model\.onnx`"):
+        load_spec(existing, locked=False)
+
+
+def test_the_lock_vouches_for_what_was_uploaded_only(existing: Path) -> None:
+    folder = existing.parent / "models/net"
+    (folder / "config.pbtxt").write_text('platform: "onnxruntime_onnx" default_model_filename: "other.onnx"\n')
+    (folder / "1/model.onnx").unlink()
+    assert found(existing, "IS910")
 
 
 # ---------------------------------------------------------------- the lock itself

@@ -134,6 +134,25 @@ def test_links_and_pipes_are_refused(prepare: Callable[[Path], None], what: str,
     assert found.message.endswith(f" is {what}")
 
 
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 90000000\n"
+
+
+@pytest.mark.parametrize("files", [{"source": POINTER}, {"source/model.onnx": POINTER, "source/x": ""}])
+def test_pointers_of_git_lfs_are_refused_in_the_place_of_files(files: dict[str, str], tmp_path: Path) -> None:
+    lay_out(tmp_path, files)
+    (found,) = refusals(declared(tmp_path, {"1/model": "source"}), tmp_path)
+    assert found.code == "IS989"
+    assert found.message.endswith("is a pointer of Git LFS to a file of 90,000,000 bytes")
+    assert found.fix == "fetch the files: `git lfs pull`"
+
+
+@pytest.mark.parametrize("content", [POINTER[:-1], f"{POINTER}more", "version 1\n", "", f"{POINTER}{'x' * 2000}"])
+def test_what_only_resembles_a_pointer_is_a_file(content: str, tmp_path: Path) -> None:
+    lay_out(tmp_path, {"source": content})
+    plan = plan_archive(declared(tmp_path, {"1/model": "source"}), [tmp_path], locate)
+    assert "net/1/model" in contents(plan)
+
+
 def test_links_in_an_existing_repository_are_refused(tmp_path: Path) -> None:
     folder = lay_out(tmp_path / "models", MODEL)
     (folder / "net/1/weights").symlink_to("model.py")

@@ -27,6 +27,8 @@ platform: "ensemble"
   step {{ model_name: "net" model_version: -1 input_map {{ key: "X" value: "X" }} output_map {{ key: "Y" value: "Y" }} }}
 }}
 """
+# Long enough for the sample itself, and not what it stands for.
+LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
 SAMPLE = (
     "model_warmup { batch_size: 1 inputs { "
     'key: "X" value { data_type: TYPE_FP32 dims: 1 input_data_file: "x" } } }'
@@ -282,6 +284,10 @@ WRONG: dict[str, tuple[dict[str, str], list[tuple[str, str, int, int]]]] = {
             "net/warmup/x": "abc",
             "net/config.pbtxt": f"{CONFIG}{SAMPLE}",
         },
+        [("IS949", "models/net/config.pbtxt", 4, 85)],
+    ),
+    "a pointer to a file for warm-up that is too short": (
+        {**NET, "net/warmup/x": LFS, "net/config.pbtxt": f"{CONFIG}{SAMPLE}"},
         [("IS949", "models/net/config.pbtxt", 4, 85)],
     ),
 }

@@ -16,12 +16,14 @@ import msgspec
 from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
 from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.lock.applying import apply_lock, has_only_stages
+from inferstack.spec.lock.vouching import uploaded_archives
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules import RULES, Rule
 from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
+from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.spec.words import listed, nearest
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -141,7 +143,7 @@ def _load(document: Document, stage: str | None, region: str | None, *, locked: 
         raise SpecError([*structural, *_rule_problems_beside(structural, staged)])
     spec = _with_region(msgspec.convert(staged.data, Spec), region)
     deployed, problems = apply_lock(spec, staged, stage) if locked else (spec, [])
-    return replace(_ruled(spec, staged, stage, problems), spec=deployed)
+    return replace(_ruled(spec, staged, stage, problems, locked=locked), spec=deployed)
 
 
 def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
@@ -183,9 +185,16 @@ def _related(one: SpecPath, other: SpecPath) -> bool:
 
 
 def _ruled(
-    spec: ModelSpec, document: Document, stage: str | None, beside: Iterable[Problem] = ()
+    spec: ModelSpec,
+    document: Document,
+    stage: str | None,
+    beside: Iterable[Problem] = (),
+    *,
+    locked: bool = True,
 ) -> LoadedSpec:
-    problems = [*_rule_problems(spec, document), *beside]
+    uploaded = uploaded_archives(document, stage) if locked and any(triton_blocks(spec)) else {}
+    ignored = _ignored(spec)
+    problems = [*triton_problems(spec, document, ignored, uploaded), *_spec_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
     return LoadedSpec(spec, document, stage, SpecError(problems).problems)
@@ -217,11 +226,6 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                     fix,
                     path=path,
                 )
-
-
-def _rule_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
-    yield from triton_problems(spec, document, _ignored(spec))
-    yield from _spec_problems(spec, document)
 
 
 def _ignored(spec: ModelSpec) -> set[str]:

@@ -2,25 +2,19 @@
 
 Weights are often not there where a stack is made: that is no difference. Of a pointer that Git LFS left in
 the place of a file it is known what it stands for.
-https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
 
 import hashlib
-import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from inferstack.spec.lock.file import LockedFile
 from inferstack.triton.archive.junk import why_junk
+from inferstack.triton.lfs import Pointer, pointer_in
 
 LARGEST_READ = 1 << 20
 """Bytes. Files up to this size are compared by content, larger ones by size: `package` reads them all."""
-
-_LONGEST_POINTER = 1024
-_POINTER = re.compile(
-    rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
-)
 
 
 def files_at(name: str, local: Path) -> Iterator[tuple[str, Path]]:
@@ -47,7 +41,7 @@ def how_it_differs(local: Path, locked: LockedFile) -> str | None:
         if not stat.S_ISREG(found.st_mode):
             return None
         if found.st_size != locked.size:
-            if _is_pointer_to(local, locked):
+            if pointer_in(local) == Pointer(locked.sha256, locked.size):
                 return None
             return f"has {found.st_size:,} bytes, {locked.size:,} were uploaded"
         if found.st_size <= LARGEST_READ and hashlib.sha256(local.read_bytes()).hexdigest() != locked.sha256:
@@ -56,9 +50,3 @@ def how_it_differs(local: Path, locked: LockedFile) -> str | None:
         # Whoever packs it says what is wrong.
         return None
     return None
-
-
-def _is_pointer_to(local: Path, locked: LockedFile) -> bool:
-    with local.open("rb") as file:
-        found = _POINTER.fullmatch(file.read(_LONGEST_POINTER))
-    return found is not None and (found[1].decode(), int(found[2])) == (locked.sha256, locked.size)

@@ -6,14 +6,17 @@ are imported only for a spec that has the block.
 """
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from inferstack.catalog import instances
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.document import Document
+from inferstack.spec.lock.file import LockedArchive
+from inferstack.spec.lock.vouching import vouched
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
@@ -30,17 +33,27 @@ _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
 
 
 def triton_problems(
-    spec: ModelSpec, document: Document, ignored: Container[str] = frozenset()
+    spec: ModelSpec,
+    document: Document,
+    ignored: Container[str] = frozenset(),
+    uploaded: Mapping[str, LockedArchive] = MappingProxyType({}),
 ) -> Iterator[Problem]:
-    """Everything wrong with the models of a spec's ``triton`` blocks, in any container that may load them."""
+    """Everything wrong with the models of a spec's ``triton`` blocks, in any container that may load them.
+
+    ``uploaded`` are archives by name: a file that is in one need not be on this machine.
+    """
     found: dict[Problem, None] = {}
     for placed in triton_blocks(spec):
-        found.update(dict.fromkeys(_problems_of(spec, placed, document, ignored)))
+        found.update(dict.fromkeys(_problems_of(spec, placed, document, ignored, uploaded)))
     yield from found
 
 
 def _problems_of(
-    spec: ModelSpec, placed: PlacedTriton, document: Document, ignored: Container[str]
+    spec: ModelSpec,
+    placed: PlacedTriton,
+    document: Document,
+    ignored: Container[str],
+    uploaded: Mapping[str, LockedArchive],
 ) -> Iterator[Problem]:
     from inferstack.triton.repository import repositories_at  # noqa: PLC0415 - brings protobuf
 
@@ -50,7 +63,7 @@ def _problems_of(
     contexts = list(triton_contexts(spec, placed))
     for repository in repositories_at(placed, Path(document.file).parent):
         for context in contexts:
-            yield from repository_problems(repository, locate, context, ignored)
+            yield from repository_problems(vouched(repository, uploaded), locate, context, ignored)
 
 
 def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:

@@ -40,7 +40,7 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, ways[0]), message, "keep one of them")
 
 
-@error("IS813", "A metric of your own that is watched is given whole, or all of it in `metrics`.", _QUERY, ModelSpec)
+@error("IS813", "A watched metric of your own is given whole, alone or in `metrics`.", _QUERY, ModelSpec)
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker's need no more than their name."""
     for path, watched, _ in watching(spec):

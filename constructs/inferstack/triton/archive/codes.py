@@ -1,4 +1,4 @@
-"""What can be wrong with an archive, or with what is to go into one: IS990 to IS998."""
+"""What can be wrong with an archive, or with what is to go into one: IS989 to IS998."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,13 @@ UNREADABLE = "IS995"
 NOT_AN_ARCHIVE = "IS996"
 STRAY_FOLDER = "IS997"
 JUNK_INSIDE = "IS998"
+POINTER = "IS989"
 
 _AWS = "https://docs.aws.amazon.com/sagemaker/latest/dg"
 _LAYOUT = f"{_AWS}/deploy-models-frameworks-triton.html"
 _SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_LFS = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
 _OWN = "inferstack's archives"
 
 
@@ -44,6 +46,7 @@ _ALL = (
     _error(UNREADABLE, "Files can be read, and stay the same while they are packed.", _OWN),
     _error(NOT_AN_ARCHIVE, "A model archive is a tar compressed with gzip, whole and undamaged.", _CONTAINER),
     _error(STRAY_FOLDER, "No tool left a folder beside those of the models.", _SERVE),
+    _error(POINTER, "What goes into an archive is the file, and not a pointer of Git LFS to it.", _LFS),
     ArchiveCode(JUNK_INSIDE, Severity.WARNING, "An archive has no files that tools left behind.", _LAYOUT),
 )
 

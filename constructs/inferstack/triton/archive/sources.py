@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inferstack.spec.words import nearest
-from inferstack.triton.archive.codes import MISSING, NOT_A_FILE, OUTSIDE, UNREADABLE
+from inferstack.triton.archive.codes import MISSING, NOT_A_FILE, OUTSIDE, POINTER, UNREADABLE
 from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.local_file import LocalFile
+from inferstack.triton.lfs import pointer_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,16 @@ def _unusable(local: Path, found: os.stat_result, allowed: Sequence[Path]) -> Un
         return Unusable(OUTSIDE, f"{local} lies outside of {inside}", fix)
     if not os.access(local, os.R_OK):
         return Unusable(UNREADABLE, f"{local} may not be read", "give yourself the permission")
-    return None
+    return _pointer(local) if stat.S_ISREG(found.st_mode) else None
+
+
+def _pointer(local: Path) -> Unusable | None:
+    """Git has the name of a file, and the file itself was not fetched."""
+    pointer = pointer_in(local)
+    if pointer is None:
+        return None
+    message = f"{local} is a pointer of Git LFS to a file of {pointer.size:,} bytes"
+    return Unusable(POINTER, message, "fetch the files: `git lfs pull`")
 
 
 def _missing(local: Path, error: OSError) -> Unusable:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.spec.words import listed
+from inferstack.triton.lfs import pointer_in
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
 
@@ -90,7 +91,9 @@ def _file(model: TritonModel, path: tuple[str | int, ...], tensor: Any) -> Itera
     size = _SIZES.get(enum_name(tensor, "data_type").removeprefix("TYPE_"))
     if not tensor.input_data_file or local is None or size is None or not local.is_file():
         return
-    needed, has = math.prod(tensor.dims) * size, local.stat().st_size
+    pointer = pointer_in(local)
+    needed = math.prod(tensor.dims) * size
+    has = local.stat().st_size if pointer is None else pointer.size
     if has < needed:
         message = f"`{tensor.input_data_file}` has {has} bytes, and the sample needs {needed}"
         yield Finding(at(model, *path, "input_data_file"), message, "write a longer file, or smaller `dims`")

@@ -1,0 +1,62 @@
+"""Files that are in an archive and not on this machine: the lock knows that they were uploaded.
+
+A pipeline has the repository without its weights, and deploys what the lock names all the same.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from inferstack.spec.document import IN_PYTHON, Document
+from inferstack.spec.lock.file import LockedArchive, LockedFile, lock_path
+from inferstack.spec.lock.reading import read_lock
+from inferstack.spec.problem import SpecError
+from inferstack.triton.model import CONFIG_FILE, FilePlace, Repository, TritonModel
+from inferstack.triton.versions import version_folders
+
+
+def uploaded_archives(document: Document, stage: str | None) -> Mapping[str, LockedArchive]:
+    """The archives that were uploaded for a stage of a spec, by name; none without a readable lock."""
+    if document.file == IN_PYTHON:
+        return {}
+    try:
+        lock = read_lock(lock_path(document.file))
+    except SpecError:
+        # Whoever applies the lock says what is wrong with it.
+        return {}
+    upload = None if lock is None else lock.of(stage)
+    return {} if upload is None else upload.archives
+
+
+def vouched(repository: Repository, uploaded: Mapping[str, LockedArchive]) -> Repository:
+    """An existing repository with the files of its models that are uploaded and not here.
+
+    What a spec declares itself needs none of that: it says which files there are.
+    """
+    archive = uploaded.get(repository.archive)
+    if archive is None:
+        return repository
+    return replace(repository, models=tuple(_whole(model, archive.files) for model in repository.models))
+
+
+def _whole(model: TritonModel, uploaded: Mapping[str, LockedFile]) -> TritonModel:
+    place = model.where(())
+    if not isinstance(place, FilePlace):
+        return model
+    folder = Path(place.file).parent
+    missing = {inner: folder / inner for inner in _files_of(model.name, uploaded) if inner not in model.files}
+    files = dict(sorted({**model.files, **missing}.items()))
+    inside = (inner.partition("/")[0] for inner in missing if "/" in inner)
+    folders = tuple(dict.fromkeys((*model.folders, *inside)))
+    versions = version_folders(folders)
+    if not versions and f"{model.name}/{CONFIG_FILE}" in uploaded:
+        # Git keeps no empty folder, as an ensemble has it; without it no archive would have been packed.
+        folders, versions = (*folders, "1"), ("1",)
+    return replace(model, files=files, folders=folders, versions=versions)
+
+
+def _files_of(model: str, uploaded: Mapping[str, LockedFile]) -> Iterator[str]:
+    for path in uploaded:
+        inner = path.removeprefix(f"{model}/")
+        if inner not in (path, CONFIG_FILE):
+            yield inner

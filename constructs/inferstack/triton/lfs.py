@@ -1,0 +1,32 @@
+"""Pointers that Git LFS leaves in the place of large files until they are fetched.
+
+https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_LONGEST = 1024
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The file that a pointer stands for. ``size`` in bytes."""
+
+    sha256: str
+    size: int
+
+
+def pointer_in(file: Path) -> Pointer | None:
+    """What a file stands for; None for a file that stands for itself, or that cannot be read."""
+    try:
+        if file.stat().st_size >= _LONGEST:
+            return None
+        found = _POINTER.fullmatch(file.read_bytes())
+    except OSError:
+        return None
+    return None if found is None else Pointer(found[1].decode(), int(found[2]))
