@@ -6,11 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.rehearsal import SERVER_PYTHON
+from support.rehearsal import SERVER_PYTHON, model
 
 from inferstack.cli import main
 
 SPECS = Path(__file__).parents[2] / "model_specs"
+# What must be code; all else is weights, which no stand-in reads.
+CODE = {
+    "catalog-search/tokenizer.py": model(
+        """
+        ids = np.zeros((len(given["QUERY"]), 32), np.int64)
+        ids[:, 0] = [len(text) for [text] in given["QUERY"]]
+        return {"input_ids": ids, "attention_mask": (ids > 0).astype(np.int64)}
+        """
+    )
+}
 # The files of an example, and what the report must say of it.
 EXAMPLES = {
     "resnet-mme.yaml": (
@@ -34,6 +44,24 @@ EXAMPLES = {
             "binary, batch 2, … ms: OUTPUT FP32 [2, 1001] = 0, 0, 0, 0, …",
         ],
     ),
+    "catalog-search.yaml": (
+        [
+            *("catalog-search/tokenizer.py", "catalog-search/tokenizer.json"),
+            *("catalog-search/encoder.onnx", "catalog-search/reranker-a10g.plan"),
+        ],
+        [
+            "query-encoder/model.tar.gz: ready",
+            "tokenizer (Triton's own port)\n    JSON, batch 1, … ms:\n"
+            "      input_ids INT64 [1, 32] = 9, 0, 0, 0, …\n"
+            "      attention_mask INT64 [1, 32] = 1, 0, 0, 0, …\n",
+            "encoder (Triton's own port, STAND-IN for the backend `onnxruntime`: zeros)",
+            "encode (POST /invocations)",
+            "binary, batch 2, … ms: EMBEDDING FP32 [2, 384] = 0, 0, 0, 0, …",
+            "reranker/model.tar.gz: ready",
+            "reranker (POST /invocations, STAND-IN for the backend `tensorrt`: zeros)",
+            "binary, batch 2, … ms: scores FP32 [2, 100] = 0, 0, 0, 0, …",
+        ],
+    ),
 }
 
 
@@ -53,7 +81,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], P
     def prepare(example: str) -> Path:
         for file in EXAMPLES[example][0]:
             (tmp_path / "artifacts" / file).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "artifacts" / file).write_bytes(os.urandom(2000))
+            content = CODE[file].encode() if file in CODE else os.urandom(2000)
+            (tmp_path / "artifacts" / file).write_bytes(content)
         shutil.copy(SPECS / example, tmp_path)
         return tmp_path
 

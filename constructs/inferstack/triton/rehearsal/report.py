@@ -58,7 +58,12 @@ def _answer(answer: Answer) -> Iterator[str]:
         yield f"{asked}: FAILED"
         yield from _failure(answer.failure, "      ")
         return
-    yield f"{asked}: {'; '.join(map(_tensor, answer.outputs))}"
+    tensors = [_tensor(output) for output in answer.outputs]
+    if len(tensors) == 1:
+        yield f"{asked}: {tensors[0]}"
+    else:
+        yield f"{asked}:"
+        yield from (f"      {tensor}" for tensor in tensors)
     for deviation in answer.deviations:
         yield f"      WRONG: {deviation}"
 
