@@ -61,13 +61,16 @@ def test_the_same_arrays_make_the_same_body(
     values = np.array([1, 2], np.float32).tobytes() + b"\2\0\0\0hi"
     kinds = content.removesuffix(values)
     assert {it["name"] for it in json.loads(kinds)["inputs"]} == {"X", "T"}
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "request.bin"
-    assert said[2] == f"  content type  {BINARY}{len(kinds)}"
-    assert said[-1] == (
-        "aws sagemaker-runtime invoke-endpoint --endpoint-name one --region eu-west-1 "
-        f"--content-type '{BINARY}{len(kinds)}' --body fileb://request.bin answer.bin"
-    )
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert lines[0] == "request.bin"
+    assert lines[2] == f"  content type  {BINARY}{len(kinds)}"
+    shell = f'aws() {{ printf "%s\\n" "$@"; }}; {said[said.index("aws ") :]}'
+    assert subprocess.check_output(["bash", "-c", shell], text=True).splitlines() == [
+        *("sagemaker-runtime", "invoke-endpoint", "--endpoint-name", "one", "--region", "eu-west-1"),
+        *("--content-type", f"{BINARY}{len(kinds)}", "--body", "fileb://request.bin", "answer.bin"),
+    ]
+    assert max(map(len, lines)) <= 100
 
 
 def test_json_is_written_where_it_is_asked_for(body: Command) -> None:
@@ -216,7 +219,7 @@ def test_a_component_is_asked_by_its_name(body: Command, capsys: pytest.CaptureF
     variant = "variant: {instance_type: ml.c5.xlarge, initial_instance_count: 2}\n"
     Path("two.yaml").write_text(f"{head}{variant}inference_components:\n{parts}")
     assert body("two.yaml", "--input", "both.npz", "--component", "b") == 0
-    assert "--inference-component-name b " in capsys.readouterr().out
+    assert "--inference-component-name b \\\n" in capsys.readouterr().out
     assert body("two.yaml", "--input", "both.npz") == 1
     assert "add --component: `a` or `b`" in capsys.readouterr().err
 
@@ -230,7 +233,7 @@ def test_an_archive_of_a_multi_model_endpoint_is_asked_by_its_name(
     archives = "".join(f"    {name}.tar.gz:\n      models:\n{inner}" for name in ("a", "b"))
     Path("many.yaml").write_text(f"{text}triton:\n  archives:\n{archives}")
     assert body("many.yaml", "--input", "both.npz", "--target-model", "b.tar.gz") == 0
-    assert "--target-model b.tar.gz " in capsys.readouterr().out
+    assert "--target-model b.tar.gz \\\n" in capsys.readouterr().out
     assert body("many.yaml", "--input", "both.npz") == 1
     assert "name the archive to ask; " in capsys.readouterr().err
 

@@ -61,7 +61,8 @@ def test_an_archive_is_written_and_described(package: Command, capsys: pytest.Ca
     lines = said.out.splitlines()
     size = Path("out/model.tar.gz").stat().st_size
     assert lines[:2] == ["out/model.tar.gz", f"  size     {size} bytes (10.3 kB)"]
-    assert [line.split()[0] for line in lines[2:5]] == ["sha256", "content", "holds"]
+    assert [line.split()[0] for line in lines[2:6]] == ["sha256", "content", "(sha256", "holds"]
+    assert max(map(len, lines)) <= 80
     assert "      5 bytes  net/1/model.py" in lines
     assert said.err == ""
 
@@ -207,7 +208,10 @@ def test_a_check_says_what_is_inside_and_what_is_wrong(
     assert "net/1/model.py\n" in said.out
     assert "made.tar.gz/net/config.pbtxt:1:1: IS908" in said.out
     assert "broken.tar.gz:1:1: IS996" in said.out
-    assert said.err == ""
+    assert said.err == "1 error, 1 warning in 2 of 2 archives\n"
+    subprocess.run(["tar", "-czf", "made.tar.gz", "--exclude", "v2", "-C", "models", "net"], check=True)
+    assert package("--check", "made.tar.gz") == 0
+    assert capsys.readouterr().err == "1 archive: no problems\n"
 
 
 def test_a_check_prints_no_control_characters_of_an_archive(

@@ -49,7 +49,7 @@ def make(options: argparse.Namespace) -> int:
     print(f"{out}\n  model         {model.name}\n  content type  {made.content_type}")
     print(f"  size          {len(made.content)} bytes")
     _show(inputs, "  holds         ")
-    print(" ".join(_command(loaded.spec, block, repository, made.content_type, out)))
+    print(" \\\n  ".join(_command(loaded.spec, block, repository, made.content_type, out)))
     if len(made.content) > _LARGEST and not is_async(loaded.spec):
         tell(f"note: SageMaker documents {_LARGEST} bytes as the most for a request that is answered at once")
     return 0

@@ -1,15 +1,18 @@
 """``inferstack package --check``: archives that somebody else made."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from inferstack.cli.component import block_of_archive, blocks_of
 from inferstack.cli.progress import bar
+from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import Ignore, ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.spec.report import text
+from inferstack.spec.report.words import counted, tally
 from inferstack.spec.rules.triton_models import triton_contexts
 from inferstack.spec.triton_blocks import PlacedTriton, default_model, undeclared
 from inferstack.triton.archive.contents import Kind
@@ -32,14 +35,22 @@ def check(
     Raises:
         Refusal: before any is read, when it is not clear which component an archive is for.
     """
-    failed = False
+    found: list[list[Problem]] = []
     meant = [(it, None if loaded is None else block_for(it, loaded.spec, component)) for it in archives]
     for archive, placed in meant:
         inspection = inspected(archive, loaded, multi_model=multi_model)
         problems = problems_of(inspection, loaded, placed)
         print(_description(inspection), text(problems), sep="", end="", flush=True)
-        failed |= any(problem.severity is Severity.ERROR for problem in problems)
-    return int(failed)
+        found.append(problems)
+    tell(_summary(found))
+    return int(any(problem.severity is Severity.ERROR for problems in found for problem in problems))
+
+
+def _summary(found: Sequence[Sequence[Problem]]) -> str:
+    """The last line, on the problems of each archive."""
+    archives = counted(len(found), "archive")
+    wrong = [problems for problems in found if problems]
+    return f"{tally([*chain(*wrong)])} in {len(wrong)} of {archives}" if wrong else f"{archives}: no problems"
 
 
 def block_for(archive: Path, spec: ModelSpec, component: str | None) -> PlacedTriton:

@@ -37,19 +37,24 @@ def summary(problems: Sequence[Problem], files: int) -> str:
 
     Folders and templates that something is wrong with are counted beside the specs.
     """
-    specs = _counted(files, "spec")
+    specs = counted(files, "spec")
     if not problems:
         return f"{specs}: no problems"
-    errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    counts = ((errors, "error"), (len(problems) - errors, "warning"))
-    found = ", ".join(_counted(count, noun) for count, noun in counts if count)
     wrong = {problem.file for problem in problems if problem.code not in _BESIDE_SPECS}
     beside = {problem.file for problem in problems if problem.code in _BESIDE_SPECS}
-    more = f" and in {_counted(len(beside), 'other path')}" if beside else ""
-    return f"{found} in {len(wrong)} of {specs}{more}"
+    more = f" and in {counted(len(beside), 'other path')}" if beside else ""
+    return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
 
 
-def _counted(count: int, noun: str) -> str:
+def tally(problems: Sequence[Problem]) -> str:
+    """How many errors and how many warnings: of each, if there are any."""
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    counts = ((errors, "error"), (len(problems) - errors, "warning"))
+    return ", ".join(counted(count, noun) for count, noun in counts if count)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts, as in ``1 spec`` and ``2 specs``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

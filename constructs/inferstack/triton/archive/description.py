@@ -19,7 +19,8 @@ def described(packed: Packed, contents: Sequence[Content], left_out: Iterable[Le
         str(packed.path),
         f"  size     {packed.size} bytes ({in_units(packed.size)})",
         f"  sha256   {packed.file_sha256}",
-        f"  content  {packed.tar_sha256} (sha256 of the tar inside, which no compression changes)",
+        f"  content  {packed.tar_sha256}",
+        "           (sha256 of the tar inside, which no compression changes)",
         *_inside(contents),
         *(f"  left out {left.name} ({left.reason})" for left in left_out),
     ]
