@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.spec.words import listed
-from inferstack.triton.model import FieldPath, Repository, TritonModel
+from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import (
     CONTAINER,
     Context,
@@ -40,6 +40,12 @@ FIRST_RELEASE: dict[str, Release] = {
     "ModelEnsembling.max_inflight_requests": (25, 11),
 }
 """Fields by message, and the release that has them first; all others were there in 21.05."""
+FIRST_RELEASE_OF_VALUES: dict[str, Release] = {
+    "BATCH_ITEM_SHAPE": (22, 3),
+    "BATCH_ITEM_SHAPE_FLATTEN": (22, 3),
+    "TYPE_BF16": (22, 5),
+}
+"""The same of values; no two enums have one of the same name."""
 # Platforms and variables that came later.
 _AOT_INDUCTOR = ("torch_aoti", (26, 3))
 _INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"
@@ -56,18 +62,29 @@ def _text(release: Release) -> str:
 @model_error("IS970", "Every field of a configuration is known to the image's Triton.", _PROTO)
 def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An unknown field makes Triton refuse the whole file."""
-    for path, name in _fields(model.config, ()):
-        since = FIRST_RELEASE.get(name)
-        if since is not None and context.release is not None and context.release < since:
-            message = f"`{path[-1]}` came with Triton {_text(since)}, the image has {_text(context.release)}"
+    for path, shown, since in _late(model.config):
+        if context.release is not None and context.release < since:
+            message = f"`{shown}` came with Triton {_text(since)}, the image has {_text(context.release)}"
             yield Finding(at(model, *path), message, "remove it, or choose a newer image")
 
 
-def _fields(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
-    """Path and name (`Message.field`) of every field that is set in a message."""
+def _late(config: Any) -> Iterator[tuple[FieldPath, str, Release]]:
+    """What came after 21.05: where it stands, what it is called, and the release."""
+    for path, name, message in _fields(config, ()):
+        field = str(path[-1])
+        if name in FIRST_RELEASE:
+            yield path, field, FIRST_RELEASE[name]
+        if message.DESCRIPTOR.fields_by_name[field].enum_type is not None:
+            value = enum_name(message, field)
+            if value in FIRST_RELEASE_OF_VALUES:
+                yield path, value, FIRST_RELEASE_OF_VALUES[value]
+
+
+def _fields(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str, Any]]:
+    """Path and name (`Message.field`) of every field that is set in a message, and what holds it."""
     for field, value in message.ListFields():
         here = (*path, field.name)
-        yield here, f"{message.DESCRIPTOR.name}.{field.name}"
+        yield here, f"{message.DESCRIPTOR.name}.{field.name}", message
         for inner, below in _messages(field, value):
             yield from _fields(inner, (*here, *below))
 
