@@ -14,6 +14,10 @@ from moto.sagemakerruntime.responses import SageMakerRuntimeResponse
 
 CONTAINER = "EMULATOR_CONTAINER_URL"
 """Names the model server behind all endpoints, which answers as a container does."""
+ENDPOINT = "x-emulator-endpoint"
+"""Header that tells the model server which endpoint was invoked."""
+COMPONENT = "x-amzn-sagemaker-inference-component"
+TARGET = "x-amzn-sagemaker-target-model"
 _TIMEOUT_SECONDS = 60
 
 Answer = tuple[int, dict[str, str], str | bytes]
@@ -32,13 +36,13 @@ class Runtime(SageMakerRuntimeResponse):
         if missing is not None:
             return _error(400, "ValidationError", {"message": missing})
         url = os.environ.get(CONTAINER)
-        return super().invoke_endpoint() if url is None else _forwarded(url, headers, self.body)
+        return super().invoke_endpoint() if url is None else _forwarded(url, name, headers, self.body)
 
 
 def _missing(here: Account, endpoint: str, headers: dict[str, str]) -> str | None:
     if endpoint not in here.endpoints:
         return f"Endpoint {endpoint} of account {here.number} not found."
-    component = headers.get("x-amzn-sagemaker-inference-component")
+    component = headers.get(COMPONENT)
     on_it = {name for name, it in here.components.items() if it["EndpointName"] == endpoint}
     if component is None and on_it:
         return "Inference Component Name header is required for endpoints to which you plan to deploy inference components."
@@ -47,11 +51,12 @@ def _missing(here: Account, endpoint: str, headers: dict[str, str]) -> str | Non
     return None
 
 
-def _forwarded(url: str, headers: dict[str, str], body: bytes) -> Answer:
+def _forwarded(url: str, endpoint: str, headers: dict[str, str], body: bytes) -> Answer:
     """The container's answer. A multi-model container is asked for the model by name."""
-    model = headers.get("x-amzn-sagemaker-target-model")
+    model = headers.get(TARGET)
     path = "/invocations" if model is None else f"/models/{quote(model, safe='')}/invoke"
     sent = {key: it for key, it in headers.items() if key in ("content-type", "accept") or "sagemaker" in key}
+    sent[ENDPOINT] = endpoint
     connection = HTTPConnection(urlsplit(url).netloc, timeout=_TIMEOUT_SECONDS)
     try:
         connection.request("POST", path, body, sent)

@@ -16,8 +16,9 @@ from inferstack.spec.check import check_file, in_region, load_spec, parse_spec
 from inferstack.spec.check_files import check_files, spec_files
 from inferstack.spec.lock import local, reading
 from inferstack.spec.lock.codes import LOCK_CODES
-from inferstack.spec.lock.urls import pattern_of, uploaded_url
+from inferstack.spec.lock.urls import location_of, pattern_of, uploaded_url
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.triton_blocks import triton_blocks
 
 DIGEST = "[0-9a-f]{16}"
 SOURCE = ONE.replace(
@@ -501,6 +502,13 @@ def test_each_component_gets_what_was_uploaded_for_it(tmp_path: Path) -> None:
     }
 
 
+def test_archives_are_packed_under_the_same_names_as_before_the_upload(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, SEVERAL)
+    write_lock(file)
+    names = [block.archive for block in triton_blocks(load_spec(file).spec)]
+    assert names == ["cats/model.tar.gz", "dogs/model.tar.gz"]
+
+
 def differing(old: str, new: str) -> list[str]:
     """The new lines, where as many lines are old."""
     pairs = zip(old.splitlines(), new.splitlines(), strict=True)
@@ -696,11 +704,13 @@ def test_versions_of_one_thing_have_one_pattern(location: str) -> None:
     one, two = (uploaded_url(location, digit * 64) for digit in "ab")
     assert one != two
     assert pattern_of(one) == pattern_of(two) == one.replace("a" * 16, "?" * 16)
+    assert location_of(one) == location
 
 
 @pytest.mark.parametrize("url", ["s3://b/one/model.tar.gz", "s3://b/model-0123456789abcdef.tar.gz", "s3://b/sha256-0123/"])
 def test_any_other_url_is_no_version(url: str) -> None:
     assert pattern_of(url) is None
+    assert location_of(url) == url
 
 
 def test_every_code_of_locks_is_shown_here() -> None:

@@ -11,6 +11,7 @@ from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
+from inferstack.spec.lock.urls import location_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS, is_triton
@@ -120,7 +121,8 @@ def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
 def _file_name(placed: PlacedContainer) -> str:
     url = artifact_url(placed)
     known = url is not None and not is_opaque(url) and not url.endswith("/")
-    return url.rpartition("/")[2] if url is not None and known else ARCHIVE
+    # The archive is packed under the same name whether or not one was uploaded.
+    return location_of(url).rpartition("/")[2] if url is not None and known else ARCHIVE
 
 
 def artifact_url(placed: PlacedContainer) -> str | None:

@@ -27,8 +27,14 @@ def pattern_of(url: str) -> str | None:
 
     None for any other URL.
     """
+    location = location_of(url)
+    return None if location == url else _url(location, "?" * _DIGITS)
+
+
+def location_of(url: str) -> str:
+    """What a URL was uploaded for: the other way round than :func:`uploaded_url`; any other URL as it is."""
     found = _FORM.fullmatch(url)
-    return None if found is None else _url(f"{found['start']}{found['archive'] or ''}", "?" * _DIGITS)
+    return url if found is None else f"{found['start']}{found['archive'] or ''}"
 
 
 def _url(location: str, digits: str) -> str:
