@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.archiving import lay_out
 from support.locking import COMPONENTS, MANY, ONE, SEVERAL, lay_out_spec, own, write_lock
 
 from inferstack.resolve import resolve_template
@@ -507,6 +508,22 @@ def test_archives_are_packed_under_the_same_names_as_before_the_upload(tmp_path:
     write_lock(file)
     names = [block.archive for block in triton_blocks(load_spec(file).spec)]
     assert names == ["cats/model.tar.gz", "dogs/model.tar.gz"]
+
+
+def test_the_lock_vouches_for_the_weights_of_each_component(tmp_path: Path) -> None:
+    one, two = (own(name, "net") for name in ("cats", "dogs"))
+    models = [one[one.index("          models:") :], two[two.index("          models:") :]]
+    text = SEVERAL[: SEVERAL.index("  cats:")] + one + two
+    for at, name in enumerate(("cats", "dogs")):
+        text = text.replace(models[at], f"          repository: {name}\n", 1)
+    file = lay_out_spec(tmp_path, text)
+    for name in ("cats", "dogs"):
+        lay_out(tmp_path, {f"{name}/net/1/model.onnx": name, f"{name}/net/config.pbtxt": 'platform: "onnxruntime_onnx"\n'})
+    write_lock(file)
+    for name in ("cats", "dogs"):
+        shutil.rmtree(tmp_path / name / "net/1")
+    assert found(file, "IS") == []
+    assert in_region(load_spec(file), "eu-west-1").spec.endpoint_name == "several"
 
 
 def differing(old: str, new: str) -> list[str]:

@@ -192,7 +192,7 @@ def _ruled(
     *,
     locked: bool = True,
 ) -> LoadedSpec:
-    uploaded = uploaded_archives(document, stage) if locked and any(triton_blocks(spec)) else {}
+    uploaded = uploaded_archives(spec, document, stage) if locked and any(triton_blocks(spec)) else {}
     ignored = _ignored(spec)
     problems = [*triton_problems(spec, document, ignored, uploaded), *_spec_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):

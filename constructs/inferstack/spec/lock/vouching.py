@@ -7,25 +7,48 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import IN_PYTHON, Document
-from inferstack.spec.lock.file import LockedArchive, LockedFile, lock_path
+from inferstack.spec.lock.destinations import Destination, destinations_of
+from inferstack.spec.lock.file import LockedArchive, LockedFile, Uploads, lock_path
 from inferstack.spec.lock.reading import read_lock
+from inferstack.spec.lock.urls import location_of
 from inferstack.spec.problem import SpecError
 from inferstack.triton.model import CONFIG_FILE, FilePlace, Repository, TritonModel
 from inferstack.triton.versions import version_folders
 
 
-def uploaded_archives(document: Document, stage: str | None) -> Mapping[str, LockedArchive]:
-    """The archives that were uploaded for a stage of a spec, by name; none without a readable lock."""
+def uploaded_archives(
+    spec: ModelSpec, document: Document, stage: str | None
+) -> Mapping[str, LockedArchive]:
+    """What was uploaded for a stage of a spec, by the names of archives that are packed from it.
+
+    The spec may have the URLs of its lock already. None without a readable lock.
+    """
     if document.file == IN_PYTHON:
         return {}
     try:
         lock = read_lock(lock_path(document.file))
+        destinations = () if lock is None else destinations_of(spec, document)
     except SpecError:
         # Whoever applies the lock says what is wrong with it.
         return {}
-    upload = None if lock is None else lock.of(stage)
-    return {} if upload is None else upload.archives
+    uploads = {} if lock is None else lock.of(stage)
+    return {
+        archive: locked for destination in destinations for archive, locked in _archives(destination, uploads)
+    }
+
+
+def _archives(destination: Destination, uploads: Uploads) -> Iterator[tuple[str, LockedArchive]]:
+    location = destination.location
+    upload = uploads.get(location if location in uploads else location_of(location))
+    if upload is None:
+        return
+    if location.endswith("/"):
+        yield from upload.archives.items()
+        return
+    (only,) = upload.archives.values()
+    yield from ((block.archive, only) for block in destination.blocks)
 
 
 def vouched(repository: Repository, uploaded: Mapping[str, LockedArchive]) -> Repository:
