@@ -72,8 +72,8 @@ PLAIN_VALUE = ["string", "number", "boolean"]
 # Not Triton's: tells the packager what to put into the model's folder.
 FILES: Schema = {
     "description": (
-        "Files of the model: path inside the model's folder (such as `1/model.plan`) -> local file. "
-        "Not part of config.pbtxt."
+        "Files of the model: path inside the model's folder (such as `1/model.plan`) -> local file, "
+        "relative to the spec's folder. Not part of config.pbtxt."
     ),
     "type": "object",
     "propertyNames": {"minLength": 1},

@@ -244,7 +244,7 @@ def test_a_file_without_content_is_an_error(problems: Problems, text: str) -> No
     [
         ("a:\n\tb: 1\n", 2, "tabs"),
         ("a: 1\n\tb: 2\n", 2, "tabs"),
-        ("a: b: c\n", 1, "quote a text that holds `: `"),
+        ("a: b: c\n", 1, "quote a text with `: `"),
         ("a: [1, ${AWS::Region}]\n", 1, "quote a text with `${…}`"),
         ("a: [1 2\nb: 3\n", 2, "close the bracket"),
         ("a: 1\nb: 'x\n", 2, "close the quote"),

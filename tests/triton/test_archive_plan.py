@@ -73,7 +73,7 @@ def test_all_missing_files_are_reported_at_once_where_the_spec_names_them(tmp_pa
         ("IS990", "triton/models/net/files/1/model.onnx"),
         ("IS990", "triton/models/net/files/labels.txt"),
     ]
-    assert "did you mean model.onnx?" in found[0].fix
+    assert "did you mean `model.onnx`?" in found[0].fix
 
 
 def test_missing_files_of_all_archives_are_reported_at_once(tmp_path: Path) -> None:

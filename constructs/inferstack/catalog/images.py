@@ -161,7 +161,7 @@ def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
 def _rows(framework: str, version: str, line: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found = line["versions"].get(line["aliases"].get(version, version))
     if found is None:
-        known = sorted({*line["versions"], *line["aliases"]}, key=_natural)
+        known = sorted({*line["versions"], *line["aliases"]}, key=_natural, reverse=True)
         raise UnknownImage(f"{framework} has no version {version!r}", known)
     return list(found)
 

@@ -105,7 +105,7 @@ def _refused(problems: tuple[str, ...]) -> int:
 def _block(spec: ModelSpec, options: argparse.Namespace) -> PlacedTriton:
     blocks = blocks_of(spec, options.component)
     if not blocks:
-        raise Refusal("the spec declares no Triton models there: a `triton` block would say their inputs")
+        raise Refusal("no inputs and outputs are declared there: add them in a `triton` block")
     return only_block(blocks, "the request" if options.read is None else "the answer")
 
 

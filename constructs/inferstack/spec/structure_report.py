@@ -5,6 +5,7 @@ valid name, and the fix.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -18,7 +19,7 @@ from inferstack.spec.document import Document
 from inferstack.spec.keywords import has_form, is_integer, is_number
 from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
-from inferstack.spec.schema import shipped_schema
+from inferstack.spec.schema import kind_definitions, shipped_schema
 from inferstack.spec.structure import (
     EXCLUSIVE_KEYS,
     MISSING_KEY,
@@ -30,7 +31,7 @@ from inferstack.spec.structure import (
     WRONG_LENGTH,
     WRONG_TYPE,
 )
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, type_name
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, nearest, type_name
 
 # jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
 # comes from iterating none is.
@@ -99,6 +100,8 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
     path = tuple(error.absolute_path)
     if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
         return _bad_name(document, path, error)
+    if error.validator == "type" and error.validator_value == "string" and "enum" in error.schema:
+        return ()  # Quotes would not help: what is allowed is said of the same value.
     match str(error.validator):
         case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
             return _SEVERAL[keyword](document, path, error)
@@ -110,19 +113,48 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
 def _name(path: SpecPath) -> str:
     """The key that a value belongs to, in backquotes."""
     keys = [part for part in path if isinstance(part, str)]
-    return f"`{keys[-1]}`" if keys else "the spec"
+    entry = "an entry of " if path and isinstance(path[-1], int) else ""
+    return f"{entry}`{keys[-1]}`" if keys else "the spec"
 
 
 def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     known = list(error.schema["properties"])
+    below, anywhere = _homes(error.schema), _homes_in_kind(str(document.data.get("kind")))
     for key in error.instance:
         if key not in known:
             where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            fix = choose(key, known)
+            home = below.get(key) or (anywhere.get(key) if nearest(key, known) is None else None)
+            fix = choose(key, known) if home is None else f"write it under `{home}`"
             if is_api_only_key(error.schema.get("title", ""), key):
                 message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
+
+
+_NESTED = 2
+
+
+def _homes(block: dict[str, Any]) -> dict[str, str]:
+    """Keys of the blocks below this one, each with its block; the nearest, and none of two as near."""
+    homes: dict[str, str] = {}
+    level = {"": block}
+    for _ in range(_NESTED):
+        level = {
+            f"{where}.{name}".lstrip("."): _resolved(branch)
+            for where, each in level.items()
+            for name, value in each.get("properties", {}).items()
+            for branch in value.get("anyOf", [value])
+        }
+        found = [(key, where) for where, each in level.items() for key in each.get("properties", {})]
+        times = Counter(key for key, _ in found)
+        homes = {key: where for key, where in found if times[key] == 1} | homes
+    return homes
+
+
+@cache
+def _homes_in_kind(kind: str) -> dict[str, str]:
+    definition = kind_definitions().get(kind)
+    return {} if definition is None else _homes(shipped_schema()["$defs"][definition])
 
 
 def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
@@ -188,10 +220,20 @@ def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
 
 def _type(name: str, error: Error) -> tuple[str, str]:
     wanted, found = error.validator_value, error.instance
-    return f"{name} must be {type_name(wanted)}, found {describe(found)}", _retype(wanted, found)
+    fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, found)
+    return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
+
+
+def _keys_to_write(block: dict[str, Any], found: object) -> str:
+    """How a mapping is written where there is none."""
+    keys = list(block.get("properties", {}))
+    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one a line"
+    bare = found is None or found is True
+    return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
 
 
 _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+_QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
 _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
 
@@ -206,6 +248,8 @@ def _retype(wanted: str | list[str], found: object) -> str:
             return "put quotes around it, as it stands in the file: YAML took it for a number"
         case "integer" | "number", str() if _NUMERAL.fullmatch(found):
             return f"write it without quotes: {found}"
+        case "integer" | "number", str() if _QUANTITY.fullmatch(found):
+            return "write a number without a unit"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
             return "write true or false: in YAML 1.2 other words are strings"
         case "array", _:

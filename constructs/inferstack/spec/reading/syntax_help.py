@@ -25,7 +25,7 @@ _HINTS = (
     _Hint("", "^%", "remove the line that starts with `%`"),
     _Hint(r"',' or|cannot start|mapping values", r"\$\{", "quote a text with `${…}` in [ ] or { }"),
     _Hint("',' or", "", "close the bracket, and put a comma between its items"),
-    _Hint("mapping values", "", "quote a text that holds `: `; indent all keys of a mapping alike"),
+    _Hint("mapping values", "", "put a space after a key's colon; quote a text with `: `; indent keys alike"),
     _Hint("expected ':'", "", "write `key: value`; a text of several lines needs quotes or `|`"),
     _Hint("expected key|block end|'-'", "", "indent the keys of a mapping, or the items of a list, alike"),
     _Hint("cannot start", "", "quote a text that starts with `@`, `%` or a backtick"),

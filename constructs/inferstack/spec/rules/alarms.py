@@ -122,7 +122,7 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     for path, rule in alarm_rules(spec):
         for metric in _metrics(spec, rule)[:1]:
             devices = max(_devices(spec, rule, metric), default=1)
-            bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold <= 100
+            bare = isinstance(rule.threshold, int | float) and 1 <= rule.threshold <= 100
             if bare and devices > 1:
                 all_of_it = absolute_threshold(f"{rule.threshold} %", metric, devices)
                 message = f"{rule.metric} is a sum over {devices} devices, up to {devices * 100}"
@@ -131,6 +131,18 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
                     message,
                     f'write "{rule.threshold} %" for {all_of_it}, a share of all',
                 )
+
+
+@warning("IS816", "The threshold of a utilization is in percent, no share of one.", _METRICS, ModelSpec)
+def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
+    """An alarm below 0.5 % finds what is idle; one above it goes off at the first request."""
+    for path, rule in alarm_rules(spec):
+        bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold < 1
+        below = rule.comparison_operator is not None and rule.comparison_operator.startswith("Less")
+        if bare and not below and any(metric.unit == "Percent" for metric in _metrics(spec, rule)):
+            message = f"{rule.metric} is in percent, and the threshold is {rule.threshold} of 100"
+            fix = f'write "{float(rule.threshold) * 100:g} %" if a share was meant'
+            yield Finding((*path, "threshold"), message, fix)
 
 
 def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:

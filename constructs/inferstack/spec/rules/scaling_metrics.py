@@ -1,4 +1,4 @@
-"""IS510 to IS517: the metrics that scaling follows, and their targets."""
+"""IS510 to IS517, IS522: the metrics that scaling follows, and their targets."""
 
 from collections.abc import Iterator
 
@@ -93,7 +93,10 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
         # Of a type whose facts are not known nothing can be said.
         if counts and policy.target_value > most:
             message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
-            fix = f"write a number below {most}" if most else "choose a metric that the instance type has"
+            fix = f"write a number below {most}"
+            if not most:
+                message = f"the instance type has no GPU, so that {policy.metric} is not published"
+                fix = "choose another metric, or an instance type with GPUs"
             yield Finding((*path, "target_value"), message, fix)
 
 
@@ -102,11 +105,21 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """60 on four GPUs is 15 % of them."""
     for path, scaled, policy, metric in _utilizations(spec):
         devices = max(_devices(scaled, metric), default=1)
-        if metric.per_device is not None and devices > 1 and 0 < policy.target_value <= 100:
+        if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
             word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
             share = f"{policy.target_value} is {policy.target_value / devices:.3g} % of {devices} {word}"
             fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
             yield Finding((*path, "target_value"), f"{policy.metric} is a sum: {share}", fix)
+
+
+@warning("IS522", "The target of a utilization is in percent, no share of one.", _METRICS, ModelSpec)
+def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
+    """What is busier than 0.6 % is everything that runs at all."""
+    for path, _, policy, _ in _utilizations(spec):
+        if 0 < policy.target_value < 1:
+            message = f"{policy.metric} is in percent, and the target is {policy.target_value} of 100"
+            fix = f"write {policy.target_value * 100:g} if a share was meant"
+            yield Finding((*path, "target_value"), message, fix)
 
 
 # Each of them is about the endpoint's traffic or its files as a whole, however many share the work.

@@ -107,8 +107,8 @@ def _missing(local: Path, error: OSError) -> Unusable:
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         return Unusable(UNREADABLE, f"{local} cannot be read: {error.strerror}", "name another file")
     close = nearest(local.name, _names_beside(local))
-    fix = "put it there" if close is None else f"did you mean {close}?"
-    return Unusable(MISSING, f"{local} is not there", f"{fix}; the path is relative to the spec's folder")
+    fix = "" if close is None else f"did you mean `{close}`? "
+    return Unusable(MISSING, f"{local} is not there", f"{fix}paths are relative to the spec's folder")
 
 
 def _names_beside(local: Path) -> list[str]:

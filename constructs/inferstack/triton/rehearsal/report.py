@@ -23,10 +23,14 @@ def summary(outcomes: Iterable[ArchiveOutcome]) -> str:
     release = "{}.{:02}".format(*SERVER_RELEASE)
     words = f"{len(found) - bad} of {len(found)} archives served by Triton {release} on this CPU"
     if computed:
-        words += f"; {computed} models by stand-ins that compute, but not as fast as their backend"
+        words += f"; {_models(computed)} by stand-ins that compute, but not as fast as their backend"
     if played:
-        words += f"; {played} models by stand-ins, whose numbers and speed mean nothing"
+        words += f"; {_models(played)} by stand-ins, whose numbers and speed mean nothing"
     return words
+
+
+def _models(number: int) -> str:
+    return "1 model" if number == 1 else f"{number} models"
 
 
 def _archive(outcome: ArchiveOutcome) -> Iterator[str]:

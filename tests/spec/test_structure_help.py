@@ -1,0 +1,100 @@
+"""The fix for a spec that is built wrong says what to write, and where."""
+
+from pathlib import Path
+
+import pytest
+
+from inferstack.spec.check import check_file
+
+SINGLE = """\
+kind: single-model
+endpoint_name: ranker
+model:
+  image: {framework: triton, version: "25.09"}
+  model_data_url: s3://acme-models/ranker/model.tar.gz
+variant:
+  instance_type: ml.m5.xlarge
+  initial_instance_count: 2
+"""
+COMPONENT = """\
+kind: inference-components
+endpoint_name: ranker
+variant: {instance_type: ml.m5.xlarge, initial_instance_count: 2}
+inference_components:
+  ranker:
+    specification:
+      container: {image: 'acme/ranker:1', artifact_url: s3://acme-models/ranker/model.tar.gz}
+"""
+
+
+def fixes(folder: Path, text: str) -> list[str]:
+    path = folder / "spec.yaml"
+    path.write_text(text, "utf-8")
+    return [problem.fix for problem in check_file(path)]
+
+
+def fix(folder: Path, text: str) -> str:
+    found = fixes(folder, text)
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        (f"{SINGLE}deployment_config: {{}}\n", "endpoint"),
+        (f"{SINGLE}  min_capacity: 2\n", "autoscaling"),
+        (f"{SINGLE}model_cache_setting: Enabled\n", "model.multi_model_config"),
+        (f"{SINGLE}  image: acme/ranker\n", "model"),
+        (f"{COMPONENT}      triton: {{}}\n", "container"),
+        (f"{COMPONENT}    compute_resource_requirements: {{}}\n", "specification"),
+    ],
+)
+def test_a_key_of_another_block_is_sent_there(text: str, home: str, tmp_path: Path) -> None:
+    assert f"write it under `{home}`" in fixes(tmp_path, text)
+
+
+def test_a_key_that_several_blocks_have_is_sent_to_none(tmp_path: Path) -> None:
+    assert "write it under" not in fix(tmp_path, f"{SINGLE}enable_network_isolation: true\n")
+
+
+def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: Path) -> None:
+    assert fix(tmp_path, f"{SINGLE}  autoscalling: {{}}\n").startswith("did you mean `autoscaling`?")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("alarms: {rules: [[]]}\n", "write keys under it: metric, "),
+        ("tags: [a]\n", "write `key: value`, one a line"),
+        ("triton: {models: {a: {backend: python, dynamic_batching: true}}}\n", "; or `{}` for defaults alone"),
+        ("triton: {models: {a: {backend: python, dynamic_batching: }}}\n", "; or `{}` for defaults alone"),
+    ],
+)
+def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp_path: Path) -> None:
+    assert said in fix(tmp_path, SINGLE + more)
+
+
+def test_defaults_alone_are_no_way_out_where_a_key_is_needed(tmp_path: Path) -> None:
+    assert "defaults alone" not in fix(tmp_path, f"{SINGLE}autoscaling:\n")
+
+
+@pytest.mark.parametrize("found", ["60 %", "60%", "10m", "1.5 s"])
+def test_a_number_with_a_unit_is_asked_to_leave_it_out(found: str, tmp_path: Path) -> None:
+    policy = f"{{metric: MemoryUtilization, target_value: {found}}}"
+    scaling = f"autoscaling: {{min_capacity: 2, max_capacity: 4, policies: [{policy}]}}\n"
+    assert fix(tmp_path, SINGLE + scaling) == "write a number without a unit"
+
+
+def test_quotes_are_no_fix_for_a_value_that_stays_wrong_with_them(tmp_path: Path) -> None:
+    scaled = COMPONENT.replace("count: 2}", "count: 2, managed_instance_scaling: {status: true}}")
+    assert "allowed: DISABLED or ENABLED" in fixes(tmp_path, scaled)
+    assert not any(fix.startswith("quote it") for fix in fixes(tmp_path, scaled))
+
+
+def test_an_entry_of_a_list_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(f"{SINGLE}alarms: {{actions: [ml-oncall]}}\n", "utf-8")
+    assert [problem.message for problem in check_file(path)] == [
+        'an entry of `actions` has the wrong form: "ml-oncall"'
+    ]
