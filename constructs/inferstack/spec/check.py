@@ -160,16 +160,20 @@ def _rule_problems_beside(structural: list[Problem], document: Document) -> Iter
     except (msgspec.ValidationError, UnicodeEncodeError):
         # The latter of half a character, which only data made in Python can hold.
         return
-    wrong = [problem.path for problem in structural]
+    wrong = {problem.path for problem in structural}
+    around = {part for path in wrong for part in _from_the_top(path)}
     for problem in _spec_problems(spec, document):
-        if not any(_related(problem.path, path) for path in wrong):
+        if problem.path not in around and wrong.isdisjoint(_from_the_top(problem.path)):
             yield problem
 
 
 def _without(data: Any, paths: list[SpecPath]) -> Any:
     """The data without what stands at the paths, sharing the rest."""
     here = {path[0] for path in paths if len(path) == 1}
-    below = {path[0]: [it[1:] for it in paths if it[0] == path[0] and len(it) > 1] for path in paths}
+    below: dict[str | int, list[SpecPath]] = {}
+    for path in paths:
+        if len(path) > 1:
+            below.setdefault(path[0], []).append(path[1:])
     match data:
         case dict():
             return {key: _without(it, below.get(key, [])) for key, it in data.items() if key not in here}
@@ -179,9 +183,9 @@ def _without(data: Any, paths: list[SpecPath]) -> Any:
             return data
 
 
-def _related(one: SpecPath, other: SpecPath) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
+    """A path and what it stands in, up to the whole spec."""
+    return (path[:length] for length in range(len(path) + 1))
 
 
 def _ruled(
