@@ -3,8 +3,9 @@
 What is here can be overridden in the spec; what cannot be overridden is not a default.
 """
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+import msgspec
 
 from inferstack.catalog.metrics import Kind
 from inferstack.spec.blocks.alarms import AlarmRule
@@ -19,8 +20,7 @@ _ZERO = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-z
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
 
 
-@dataclass(frozen=True, slots=True)
-class Default(Generic[T]):
+class Default(msgspec.Struct, Generic[T], frozen=True):
     """One opinion."""
 
     value: T
@@ -93,8 +93,7 @@ TRITON_MULTI_MODEL_ENVIRONMENT = Default(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultAlarm:
+class DefaultAlarm(msgspec.Struct, frozen=True):
     """An alarm that an endpoint gets unless its spec has a rule of its own for the metric."""
 
     rule: AlarmRule

@@ -1,12 +1,12 @@
 """The formats of a report, down to the characters that need escaping."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from msgspec.structs import replace
 
 from inferstack.spec.problem import LONGEST_TEXT, Problem, Severity
 from inferstack.spec.report import (

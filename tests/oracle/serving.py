@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
 from oracle.mutations import Edit, Mutation
 from support.rehearsal import SERVER_PYTHON
 
@@ -71,7 +72,7 @@ def write(files: dict[str, str], folder: Path) -> None:
 
 def our_errors(folder: Path, default: str) -> set[str]:
     """The codes of what keeps a repository from being served, by our checks."""
-    repository = replace(read_repository(folder), default_model=default)
+    repository = msgspec.structs.replace(read_repository(folder), default_model=default)
     context = Context(release=SERVER_RELEASE, gpus=(0,))
     problems = repository_problems(repository, lambda _: FilePlace("spec"), context)
     return {problem.code for problem in problems if problem.severity == "error"}

@@ -6,18 +6,18 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageM
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from inferstack.catalog._data import document
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(msgspec.Struct, frozen=True):
     """One property of a resource or of a structure inside it.
 
     ``schema`` holds JSON Schema's constraint words (``type``, ``enum``, ``pattern``, bounds, ``items``;

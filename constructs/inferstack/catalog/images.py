@@ -6,8 +6,9 @@ see https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-doc
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.catalog import regions as aws_regions
 from inferstack.catalog._data import document
@@ -26,8 +27,7 @@ class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the prod
         self.allowed = tuple(allowed)
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(msgspec.Struct, frozen=True):
     """One container image: ``repository`` and ``tag``, and the account that holds it in each region."""
 
     repository: str

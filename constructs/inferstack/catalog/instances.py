@@ -6,9 +6,10 @@ an ``ml.`` type has the processors, memory and disks of the EC2 type of the same
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+
+import msgspec
 
 from inferstack.catalog._data import text
 
@@ -26,8 +27,7 @@ MULTI_MODEL_GPU_TYPES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceType:
+class InstanceType(msgspec.Struct, frozen=True):
     """One instance type: memory in MiB, local disk in GB (0: none), None for the name of no device."""
 
     name: str

@@ -8,7 +8,6 @@ about instances; an alarm on what is not published never leaves INSUFFICIENT_DAT
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
@@ -31,8 +30,7 @@ DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(msgspec.Struct, frozen=True):
     """One metric with one set of dimensions; the same name may exist with another set.
 
     ``unit`` is CloudWatch's StandardUnit as documented, to read a value by: an alarm need not name it.
@@ -52,8 +50,7 @@ class Metric:
     per_device: Device | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PredefinedScalingMetric:
+class PredefinedScalingMetric(msgspec.Struct, frozen=True):
     """A metric type that a target-tracking policy can name, and the scalable dimension that it belongs to."""
 
     name: str

@@ -1,9 +1,10 @@
 """``inferstack package --check``: archives that somebody else made."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inferstack.cli.component import block_of_archive, blocks_of
 from inferstack.cli.progress import bar

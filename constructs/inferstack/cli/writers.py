@@ -26,7 +26,7 @@ def _yaml(template: Template) -> str:
 
 
 def _json(template: Template) -> str:
-    # Python's own indentation takes five times as long and makes the same text.
+    # Python's own indentation takes four times as long and makes the same text.
     return msgspec.json.format(json.dumps(template), indent=1) + "\n"
 
 

@@ -4,8 +4,9 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from inferstack.catalog import metrics
 from inferstack.defaults import (
@@ -36,8 +37,7 @@ _COPIES = "sagemaker:inference-component:DesiredCopyCount"
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
+class Scaled(msgspec.Struct, frozen=True):
     """Something whose capacity is scaled."""
 
     id_suffix: str

@@ -5,7 +5,8 @@ Body: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatc
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog import metrics, regions
 from inferstack.resolve.resource import Resource, Resources, Value
@@ -18,8 +19,7 @@ DASHBOARD = "Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
 
 
-@dataclass(frozen=True, slots=True)
-class Widget:
+class Widget(msgspec.Struct, frozen=True):
     """One graph: metrics with the statistics to draw."""
 
     title: str

@@ -10,7 +10,8 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-r
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inferstack.resolve.locations import S3Location, key_arn, s3_location
 from inferstack.resolve.needs import Needs

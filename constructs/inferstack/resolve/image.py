@@ -6,7 +6,8 @@ deployment. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReferen
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog import images
 from inferstack.resolve.locations import ecr_repository_arn
@@ -19,8 +20,7 @@ _ACCOUNT = "Account"
 _OWN_REPOSITORIES = "arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(msgspec.Struct, frozen=True):
     """An image as the template names it."""
 
     uri: Value

@@ -1,7 +1,8 @@
 """Where files and images are, as ARNs that a policy can name."""
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.spec.placeholders import is_opaque
 
@@ -13,8 +14,7 @@ _ECR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class S3Location:
+class S3Location(msgspec.Struct, frozen=True):
     """A bucket and a key or prefix in it."""
 
     bucket: str

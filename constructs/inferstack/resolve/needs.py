@@ -1,7 +1,8 @@
 """What the containers of a spec must be allowed to do, gathered from every block that implies it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.resolve.alarms import rollback_alarm_arns
 from inferstack.resolve.image import resolve_image
@@ -18,8 +19,7 @@ from inferstack.spec.walk import components, containers, every_variant, model_co
 _S3_PREFIX = "S3Prefix"
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """Everything that the execution role has to name."""
 
     endpoint_name: str

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
@@ -12,14 +13,13 @@ Value = Any
 """A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """One resource of the stack, and the part of the spec that it comes from."""
 
     type: str
     properties: dict[str, Value]
     source: SpecPath
-    depends_on: tuple[str, ...] = field(default=())
+    depends_on: tuple[str, ...] = ()
 
 
 Resources = dict[str, Resource]

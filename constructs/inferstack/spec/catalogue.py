@@ -1,8 +1,9 @@
 """Every code that a problem can have, in one list: what `inferstack explain` and docs/codes.md show."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from inferstack.spec import file_codes
 from inferstack.spec.check import CHECK_CODES, UNKNOWN_PLACEHOLDER
@@ -50,8 +51,7 @@ TOPICS = {
 """What codes that begin alike are about."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeEntry:
+class CodeEntry(msgspec.Struct, frozen=True):
     """A code as the catalogue shows it. ``source`` is the page or report that it rests on."""
 
     code: str

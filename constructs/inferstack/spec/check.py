@@ -6,12 +6,12 @@ Structure comes first: rules only see specs that are built right, so that each c
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
 from inferstack.spec.document import IN_PYTHON, Document, read_document
@@ -34,8 +34,7 @@ CHECK_CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSpec:
+class LoadedSpec(msgspec.Struct, frozen=True):
     """A spec without errors, where its parts stand in the file, and what is to be said about it.
 
     Where a lock says what was uploaded for it, ``spec`` has the URLs of that.
@@ -209,7 +208,7 @@ def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
     if region is None or (env is not None and env.region is not None):
         return spec
     account = None if env is None else env.account
-    return msgspec.structs.replace(spec, env=Environment(account=account, region=region))
+    return replace(spec, env=Environment(account=account, region=region))
 
 
 def _placeholder_problems(document: Document) -> Iterator[Problem]:

@@ -5,10 +5,11 @@ path -> text (file_text) -> tree (quick, or where a file takes care: events, com
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from inferstack.spec.lock.codes import NO_SPEC
 from inferstack.spec.lock.file import SUFFIX as LOCK_SUFFIX
@@ -25,12 +26,11 @@ IN_PYTHON = "<python>"
 """Stands for the file of a spec that was made in Python."""
 
 
-@dataclass(frozen=True, eq=False)
-class Document:
+class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What a spec file says. ``file`` is its name as given, with forward slashes."""
 
     file: str
-    tree: Node = field(repr=False)
+    tree: Node
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
@@ -51,6 +51,9 @@ class Document:
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
         """Every text that may hold a placeholder, with its path."""
         return tuple(texts_with_placeholders(self.data))
+
+    def __repr__(self) -> str:
+        return f"Document(file={self.file!r})"
 
     def position(self, path: SpecPath, *, key: bool = False) -> Position:
         """Where a value stands: a scalar itself, else the key or list item that holds it.

@@ -1,7 +1,8 @@
 """Which parts of an endpoint publish metrics of SageMaker's, and which."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.metrics import Metric
@@ -16,8 +17,7 @@ VARIANT = "VariantName"
 COMPONENT = "InferenceComponentName"
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True):
     """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself."""
 
     title: str

@@ -1,7 +1,8 @@
 """The alarms that a spec asks for: the default set of its kind and its own rules, part by part."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog.metrics import Metric
 from inferstack.defaults import ALARM_PERIOD, DEFAULT_ALARMS
@@ -17,8 +18,7 @@ from inferstack.spec.walk import components, kind_of, watched_name
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAlarm:
+class OwnAlarm(msgspec.Struct, frozen=True):
     """One alarm: the rule that it follows and where that stands, what it watches, and why."""
 
     path: SpecPath

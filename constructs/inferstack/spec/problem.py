@@ -5,8 +5,9 @@ exception that leaves the library, :class:`SpecError`, carries all problems foun
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 SpecPath = tuple[str | int, ...]
 """Keys and list indices from the top of a spec, e.g. ``("variants", 0, "instance_type")``."""
@@ -23,8 +24,7 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """One thing that is wrong, where it stands (1-based line and column), and how to mend it.
 
     Of a message or fix longer than ``LONGEST_TEXT`` the middle is left out: at both ends stand our words.
@@ -40,8 +40,8 @@ class Problem:
     path: SpecPath = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", _shortened(self.message))
-        object.__setattr__(self, "fix", _shortened(self.fix))
+        msgspec.structs.force_setattr(self, "message", _shortened(self.message))
+        msgspec.structs.force_setattr(self, "fix", _shortened(self.fix))
 
     def __str__(self) -> str:
         label = "" if self.severity is Severity.ERROR else f"{self.severity}: "

@@ -7,8 +7,9 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+
+import msgspec
 
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.base import Number
@@ -23,8 +24,7 @@ TIME_UNITS = ("us", "ms", "s", "min")
 """Units that the threshold of a latency may carry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(msgspec.Struct, frozen=True):
     """A threshold in the metric's own unit, or a share (0 to 1) of all that an instance has."""
 
     value: Number

@@ -5,7 +5,9 @@ then for the Triton containers that have none.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
@@ -23,8 +25,7 @@ ARCHIVE = "model.tar.gz"
 """Name of the archive where the endpoint has one."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedTriton:
+class PlacedTriton(msgspec.Struct, frozen=True):
     """A model repository, where it is declared, and who loads it.
 
     ``archive`` is the archive's name below the folder that archives are packed into. ``loaders`` are the

@@ -5,7 +5,8 @@ ignore them and the catalogue can show them. What AWS documents, or is on record
 interrupts, resets or replaces something is a warning, and so is what is not confirmed.
 """
 
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.spec.problem import Severity
 
@@ -53,8 +54,7 @@ _REGISTER = f"{_AWS}/autoscaling/application/APIReference/API_RegisterScalableTa
 _OWN = "inferstack's comparison of templates"
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateCode:
+class UpdateCode(msgspec.Struct, frozen=True):
     """A code as the catalogue shows it; ``source`` is the page or report that it rests on."""
 
     code: str

@@ -5,8 +5,9 @@ module and need not know the ways. Paths are those of the YAML file.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeGuard
+
+import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import Kind
@@ -118,8 +119,7 @@ def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tu
         yield (*path, "specifications", index), specification
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedContainer:
+class PlacedContainer(msgspec.Struct, frozen=True):
     """A container and the instance types that it runs on."""
 
     path: SpecPath

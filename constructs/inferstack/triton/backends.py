@@ -3,12 +3,12 @@
 https://github.com/triton-inference-server/core/blob/main/src/constants.h
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+
+class Backend(msgspec.Struct, frozen=True):
     """A backend, its platforms with the file that each loads, and whether it can complete a configuration."""
 
     platforms: dict[str, str]

@@ -1,9 +1,10 @@
 """A model repository as data: what Triton finds in an archive, whoever wrote it and wherever it stands."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from inferstack.spec.problem import SpecPath
 
@@ -19,8 +20,7 @@ FieldPath = tuple[str | int, ...]
 """Proto names, list indices and keys of maps from the top of a configuration: ``("input", 0, "dims")``."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
+class FilePlace(msgspec.Struct, frozen=True):
     """A place in a file; lines and columns count from 1."""
 
     file: str
@@ -32,8 +32,7 @@ Place = SpecPath | FilePlace
 """Where something is declared: in the spec, or in a file of an existing repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """Why something could not be read, with the code of the rule that it breaks."""
 
     code: str
@@ -42,8 +41,7 @@ class Fault:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
-class TritonModel:
+class TritonModel(msgspec.Struct, frozen=True):
     """One model, or an ensemble.
 
     ``config`` is a ``ModelConfig`` message; its ``name`` is empty or as written. ``files`` maps paths in the
@@ -64,8 +62,7 @@ class TritonModel:
     """False without a ``config.pbtxt``: Triton may fill in what ``config`` lacks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(msgspec.Struct, frozen=True):
     """The models of one archive.
 
     ``archive`` is the archive's file name and ``source`` the part of the spec that declares it. ``kind``

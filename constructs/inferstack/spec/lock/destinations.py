@@ -1,7 +1,9 @@
 """Where the archives of a spec's ``triton`` blocks belong: the containers that load them say so."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -14,8 +16,7 @@ from inferstack.spec.walk import PlacedContainer
 from inferstack.spec.words import listed
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True):
     """The URL that archives are uploaded for, as the spec writes it, and where in the spec it stands.
 
     It ends in ``/`` for a multi-model endpoint, else in ``.tar.gz``. ``blocks`` are the repositories packed

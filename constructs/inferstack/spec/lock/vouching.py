@@ -4,8 +4,9 @@ A pipeline has the repository without its weights, and deploys what the lock nam
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import IN_PYTHON, Document

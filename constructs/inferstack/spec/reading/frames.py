@@ -1,7 +1,8 @@
 """Mappings and lists that are still being read."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from inferstack.spec.reading.tree import Entry, Node, Position
 
@@ -14,15 +15,14 @@ class Key(NamedTuple):
     is_merge: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class OpenList:
+class OpenList(msgspec.Struct, eq=False):
     """A list. ``before`` counts the values ahead of it, ``below`` the levels of nesting in it."""
 
     at: Position
     anchor: str | None
     before: int
     below: int = 0
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[Entry] = msgspec.field(default_factory=list)
 
     @property
     def step(self) -> int:
@@ -30,19 +30,18 @@ class OpenList:
         return len(self.entries)
 
 
-@dataclass(slots=True, eq=False)
-class OpenMapping:
+class OpenMapping(msgspec.Struct, eq=False):
     """A mapping. Until it ends nobody knows which merged keys its own keys replace."""
 
     at: Position
     anchor: str | None
     before: int
     below: int = 0
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, Entry] = msgspec.field(default_factory=dict)
     key: Key | None = None
     merge_at: Position | None = None
     merge_index: int = 0
-    merged: list[dict[str, Entry]] = field(default_factory=list)
+    merged: list[dict[str, Entry]] = msgspec.field(default_factory=list)
 
     @property
     def step(self) -> str | None:

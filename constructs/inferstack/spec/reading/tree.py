@@ -1,8 +1,9 @@
 """A spec's data together with the places where it stands."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
+
+import msgspec
 
 from inferstack.spec.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
 from inferstack.spec.problem import Problem, SpecError, SpecPath
@@ -32,8 +33,7 @@ class Entry(NamedTuple):
 Entries = dict[str, Entry] | list[Entry]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Node(msgspec.Struct, frozen=True, eq=False):
     """A value. ``entries`` mirrors ``data`` for mappings and lists and is ``None`` for scalars.
 
     ``held`` are the entries, or what makes them when somebody first looks. Aliases make nodes shared, so
@@ -48,7 +48,7 @@ class Node:
     def entries(self) -> Entries | None:
         """What a mapping or list holds, with the places."""
         if callable(self.held):
-            object.__setattr__(self, "held", self.held())
+            msgspec.structs.force_setattr(self, "held", self.held())
         return cast("Entries | None", self.held)
 
     def entry(self, step: str | int) -> Entry | None:

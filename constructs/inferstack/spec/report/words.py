@@ -1,8 +1,9 @@
 """What all formats have in common: words for problems, names of files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from inferstack.spec.check_files import NO_SPECS
 from inferstack.spec.problem import Problem, Severity
@@ -12,8 +13,7 @@ from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
 _BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK}
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(msgspec.Struct, frozen=True):
     """All that a report may tell: problems, of so many specs, and a line on each update."""
 
     problems: Sequence[Problem]

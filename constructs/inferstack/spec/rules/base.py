@@ -5,15 +5,15 @@ place that breaks it. Rules never raise.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import msgspec
 
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import Severity, SpecPath
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One place that breaks a rule: where, what was found and what is allowed, how to mend it."""
 
     path: SpecPath
@@ -21,8 +21,7 @@ class Finding:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A rule as the catalogue shows it. ``source`` is the page or report that it rests on."""
 
     code: str

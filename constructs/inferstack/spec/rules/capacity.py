@@ -4,7 +4,8 @@ Creating a component that does not fit ends with "Not enough hardware resources"
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog.instances import InstanceType
 from inferstack.spec.blocks.autoscaling import Autoscaling
@@ -26,8 +27,7 @@ _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoint
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 
 
-@dataclass(frozen=True, slots=True)
-class _Fleet:
+class _Fleet(msgspec.Struct, frozen=True):
     """A variant of one instance type, and what each component on it reserves a copy."""
 
     path: SpecPath

@@ -5,15 +5,15 @@ https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _STEP = re.compile(r"(.+)/0*[1-9][0-9]{0,3}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(msgspec.Struct, frozen=True):
     """``special`` are forms that stand for days that move, such as the last one of a month."""
 
     what: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.alarms import Alarms
@@ -26,8 +27,7 @@ _CLOUDFORMATION_TAGS = (
 _MOST_BYTES = 32 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Variable:
+class _Variable(msgspec.Struct, frozen=True):
     path: SpecPath
     key: str
     value: str

@@ -1,7 +1,8 @@
 """IS410 to IS419: what one copy of an inference component needs, and whether an instance has it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
@@ -24,8 +25,7 @@ _REQUIREMENTS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_I
 _USABLE_MEMORY = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class _Placement:
+class _Placement(msgspec.Struct, frozen=True):
     """What one copy needs on one instance type."""
 
     path: SpecPath

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.defaults import WAKE_ASYNC_VARIANT, WAKE_COMPONENT
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
@@ -24,8 +25,7 @@ COPIES = "sagemaker:inference-component:DesiredCopyCount"
 WHAT = {INSTANCES: "instances", CONCURRENCY: "provisioned concurrency", COPIES: "copies"}
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
+class Scaled(msgspec.Struct, frozen=True):
     """Something that scales: where, on which scalable dimension, on which fleet, from which number on."""
 
     path: SpecPath

@@ -7,8 +7,9 @@ that all secrets of that kind share.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
@@ -26,8 +27,7 @@ _REFERENCE = re.compile(r"\{\{resolve:([^:}]*)")
 _KNOWN_AT_DEPLOYMENT = re.compile(r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """How secrets of one kind are written; the group `secret` is the part to keep, else all of it is."""
 
     kind: str
@@ -74,8 +74,7 @@ _SWITCHES = frozenset(
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Variable:
+class _Variable(msgspec.Struct, frozen=True):
     path: SpecPath
     key: str
     value: str

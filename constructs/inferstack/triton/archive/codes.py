@@ -1,6 +1,7 @@
 """What can be wrong with an archive, or with what is to go into one: IS989 to IS998."""
 
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.spec.problem import Severity
 
@@ -23,8 +24,7 @@ _LFS = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
 _OWN = "inferstack's archives"
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveCode:
+class ArchiveCode(msgspec.Struct, frozen=True):
     """A code as the catalogue shows it; ``source`` is the page that it rests on."""
 
     code: str

@@ -6,8 +6,10 @@ that weights of any size cost nothing.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from inferstack.triton.archive.packing import Watch, unwatched
 from inferstack.triton.archive.tar_reading import UnreadableError
@@ -22,8 +24,7 @@ from inferstack.triton.rehearsal.runners import runner_for, runs
 from inferstack.triton.versions import is_version
 
 
-@dataclass(frozen=True, slots=True)
-class LaidOut:
+class LaidOut(msgspec.Struct, frozen=True):
     """An archive as it lies on the disk: its top folders, and by model what differs from the real one."""
 
     folders: tuple[str, ...]

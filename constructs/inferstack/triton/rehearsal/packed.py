@@ -1,8 +1,9 @@
 """Archives packed for a rehearsal, one at a time, and laid out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inferstack.triton.archive.packing import Watch, pack, unwatched
 from inferstack.triton.archive.plan import Locate, Plan, plan_archives

@@ -6,7 +6,8 @@ does not import protobuf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from inferstack.spec.problem import Severity, SpecPath
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
@@ -22,8 +23,7 @@ CONTAINER = "https://github.com/triton-inference-server/server/blob/main/docker/
 MODEL_CONFIGURATION = f"{DOCUMENTATION}/model_configuration.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """What is known of the endpoint. The defaults know nothing, so that a bare archive can be checked.
 
     ``release`` is the Triton of the image. ``gpus`` are the numbers of GPUs that the container may see, one
@@ -33,7 +33,7 @@ class Context:
 
     release: Release | None = None
     gpus: tuple[int, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = msgspec.field(default_factory=dict)
     environment_path: SpecPath = ()
 
     @property
@@ -50,8 +50,7 @@ class Context:
         return self.release is not None and self.release < release
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One place that breaks a rule: where, what was found and what is allowed, how to mend it."""
 
     place: Place
@@ -63,8 +62,7 @@ Check = Callable[[Repository, Context], Iterator[Finding]]
 ModelCheck = Callable[[TritonModel, Context], Iterator[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
-class TritonRule:
+class TritonRule(msgspec.Struct, frozen=True):
     """A rule as the catalogue shows it. ``whole``: it needs every model of the archive to be readable."""
 
     code: str

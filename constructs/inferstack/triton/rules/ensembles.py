@@ -1,7 +1,8 @@
 """IS950 to IS957: an ensemble by itself: its steps, and how tensors flow between them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from inferstack.spec.words import listed, nearest
 from inferstack.triton.backends import ENSEMBLE
@@ -61,13 +62,12 @@ def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding
             )
 
 
-@dataclass(slots=True)
-class _Tensor:
+class _Tensor(msgspec.Struct):
     """A tensor of an ensemble: what writes it, what it is made from, where it is first named."""
 
     place: FieldPath
-    written_by: list[FieldPath] = field(default_factory=list)
-    made_from: list[str] = field(default_factory=list)
+    written_by: list[FieldPath] = msgspec.field(default_factory=list)
+    made_from: list[str] = msgspec.field(default_factory=list)
     used: bool = False
     ready: bool = False
 

@@ -5,7 +5,8 @@ https://github.com/triton-inference-server/pytorch_backend
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from inferstack.spec.words import listed, nearest
 from inferstack.triton.backends import backend_of
@@ -21,8 +22,7 @@ _INTEGER = re.compile(r"\s*[-+]?\d+")
 _NAMED_INDEX = re.compile(r".*?__\d*")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """A parameter of the backend: true or false, or a number; ``until`` is the last release with it."""
 
     boolean: bool

@@ -1,8 +1,9 @@
 """IS958 to IS964: the steps of an ensemble against the models that they call."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from inferstack.spec.words import listed, nearest
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
@@ -15,8 +16,7 @@ _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 _LATEST = -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(msgspec.Struct, frozen=True):
     """A step, the ensemble that has it, and the model that it calls."""
 
     ensemble: TritonModel
@@ -93,8 +93,7 @@ def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) 
     return Finding(call.at(key, name), message, f"{hint}allowed: {listed(declared)}")
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(msgspec.Struct, frozen=True):
     """One model's view of an ensemble's tensor: who says so, and where it is joined."""
 
     owner: str
