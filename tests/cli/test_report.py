@@ -149,6 +149,8 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
         ([WARNING, WARNING], 1, "2 warnings in 1 of 1 spec"),
         ([NO_SPECS], 0, "1 error in 0 of 0 specs and in 1 other path"),
         ([ERROR, TEMPLATE], 1, "2 errors in 1 of 1 spec and in 1 other path"),
+        ([ERROR, replace(ERROR, file="a.lock.json"), replace(ERROR, file="m/config.pbtxt")], 1, "3 errors in 1 of 1 spec and in 2 other paths"),
+        ([replace(ERROR, file="a.lock.json", code="IS056")], 1, "1 error in 1 of 1 spec"),
         ([ERROR, TEMPLATE, NO_SPECS], 3, "3 errors in 1 of 3 specs and in 2 other paths"),
     ],
 )

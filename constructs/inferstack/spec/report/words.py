@@ -1,13 +1,16 @@
 """What all formats have in common: words for problems, names of files."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 
 from inferstack.spec.check_files import NO_SPECS
+from inferstack.spec.lock.codes import NO_SPEC
+from inferstack.spec.lock.file import SUFFIX as LOCK_SUFFIX
 from inferstack.spec.problem import Problem, Severity
 from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
+from inferstack.triton.model import CONFIG_FILE
 
 # What these are about is no spec: a folder without any, or a template to compare with.
 _BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK}
@@ -35,15 +38,23 @@ def product_version() -> str:
 def summary(problems: Sequence[Problem], files: int) -> str:
     """How many problems in how many of so many specs, in one line without line break.
 
-    Folders and templates that something is wrong with are counted beside the specs.
+    Whatever else something is wrong with is counted beside the specs: folders and templates, locks, and the
+    files of models.
     """
     specs = counted(files, "spec")
     if not problems:
         return f"{specs}: no problems"
-    wrong = {problem.file for problem in problems if problem.code not in _BESIDE_SPECS}
-    beside = {problem.file for problem in problems if problem.code in _BESIDE_SPECS}
+    wrong = {problem.file for problem in problems if not _is_beside(problem)}
+    beside = {problem.file for problem in problems if _is_beside(problem)}
     more = f" and in {counted(len(beside), 'other path')}" if beside else ""
     return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
+
+
+def _is_beside(problem: Problem) -> bool:
+    if problem.code in _BESIDE_SPECS:
+        return True
+    of_model = PurePath(problem.file).name == CONFIG_FILE
+    return of_model or (problem.file.endswith(LOCK_SUFFIX) and problem.code != NO_SPEC)
 
 
 def tally(problems: Sequence[Problem]) -> str:
