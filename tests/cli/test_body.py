@@ -194,6 +194,14 @@ def test_names_from_files_do_nothing_to_a_terminal(body: Command, capsys: pytest
     assert "\x1b" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("out", [".", "/", ".."])
+def test_a_folder_is_not_written_over(
+    body: Command, out: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert body("one.yaml", "--input", "both.npz", "--out", out) == 1
+    assert capsys.readouterr().err.startswith(f"inferstack: {out}: ")
+
+
 def test_nothing_is_unpickled(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
     np.save("evil.npy", np.array([Path("x")], dtype=object), allow_pickle=True)
     assert body("one.yaml", "--input", "X=evil.npy") == 1

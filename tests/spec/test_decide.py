@@ -80,6 +80,7 @@ def test_right_specs_are_decided_without_a_report(spec: dict[str, Any]) -> None:
         ({"propertyNames": {"maxLength": 1}}, {"a": 1}, {"ab": 1}),
         ({"minProperties": 1}, {"a": 1}, {}),
         ({"minItems": 2, "maxItems": 3}, [1, 2], [1]),
+        ({"minItems": 2, "maxItems": 3}, [1, 2, 3], [1, 2, 3, 4]),
         ({"minItems": 2}, ["#{Token[TOKEN.1]}"], ["x"]),
         ({"maxItems": 1}, "text", [1, 2]),
         ({"minimum": 0}, -1.8e308, -1),

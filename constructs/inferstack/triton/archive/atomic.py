@@ -1,5 +1,6 @@
 """A file that has its name only once it is complete."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -14,7 +15,12 @@ def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
 
     Until then it is a hidden file beside it, which goes away with any exception, also an interruption;
     an older file of that name stays as it was. Content and name have reached the disk at the end.
+
+    Raises:
+        OSError: when the file cannot be written, with the name of ``target``.
     """
+    if not target.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(target))
     unfinished = target.with_name(f".inferstack-{secrets.token_hex(6)}.part")
     try:
         with unfinished.open("xb") as file:
