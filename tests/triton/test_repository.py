@@ -467,3 +467,20 @@ def test_a_spec_without_triton_does_not_import_protobuf() -> None:
         env={"PYTHONPATH": "constructs"},
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("linked", ["net", "net/config.pbtxt"])
+def test_a_link_in_a_repository_is_refused_and_nothing_behind_it_is_shown(
+    tmp_path: Path, linked: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "config.pbtxt").write_text("secret-word:x")
+    link = tmp_path / "repository" / linked
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside if linked == "net" else outside / "config.pbtxt")
+    found = read_repository(tmp_path / "repository")
+    assert not found.models
+    (fault,) = found.faults
+    assert "is a link" in fault.message
+    assert "secret" not in fault.message

@@ -121,6 +121,10 @@ def _places(file: str, text: str) -> Any:
 
 def _read_model(folder: Path) -> TritonModel:
     config = folder / CONFIG_FILE
+    # Packing refuses links; read, one could show a part of a foreign file in a report.
+    for found in (folder, config):
+        if found.is_symlink():
+            raise ConfigError(f"{found.name} is a link, which may lead out of the repository")
     text = _read_text(config) if config.is_file() else None
     files = {path: file for path, file in _files(folder) if path != CONFIG_FILE}
     folders = tuple(found.name for found in _subfolders(folder))
