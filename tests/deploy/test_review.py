@@ -41,7 +41,10 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     comment = repository.comment()
     for stage in ("test", "prod"):
         assert f"## {stage}\n\n### inferstack: 1 warning in 1 of 1 spec\n" in comment
-        assert f"- model\\_specs/bert.yaml ({stage}) against before/{stage}/bert.template.yaml: replaced Model," in comment
+        line = rf"- model\_specs/bert.yaml ({stage}) against before/{stage}/bert.template.yaml: "
+        (said,) = (it.removeprefix(line) for it in comment.splitlines() if it.startswith(line))
+        assert said.startswith("added ExecutionPolicy")
+        assert said.endswith("; replaced Model, EndpointConfig; updated Endpoint")
     assert comment.count("| warning | `model_specs/bert.yaml:5` | **IS870** ") == 2
     assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
     assert (repository.calls / "summary.md").read_text("utf-8") == comment
