@@ -220,6 +220,19 @@ def test_other_rights_are_another_policy_so_that_the_old_fleet_keeps_its_own(res
     assert old in resolve("single", "variant: {instance_type: ml.g5.xlarge}")["Resources"]
 
 
+def test_the_numbers_of_cdks_tokens_do_not_make_another_policy(resolve: Resolved) -> None:
+    """A key of another construct has another number in every run, and is the same key."""
+
+    def policy(number: int) -> str:
+        key = f'"${{Token[TOKEN.{number}]}}"'
+        made = resolve("single", f"endpoint_config: {{kms_key_id: {key}}}")["Resources"]
+        (name,) = (it for it in made if it.startswith("ExecutionPolicy"))
+        assert f"TOKEN.{number}" in json.dumps(made[name])
+        return name
+
+    assert policy(7) == policy(1234)
+
+
 def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
     component = """
         specification:
