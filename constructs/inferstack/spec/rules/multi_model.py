@@ -1,7 +1,6 @@
 """IS300 to IS319: multi-model endpoints."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
@@ -148,23 +147,6 @@ def caching_only_for_multi_model(spec: ModelBackedSpec) -> Iterator[Finding]:
                 f"`multi_model_config` does not fit `kind: {spec.__struct_config__.tag}`",
                 fix,
             )
-
-
-@warning("IS308", "Instance groups of a multi-model endpoint name no GPU.", "user reports", MultiModelSpec)
-def no_pinned_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
-    """Models come and go; where one fits is for Triton to find out."""
-    for archive, name, index, group in _instance_groups(spec):
-        if group.get("gpus"):
-            path = ("triton", "archives", archive, "models", name, "instance_group", index, "gpus")
-            yield Finding(path, f"`{name}` in {archive} is bound to GPU {group['gpus']}", "remove `gpus`")
-
-
-def _instance_groups(spec: MultiModelSpec) -> Iterator[tuple[str, str, int, dict[str, Any]]]:
-    archives = {} if spec.triton is None or spec.triton.archives is None else spec.triton.archives
-    for archive, content in archives.items():
-        for name, model in content.models.items():
-            for index, group in enumerate(model.get("instance_group", ())):
-                yield archive, name, index, group
 
 
 @warning(

@@ -93,3 +93,15 @@ def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[F
         message = f"the first requests to {model.name} wait for PyTorch to optimize it"
         fix = "add `model_warmup` with a real request, or `DISABLE_OPTIMIZED_EXECUTION: true` to `parameters`"
         yield Finding(at(model), message, fix)
+
+
+@warning("IS986", "Instance groups of a multi-model endpoint name no GPU.", "user reports")
+def no_pinned_gpus(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Models come and go; where one fits is for Triton to find out."""
+    if repository.kind != "multi-model":
+        return
+    for model in repository.models:
+        for index, group in enumerate(model.config.instance_group):
+            if group.gpus:
+                message = f"{model.name} in {repository.archive} is bound to GPU {list(group.gpus)}"
+                yield Finding(at(model, "instance_group", index, "gpus"), message, "remove `gpus`")
