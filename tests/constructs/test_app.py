@@ -153,6 +153,23 @@ def test_a_stage_that_a_spec_does_not_have_is_a_problem(folder, capsys):
     assert "did you mean `prod`?" in capsys.readouterr().err
 
 
+ACCOUNTS = """
+stages:
+  dev: {env: {account: "111111111111", region: eu-west-1}}
+  prod: {env: {account: "333333333333", region: us-east-1}, variant: {initial_instance_count: 4}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stage", "where"), [("dev", "aws://111111111111/eu-west-1"), ("prod", "aws://333333333333/us-east-1")]
+)
+def test_each_stage_goes_to_its_own_account_and_region(folder, stage, where):
+    spec = SPEC.format(name="a", count=2).replace("us-east-1", "${AWS::Region}")
+    write("a.yaml", spec + ACCOUNTS)
+    (stack,) = build_app(context={"stage": stage}).synth().stacks
+    assert stack.environment.name == where
+
+
 WIDE = "execution_role: {statements: [{action: ['s3:*'], resource: ['*']}]}\n"
 WARNED = SPEC.format(name="a", count=2) + WIDE
 
