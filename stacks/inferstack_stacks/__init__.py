@@ -1,11 +1,26 @@
-"""An endpoint as a stack, and the app that makes one for each spec."""
+"""An endpoint as a stack, and the app that makes one for each spec.
 
-from inferstack.node_runtime import select_node
+Importing this starts Node, and CDK's own import waits for it most of the time. It goes on beside the import
+of what reads specs and beside reading them, which need neither.
+"""
 
-# Before anything below imports aws_cdk, which starts Node at once.
-select_node()
+from typing import TYPE_CHECKING, Any
+
+from inferstack_stacks.cdk_import import begin_cdk_import
+
+begin_cdk_import()
 
 from inferstack_stacks.app import build_app
-from inferstack_stacks.endpoint_stack import EndpointStack
+
+if TYPE_CHECKING:
+    from inferstack_stacks.endpoint_stack import EndpointStack
 
 __all__ = ["EndpointStack", "build_app"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "EndpointStack":
+        from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for CDK
+
+        return EndpointStack
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

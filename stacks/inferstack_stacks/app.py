@@ -4,21 +4,23 @@ CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (b
 `stage`, the stage to make all specs for.
 """
 
+import gc
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from aws_cdk import App, Environment
+from typing import TYPE_CHECKING, Any
 
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import cross_file_problems, spec_files, stack_name
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import here, text
-from inferstack_stacks.endpoint_stack import EndpointStack
+from inferstack_stacks.context import cdk_context
+
+if TYPE_CHECKING:
+    from aws_cdk import App
 
 # Where in Node a construct was made, which says nothing about Python and costs a tenth of the synthesis.
 _NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
@@ -31,7 +33,7 @@ def build_app(
     *,
     context: Mapping[str, Any] | None = None,
     outdir: str | None = None,
-) -> App:
+) -> "App":
     """The app of all specs in a folder. Nothing is written before its ``synth()``.
 
     Errors of the specs end the process with status 1 after all of them, in all files, were printed to
@@ -42,26 +44,48 @@ def build_app(
         context: further CDK context; that of the command line wins.
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
     """
-    app = App(
+    asked = cdk_context(context)
+    with _without_collection():
+        loaded = _loaded_or_exit(asked.get("specs", specs_dir), asked.get("stage"))
+        app = _app({} if context is None else context, outdir)
+        _add_stacks(app, loaded)
+    return app
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Without looking for reference cycles, of which reading specs makes none: the search finds all of what
+    was read alive, and takes as long as reading it.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _loaded_or_exit(specs: object, stage: object) -> tuple[LoadedSpec, ...]:
+    try:
+        return load_specs(str(specs), None if stage is None else str(stage))
+    except SpecError as error:
+        sys.stderr.write(text(error.problems))
+        sys.exit(1)
+
+
+def _app(context: Mapping[str, Any], outdir: str | None) -> "App":
+    from aws_cdk import App  # noqa: PLC0415 - waits for Node
+
+    return App(
         outdir=str(_writable(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir))),
-        context={_NO_CREATION_STACKS: True, **({} if context is None else context)},
+        context={_NO_CREATION_STACKS: True, **context},
         analytics_reporting=False,
         # They name lines of Node's, never of Python.
         stack_traces=False,
         # What is not whole is not written: the CLI's default would write on exit, too.
         auto_synth=False,
     )
-    specs, stage = (app.node.try_get_context(name) for name in ("specs", "stage"))
-    try:
-        loaded = load_specs(specs_dir if specs is None else str(specs), None if stage is None else str(stage))
-    except SpecError as error:
-        sys.stderr.write(text(error.problems))
-        with suppress(OSError):
-            # CDK makes the folder as soon as there is an app. One that holds something stays.
-            Path(app.outdir).rmdir()
-        sys.exit(1)
-    _add_stacks(app, loaded)
-    return app
 
 
 def _writable(folder: Path) -> Path:
@@ -97,7 +121,11 @@ def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
     return tuple(loaded)
 
 
-def _add_stacks(app: App, loaded: Sequence[LoadedSpec]) -> None:
+def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
+    from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
+
+    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for Node
+
     if _OUTDIR not in os.environ:
         # The CDK CLI shows the warnings of the constructs; nobody else does.
         sys.stderr.write(text(tuple(_warnings(loaded))))

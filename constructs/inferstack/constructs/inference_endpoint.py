@@ -101,7 +101,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
     @cached_property
     def execution_role(self) -> cdk.aws_iam.IRole:
         """The role that the containers run under. What is granted to it is granted before models start."""
-        given = self._loaded.spec.execution_role
+        given = self._spec.execution_role
         if isinstance(given, str):
             role = cdk.aws_iam.Role.from_role_arn(self, _imported(ROLE), given)
         else:
@@ -120,7 +120,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         """
         groups = list(dict.fromkeys(self._security_group_ids()))
         if not groups:
-            name = self._loaded.spec.endpoint_name
+            name = self._spec.endpoint_name
             raise ValueError(f"the endpoint {name} has no security groups: its spec has no `vpc_config`")
         imported = cdk.aws_ec2.SecurityGroup.from_security_group_id
         return cdk.aws_ec2.Connections(
@@ -137,7 +137,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
                 none is chosen.
         """
         wanted = Wanted(metric_name, variant_name, inference_component)
-        logical_id = alarm_id(wanted, resolve_alarms(self._loaded.spec))
+        logical_id = alarm_id(wanted, resolve_alarms(self._spec))
         if logical_id not in self._alarms:
             arn = self._l1(logical_id).get_att("Arn").to_string()
             self._alarms[logical_id] = cdk.aws_cloudwatch.Alarm.from_alarm_arn(
@@ -150,20 +150,20 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         return {}
 
     def _component_arns(self) -> Iterator[str]:
-        spec = self._loaded.spec
+        spec = self._spec
         return (self._l1(component_id(spec, name, it)).ref for _, name, it in components(spec))
 
     def _measured(self) -> Sequence[Measured]:
-        return tuple(measured(self._loaded.spec))
+        return tuple(measured(self._spec))
 
     def _kind(self) -> Kind:
-        return kind_of(self._loaded.spec)
+        return kind_of(self._spec)
 
     def _started_under_the_role(self) -> list[str]:
-        return [*(model_id(name) for _, name, _ in models(self._loaded.spec)), ENDPOINT_CONFIG]
+        return [*(model_id(name) for _, name, _ in models(self._spec)), ENDPOINT_CONFIG]
 
     def _security_group_ids(self) -> Iterator[str]:
-        spec = self._loaded.spec
+        spec = self._spec
         fleet = None if spec.endpoint_config is None else spec.endpoint_config.vpc_config
         for network in (fleet, *(model.vpc_config for _, _, model in models(spec))):
             if network is not None:

@@ -5,7 +5,6 @@ aspects, tokens of other constructs and escape hatches work as in any CDK constr
 https://docs.aws.amazon.com/cdk/v2/guide/use-cfn-template.html
 """
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from aws_cdk import Annotations, CfnResource, Stack
 from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
@@ -44,7 +44,8 @@ class Rendered(CfnInclude):
         main_id: str | None,
         preserve_logical_ids: bool = False,
     ) -> None:
-        self._loaded = loaded
+        # Of what was read only this is kept: the rest is far larger.
+        self._spec = loaded.spec
         self._main_id = main_id
         with _file(template) as name:
             super().__init__(
@@ -94,8 +95,8 @@ def _file(template: Template) -> Iterator[str]:
     # CfnInclude takes a file and nothing else, and reads it at once.
     handle, name = tempfile.mkstemp(suffix=".json")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(template))
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode(template))
         yield name
     finally:
         Path(name).unlink()

@@ -1,0 +1,73 @@
+"""The context is read before there is an app, and must be the app's."""
+
+import gc
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import inferstack_stacks
+from inferstack_stacks import build_app
+from inferstack_stacks.context import cdk_context
+
+GIVEN = {"specs": "given", "stage": "given", "mine": 1}
+SAID = {"specs": "said", "stage": "said", "list": [1, {"a": True}]}
+OVERFLOWN = {"specs": "overflown", "more": False}
+ASK_BOTH = f"""
+import json
+from inferstack_stacks.context import cdk_context
+from aws_cdk import App
+
+for given in (None, {GIVEN}):
+    app, found = App(context=given), cdk_context(given)
+    names = {sorted(GIVEN | SAID | OVERFLOWN)}
+    print(json.dumps([[app.node.try_get_context(it) for it in names], [found.get(it) for it in names]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "overflown"), [(None, None), (SAID, None), (None, OVERFLOWN), (SAID, OVERFLOWN)]
+)
+def test_it_is_what_an_app_answers(said, overflown, monkeypatch, tmp_path):
+    if said is not None:
+        monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps(said))
+    if overflown is not None:
+        file = tmp_path / "context.json"
+        file.write_text(json.dumps(overflown))
+        monkeypatch.setenv("CONTEXT_OVERFLOW_LOCATION_ENV", str(file))
+    # Node has the environment that it was started in, and this process has started one.
+    asked = subprocess.run([sys.executable, "-c", ASK_BOTH], check=True, capture_output=True, text=True)
+    for line in asked.stdout.splitlines():
+        of_app, found = json.loads(line)
+        assert found == of_app
+    assert asked.stdout.count("\n") == 2
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3"])
+def test_what_is_no_context_is_said_to_be_none(text, monkeypatch):
+    monkeypatch.setenv("CDK_CONTEXT_JSON", text)
+    with pytest.raises(SystemExit, match="CDK_CONTEXT_JSON: no JSON object"):
+        cdk_context(None)
+
+
+def test_an_overflow_that_is_not_there_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("CONTEXT_OVERFLOW_LOCATION_ENV", str(tmp_path / "gone"))
+    with pytest.raises(SystemExit, match="gone: No such file"):
+        cdk_context(None)
+
+
+def test_collection_goes_on_after_an_app_was_built(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("model_specs").mkdir()
+    assert gc.isenabled()
+    with pytest.raises(SystemExit):
+        build_app()
+    assert gc.isenabled()
+
+
+def test_there_is_nothing_but_what_is_listed():
+    assert inferstack_stacks.EndpointStack.__name__ == "EndpointStack"
+    with pytest.raises(AttributeError, match="no attribute 'EndpointStak'"):
+        _ = inferstack_stacks.EndpointStak
