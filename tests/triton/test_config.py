@@ -3,11 +3,18 @@
 from typing import Any
 
 import pytest
+from google.protobuf import json_format
 from hypothesis import HealthCheck, given, settings
 from support.triton_messages import model_configs, set_fields
 
 from inferstack.triton.config import config_from_spec, render_config
-from inferstack.triton.messages import ConfigError, enum_name, model_config_class, parse_text
+from inferstack.triton.messages import (
+    ConfigError,
+    enum_name,
+    model_config_class,
+    parse_mapping,
+    parse_text,
+)
 from inferstack.triton.positions import field_positions
 
 slow_to_draw = settings(
@@ -117,6 +124,47 @@ def test_a_spec_is_not_changed_by_making_a_message_of_it() -> None:
     model = {"parameters": {"a": True}, "optimization": {"execution_accelerators": {}}}
     config_from_spec(model)
     assert model == {"parameters": {"a": True}, "optimization": {"execution_accelerators": {}}}
+
+
+def as_written(data: Any) -> Any:
+    """What protobuf writes as JSON, with integers as a spec has them, not as texts."""
+    match data:
+        case dict():
+            return {key: as_written(item) for key, item in data.items()}
+        case list():
+            return [as_written(item) for item in data]
+        case str() if data.removeprefix("-").isdecimal():
+            return int(data)
+        case _:
+            return data
+
+
+@slow_to_draw
+@given(model_configs())
+def test_data_of_the_schema_is_read_as_the_json_parser_reads_it(config: Any) -> None:
+    data = as_written(json_format.MessageToDict(config, preserving_proto_field_name=True))
+    try:
+        expected = json_format.ParseDict(data, model_config_class()())
+    except json_format.ParseError:
+        with pytest.raises(ConfigError):
+            parse_mapping(data)
+    else:
+        assert parse_mapping(data) == expected
+
+
+CHOSEN_TWICE = {
+    "schedulers": {"dynamic_batching": {}, "ensemble_scheduling": {"step": []}},
+    "schedulers, one with a choice": {"dynamic_batching": {}, "sequence_batching": {}},
+    "versions": {"version_policy": {"all": {}, "latest": {"num_versions": 2}}},
+    "strategies": {"sequence_batching": {"oldest": {}, "direct": {}}},
+    "warm-up": {"model_warmup": [{"inputs": {"X": {"zero_data": True, "random_data": True}}}]},
+}
+
+
+@pytest.mark.parametrize("data", CHOSEN_TWICE.values(), ids=CHOSEN_TWICE)
+def test_of_what_can_be_one_there_are_not_two(data: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="oneof"):
+        parse_mapping(data)
 
 
 def test_a_number_that_its_field_cannot_hold_is_an_error() -> None:

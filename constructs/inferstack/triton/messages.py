@@ -5,6 +5,8 @@ here exist in all of protobuf 4 to 7. What the fields mean:
 https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto
 """
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -78,10 +80,38 @@ def print_text(config: Any) -> str:
 def parse_mapping(data: dict[str, Any]) -> Any:
     """The message that plain data says: proto names, enums by name, maps as mappings.
 
+    The data is of the schema's types; what protobuf would take besides these, as 1 for true, is not refused.
+
     Raises:
         ConfigError: where the data does not fit; it has no line.
     """
+    if not _may_choose_twice(data):
+        # In C, and in a tenth of the time of the JSON parser, which knows how to speak about what is wrong.
+        with suppress(TypeError, ValueError):
+            return model_config_class()(**data)
     try:
         return json_format.ParseDict(data, model_config_class()())
     except json_format.ParseError as error:
         raise ConfigError(str(error)) from None
+
+
+def _may_choose_twice(data: Mapping[str, Any]) -> bool:
+    """Whether there may be two of what only one can be, of which protobuf's constructor takes the last."""
+    choices, holders = _choices()
+    return len(choices & data.keys()) > 1 or not holders.isdisjoint(data)
+
+
+@cache
+def _choices() -> tuple[frozenset[str], frozenset[str]]:
+    """Fields of a configuration of which there can be one, and those with such a choice inside them."""
+    top = model_config_class().DESCRIPTOR
+    return (
+        frozenset(field.name for choice in top.oneofs for field in choice.fields),
+        frozenset(field.name for field in top.fields if _has_choice(field.message_type)),
+    )
+
+
+def _has_choice(message: Any) -> bool:
+    if message is None:
+        return False
+    return bool(message.oneofs) or any(_has_choice(field.message_type) for field in message.fields)
