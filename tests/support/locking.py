@@ -103,6 +103,8 @@ endpoint_name: several
 variant: {{instance_type: ml.c5.4xlarge, initial_instance_count: 1}}
 inference_components:
 {own("cats", "net")}{own("dogs", "dogs")}"""
+AT_CATS = "s3://acme-models/cats/model.tar.gz"
+"""What the first of them loads."""
 WEIGHTS = {
     "weights/net.onnx": "cats",
     "weights/dogs.onnx": "dogs",
