@@ -43,7 +43,7 @@ def lay_out(folder: Path, contents: Mapping[str, str]) -> Path:
             target.mkdir(parents=True, exist_ok=True)
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(content)
+            target.write_text(content, "utf-8")
     return folder
 
 

@@ -90,6 +90,7 @@ def test_json_has_the_values_in_itself() -> None:
         ({"X": X[0], "T": T[:1]}, "lacks the batch, the first dimension; write array[None]"),
         ({"X": X[:, :2]}, "`X` is declared [1..4, 3, -1] and the array is [2, 2, 2]"),
         ({"X": np.zeros((5, 3, 1), np.float32)}, "`X` has a batch of 5; allowed: 1 to 4"),
+        ({"X": X[:0], "T": T[:0]}, "`X` has a batch of 0; allowed: 1 to 4"),
         ({"X": X[:1]}, "the inputs of a request have one batch size, found `X` 1, `T` 2"),
         ({"T": np.array([[None], ["a"]], dtype=object)}, "`T`: null is no text"),
     ],
@@ -130,6 +131,12 @@ def test_nothing_is_rounded_to_bf16_unasked() -> None:
     assert request_body(config, {"X": np.array([1.5], np.float32)}).content.endswith(b"\xc0\x3f")
     with pytest.raises(BodyError, match="round them yourself"):
         request_body(config, {"X": np.array([0.1], np.float32)})
+
+
+def test_a_decimal_number_becomes_the_nearest_one_of_bf16_and_of_two_the_even_one() -> None:
+    step = 2**-7
+    found = from_json([1 + 0.5 * step, 1 + 0.75 * step, 1 + step, 1 + 1.25 * step, 1 + 1.5 * step], "BF16")
+    assert found.tolist() == [1, 1 + step, 1 + step, 1 + step, 1 + 2 * step]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from inferstack.spec.rules.triton_models import triton_release
 from inferstack.triton.messages import model_config_class
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rules.base import Context, Release
@@ -108,3 +109,16 @@ def test_the_parameters_that_users_set_are_among_them() -> None:
         *("INFERENCE_MODE", "DISABLE_OPTIMIZED_EXECUTION", "ENABLE_NVFUSER", "ENABLE_WEIGHT_SHARING"),
         *("ENABLE_CACHE_CLEANING", "ENABLE_JIT_EXECUTOR", "ENABLE_JIT_PROFILING", "ENABLE_TENSOR_FUSER"),
     } <= set(PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [
+        ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:26.05-py3", (26, 5)),
+        ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3-cpu", (24, 9)),
+        ("111122223333.dkr.ecr.us-east-1.amazonaws.com/mine:26.05", None),
+        (None, None),
+    ],
+)
+def test_the_release_follows_from_the_tag_of_an_image(image: str | None, release: object) -> None:
+    assert triton_release(image) == release

@@ -1,0 +1,92 @@
+"""Repositories that a spec declares: models, their versions, their local files, archives."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from support.repositories import loaded, spec_file
+
+from inferstack.spec.check import check_file, load_spec
+from inferstack.triton.repository import repositories_of
+from inferstack.triton.rules import RULES
+
+
+def test_models_of_a_spec_have_their_local_files_relative_to_the_spec(tmp_path: Path) -> None:
+    file = spec_file(
+        tmp_path,
+        "{models: {m: {backend: python, files: {1/model.py: src/m.py, env.tar.gz: /opt/env.tar.gz}}}}",
+    )
+    ((model,),) = (repository.models for repository in loaded(file))
+    assert model.files == {"1/model.py": tmp_path / "src/m.py", "env.tar.gz": Path("/opt/env.tar.gz")}
+    assert (model.name, model.config.name, model.text) == ("m", "", None)
+
+
+def test_archives_of_a_multi_model_endpoint_are_repositories_of_their_own(tmp_path: Path) -> None:
+    model = "{backend: python, files: {1/model.py: m.py}}"
+    file = spec_file(
+        tmp_path,
+        f"{{archives: {{a.tar.gz: {{models: {{m: {model}}}}}, b.tar.gz: {{models: {{n: {model}}}}}}}}}",
+        "multi-model",
+    )
+    assert [
+        (it.archive, [model.name for model in it.models], it.default_model, it.kind, it.source)
+        for it in loaded(file)
+    ] == [
+        ("a.tar.gz", ["m"], "m", "multi-model", ("triton", "archives", "a.tar.gz")),
+        ("b.tar.gz", ["n"], "n", "multi-model", ("triton", "archives", "b.tar.gz")),
+    ]
+
+
+def test_the_only_model_is_the_default_one(tmp_path: Path) -> None:
+    (repository,) = loaded(spec_file(tmp_path, "{models: {m: {backend: x}}}"))
+    assert (repository.default_model, repository.archive, repository.kind) == ("m", "model.tar.gz", "single")
+
+
+def test_a_spec_without_the_block_has_no_repository() -> None:
+    spec = load_spec(Path("model_specs/travel-chat.yaml")).spec
+    assert repositories_of(spec, Path()) == ()
+
+
+def test_a_field_stands_where_the_spec_has_it(tmp_path: Path) -> None:
+    (repository,) = loaded(spec_file(tmp_path, "{models: {m: {backend: x, max_batch_size: 4}}}"))
+    place = repository.models[0].where(("max_batch_size",))
+    assert place == ("triton", "models", "m", "max_batch_size")
+
+
+def test_every_model_of_the_components_fleet_is_checked_with_what_it_reserves(tmp_path: Path) -> None:
+    file = tmp_path / "spec.yaml"
+    file.write_text(
+        """\
+kind: inference-components
+endpoint_name: e
+variant: {instance_type: ml.g5.12xlarge, initial_instance_count: 1}
+inference_components:
+  one:
+    specification:
+      container: {image: {framework: triton, version: "25.09"}, artifact_url: s3://models/m.tar.gz}
+      compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}
+triton:
+  models:
+    m:
+      backend: python
+      files: {1/model.py: m.py}
+      instance_group: [{kind: KIND_GPU, gpus: [1]}]
+""",
+        "utf-8",
+    )
+    assert [(it.code, it.line) for it in check_file(file) if it.code in RULES] == [("IS931", 14)]
+
+
+def test_a_spec_without_triton_does_not_import_protobuf() -> None:
+    code = (
+        "import sys; from inferstack.spec.check import check_file; "
+        "check_file('model_specs/travel-chat.yaml'); print('google.protobuf' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": "constructs"},
+    )
+    assert done.stdout == "False\n"
