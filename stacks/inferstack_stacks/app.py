@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.check_files import cross_file_problems, spec_files, stack_name
+from inferstack.spec.check_files import spec_files
+from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import here, text
 from inferstack_stacks.context import cdk_context
@@ -115,7 +116,7 @@ def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
             loaded.append(load_spec(here(str(file)), stage=stage, region=region))
         except SpecError as error:
             problems += error.problems
-    problems += cross_file_problems(loaded)
+    problems += names_taken_twice(map(taken_names, loaded))
     if problems:
         raise SpecError([*problems, *_warnings(loaded)])
     return tuple(loaded)

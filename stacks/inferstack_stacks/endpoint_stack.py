@@ -8,7 +8,7 @@ from inferstack.constructs.rendered import AnySpec
 from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked
-from inferstack.spec.check_files import stack_name
+from inferstack.spec.names_across_files import stack_name
 
 _ANY_REGION = "${AWS::Region}"
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from inferstack.spec.check import LoadedSpec, parse_spec
-from inferstack.spec.check_files import SAME_ENDPOINT, cross_file_problems
+from inferstack.spec.check import parse_spec
+from inferstack.spec.names_across_files import SAME_ENDPOINT, TakenNames, names_taken_twice, taken_names
 
 Env = dict[str, str] | None
 EUROPE = {"account": "111122223333", "region": "eu-west-1"}
 
 
-def spec(name: str, env: Env) -> LoadedSpec:
+def spec(name: str, env: Env) -> TakenNames:
     data = {
         "kind": "single-model",
         "endpoint_name": name,
@@ -19,7 +19,7 @@ def spec(name: str, env: Env) -> LoadedSpec:
         },
         "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
     }
-    return parse_spec(data if env is None else {**data, "env": env})
+    return taken_names(parse_spec(data if env is None else {**data, "env": env}))
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,15 @@ def spec(name: str, env: Env) -> LoadedSpec:
 def test_endpoints_collide_when_name_account_and_region_are_the_same(
     name: str, first: Env, second: Env, collide: bool
 ) -> None:
-    problems = cross_file_problems([spec("bert", first), spec(name, second)])
+    problems = names_taken_twice([spec("bert", first), spec(name, second)])
     assert [problem.code for problem in problems] == [SAME_ENDPOINT] * collide
 
 
 def test_every_further_spec_is_compared_with_the_first() -> None:
-    problems = cross_file_problems([spec("bert", None)] * 1 + [spec("bert", None) for _ in range(3)])
+    problems = names_taken_twice([spec("bert", None)] * 1 + [spec("bert", None) for _ in range(3)])
     assert len(problems) == 3
 
 
 def test_one_spec_does_not_collide_with_itself() -> None:
     one = spec("bert", None)
-    assert cross_file_problems([one, one]) == []
+    assert names_taken_twice([one, one]) == []

@@ -5,7 +5,7 @@ import pytest
 from support.cdk import crossings, spec, template
 from support.resolving import only
 
-from inferstack.spec.check_files import stack_name
+from inferstack.spec.names_across_files import stack_name
 from inferstack_stacks import EndpointStack
 
 

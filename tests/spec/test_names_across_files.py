@@ -6,13 +6,13 @@ import pytest
 import yaml
 from support.resolving import BASES, merged
 
-from inferstack.spec.check import LoadedSpec, parse_spec
-from inferstack.spec.check_files import cross_file_problems
+from inferstack.spec.check import parse_spec
+from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 
 
-def loaded(base: str, change: str) -> LoadedSpec:
+def taken(base: str, change: str) -> TakenNames:
     data: dict[str, Any] = merged(yaml.safe_load(BASES[base]), yaml.safe_load(change))
-    return parse_spec(data)
+    return taken_names(parse_spec(data))
 
 
 OTHER_NAME = "endpoint_name: other"
@@ -30,7 +30,7 @@ ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_componen
     ],
 )
 def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code: str) -> None:
-    (problem,) = [it for it in cross_file_problems([loaded(base, one), loaded(base, other)]) if it.code == code]
+    (problem,) = [it for it in names_taken_twice([taken(base, one), taken(base, other)]) if it.code == code]
     assert "is taken" in problem.message
 
 
@@ -39,9 +39,9 @@ def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code:
     [("single", "{}", OTHER_NAME), ("single", "endpoint_name: abc", "endpoint_name: 1abc"), ("components", "env: {region: us-east-1}", ELSEWHERE)],
 )
 def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None:
-    assert not cross_file_problems([loaded(base, one), loaded(base, other)])
+    assert not names_taken_twice([taken(base, one), taken(base, other)])
 
 
 def test_endpoints_of_one_name_are_said_to_be_so_once() -> None:
-    problems = cross_file_problems([loaded("single", "dashboard: false"), loaded("single", "dashboard: false")])
+    problems = names_taken_twice([taken("single", "dashboard: false"), taken("single", "dashboard: false")])
     assert [problem.code for problem in problems] == ["IS041"]

@@ -3,17 +3,30 @@
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
+import msgspec
+
+from inferstack.cli.processes import mapped
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
-from inferstack.cli.writers import WRITERS, Template
+from inferstack.cli.writers import WRITERS
 from inferstack.resolve import resolve_template
+from inferstack.resolve.template import Template
 from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.check_files import cross_file_problems
+from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.report import here, text
+
+
+class Rendered(msgspec.Struct, frozen=True):
+    """What comes of one spec: warnings, the names that it takes and the template as text; or its errors."""
+
+    problems: tuple[Problem, ...]
+    taken: TakenNames | None = None
+    template: str | None = None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,18 +34,26 @@ def run(options: argparse.Namespace) -> int:
     names = _file_names(options.specs, options.format)
     if options.out is None and len(names) > 1:
         raise Refusal("several specs need --out DIR, which receives a template each")
-    loaded, problems = _loaded(options.specs, options.stage, options.region)
+    work = partial(rendered, stage=options.stage, region=options.region, form=options.format)
+    made = mapped(work, options.specs)
+    clashes = names_taken_twice(it.taken for it in made if it.taken is not None)
+    problems = SpecError([*(problem for it in made for problem in it.problems), *clashes]).problems
     if problems:
         tell(text(problems).rstrip("\n"))
-    if loaded is None:
+    written = {name: it.template for name, it in zip(names, made, strict=True) if it.template is not None}
+    if clashes or len(written) < len(made):
         return 1
-    written = [WRITERS[options.format](_template(one)) for one in loaded]
-    if options.out is None:
-        print(written[0], end="")
-    else:
-        _write_all(options.out, dict(zip(names, written, strict=True)))
-        print(*(options.out / name for name in names), sep="\n")
+    _hand_over(written, options.out)
     return 0
+
+
+def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) -> Rendered:
+    """Reads, checks and renders one spec."""
+    try:
+        loaded = load_spec(spec, stage=stage, region=region)
+    except SpecError as error:
+        return Rendered(error.problems)
+    return Rendered(loaded.warnings, taken_names(loaded), WRITERS[form](_template(loaded)))
 
 
 def _file_names(specs: Iterable[Path], form: str) -> list[str]:
@@ -43,33 +64,26 @@ def _file_names(specs: Iterable[Path], form: str) -> list[str]:
     return names
 
 
-def _loaded(
-    specs: Iterable[Path], stage: str | None, region: str | None
-) -> tuple[list[LoadedSpec] | None, list[Problem]]:
-    """All specs and their warnings, or None and every problem when one has an error."""
-    loaded: list[LoadedSpec] = []
-    errors: list[Problem] = []
-    for spec in specs:
-        try:
-            loaded.append(load_spec(spec, stage=stage, region=region))
-        except SpecError as error:
-            errors += error.problems
-    errors += cross_file_problems(loaded)
-    warnings = [warning for one in loaded for warning in one.warnings]
-    return (None if errors else loaded), list(SpecError([*errors, *warnings]).problems)
-
-
 def _template(loaded: LoadedSpec) -> Template:
     document = loaded.document
+    file = here(document.file)
 
     def source_of(path: SpecPath) -> str:
-        return f"{here(document.file)}:{document.position(path).line}"
+        return f"{file}:{document.position(path).line}"
 
     env = loaded.spec.env
     return resolve_template(loaded.spec, region=None if env is None else env.region, source_of=source_of)
 
 
-def _write_all(folder: Path, contents: dict[str, str]) -> None:
+def _hand_over(written: Mapping[str, str], folder: Path | None) -> None:
+    if folder is None:
+        print(*written.values(), end="")
+    else:
+        _write_all(folder, written)
+        print(*(folder / name for name in written), sep="\n")
+
+
+def _write_all(folder: Path, contents: Mapping[str, str]) -> None:
     """Writes all files or none: each gets its name only when all are complete."""
     unfinished = {folder / f".{name}.{os.getpid()}": folder / name for name in contents}
     try:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from inferstack.cli.processes import mapped
 from inferstack.cli.streams import tell
 from inferstack.spec.check_files import check_files, spec_files
 from inferstack.spec.problem import Problem, Severity, SpecError, printable
@@ -13,7 +14,7 @@ from inferstack.spec.report import FORMATS, Findings, summary
 def validate(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
     files, problems = _files(options.paths)
-    problems += check_files(files, stage=options.stage)
+    problems += check_files(files, stage=options.stage, each=mapped)
     updates: list[str] = []
     if options.against is not None:
         problems, updates = _with_updates(problems, options.against, files, options.stage)

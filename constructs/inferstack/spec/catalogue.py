@@ -7,8 +7,9 @@ import msgspec
 
 from inferstack.spec import file_codes
 from inferstack.spec.check import CHECK_CODES, UNKNOWN_PLACEHOLDER
-from inferstack.spec.check_files import CROSS_FILE_CODES, SAME_ENDPOINT
+from inferstack.spec.check_files import FOLDER_CODES
 from inferstack.spec.lock.codes import LOCK_CODES
+from inferstack.spec.names_across_files import NAME_CODES, SAME_ENDPOINT
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.triton_models import TRITON_RULES
@@ -16,7 +17,7 @@ from inferstack.spec.structure import STRUCTURE_CODES
 from inferstack.spec.update_codes import UPDATE_CODES
 from inferstack.triton.archive.codes import ARCHIVE_CODES
 
-_TABLES = (file_codes.FILE_CODES, CROSS_FILE_CODES, LOCK_CODES, STRUCTURE_CODES, CHECK_CODES)
+_TABLES = (file_codes.FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES, STRUCTURE_CODES, CHECK_CODES)
 _OWN_FORMAT = "inferstack's spec format"
 _YAML = (
     file_codes.NOT_UTF8,

@@ -63,11 +63,12 @@ def _text(release: Release) -> str:
 @model_error("IS970", "Every field of a configuration is known to the image's Triton.", _PROTO)
 def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An unknown field makes Triton refuse the whole file."""
-    if not context.before(_NEWEST):
+    release = context.release
+    if release is None or release >= _NEWEST:
         return
     for path, shown, since in _late(model.config):
-        if context.before(since):
-            message = f"`{shown}` came with Triton {_text(since)}, the image has {_text(context.release)}"
+        if release < since:
+            message = f"`{shown}` came with Triton {_text(since)}, the image has {_text(release)}"
             yield Finding(at(model, *path), message, "remove it, or choose a newer image")
 
 

@@ -1,0 +1,144 @@
+"""Many files are worked on in several processes, and nobody can tell from what comes of it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inferstack.cli import main, processes
+from inferstack.cli.processes import mapped
+
+MANY = 3 * processes._FEWEST
+SPEC = """
+kind: single-model
+endpoint_name: {name}
+model: {{image: {{framework: sklearn, version: 1.2-1}}, model_data_url: s3://acme/{name}.tar.gz}}
+variant: {{instance_type: ml.m5.large, initial_instance_count: {count}}}
+"""
+
+
+def with_process(item: int) -> tuple[int, int]:
+    return item, os.getpid()
+
+
+def refuse(item: int) -> int:
+    if item == MANY - 2:
+        raise ValueError("not this one")
+    return item
+
+
+def wait(_: int) -> None:
+    time.sleep(0.2)
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_cores", lambda: 2)
+
+
+def test_what_comes_back_is_in_order(two_cores: None) -> None:
+    assert [item for item, _ in mapped(with_process, range(MANY))] == list(range(MANY))
+
+
+def test_many_items_go_to_other_processes_and_few_stay(two_cores: None) -> None:
+    here = os.getpid()
+    first, *others = (process for _, process in mapped(with_process, range(MANY)))
+    assert first == here
+    assert here not in others
+    assert {process for _, process in mapped(with_process, range(processes._FEWEST - 1))} == {here}
+
+
+def test_on_one_core_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_cores", lambda: 1)
+    assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+
+
+def test_where_processes_cannot_be_copied_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "fork")
+    assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+
+
+def test_an_error_in_another_process_is_the_caller_s(two_cores: None) -> None:
+    with pytest.raises(ValueError, match="not this one"):
+        mapped(refuse, range(MANY))
+
+
+def test_ctrl_c_ends_all_at_once_and_says_nothing_but_that() -> None:
+    """A terminal sends it to every process."""
+    program = f"""
+from inferstack.cli import processes
+from tests.cli import test_processes as tests
+processes._cores = lambda: 2
+print("ready", flush=True)
+try:
+    processes.mapped(tests.wait, range({MANY}))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    run = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(1)
+    os.killpg(run.pid, signal.SIGINT)
+    said, errors = run.communicate(timeout=20)
+    assert (said, errors, run.returncode) == ("interrupted\n", "", 0)
+
+
+@pytest.fixture
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    for number in range(MANY):
+        # Every 40th has a mistake, every 50th has the name of another.
+        name = f"net-{number - 1 if number % 50 == 7 else number}"
+        count = 0 if number % 40 == 3 else 2
+        Path(f"net-{number:03}.yaml").write_text(SPEC.format(name=name, count=count))
+    return sorted(str(file) for file in Path().glob("*.yaml"))
+
+
+def both_ways(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> tuple[object, object]:
+    found = []
+    for cores in (1, 2):
+        monkeypatch.setattr(processes, "_cores", lambda cores=cores: cores)
+        found.append(run())
+    return found[0], found[1]
+
+
+def test_validate_says_the_same(
+    specs: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run() -> tuple[int, str, str]:
+        return main(["validate", *specs]), *capsys.readouterr()
+
+    one, other = both_ways(run, monkeypatch)
+    assert one == other
+    assert "is taken by net-006.yaml:3" in str(one)
+    assert str(one).count("initial_instance_count") == len(range(3, MANY, 40))
+
+
+def test_render_makes_the_same(
+    specs: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = [spec for number, spec in enumerate(specs) if number % 40 != 3 and number % 50 != 7]
+
+    def run() -> tuple[int, str, dict[str, object]]:
+        status = main(["render", *good, "--out", "rendered"])
+        files = {file.name: json.loads(file.read_text()) for file in Path("rendered").iterdir()}
+        return status, capsys.readouterr().out, files
+
+    one, other = both_ways(run, monkeypatch)
+    assert one == other
+    assert isinstance(one, tuple)
+    assert len(one[2]) == len(good)
