@@ -33,8 +33,9 @@ def refuse(item: int) -> int:
     return item
 
 
-def wait(_: int) -> None:
-    time.sleep(0.2)
+def wait(item: int) -> None:
+    """One process has all that takes time, so that the other waits for more."""
+    time.sleep(1 if item > MANY - 5 else 0)
 
 
 @pytest.fixture
