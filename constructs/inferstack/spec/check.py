@@ -231,20 +231,22 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                 )
 
 
-def _ignored(spec: ModelSpec) -> set[str]:
-    return {entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore}
+def _ignored(spec: ModelSpec) -> frozenset[str]:
+    return frozenset(entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore)
 
 
 @cache
-def _rules_for(kind: type[ModelSpec]) -> tuple[Rule, ...]:
-    return tuple(rule for rule in RULES.values() if issubclass(kind, rule.applies_to))
+def _rules_for(kind: type[ModelSpec], ignored: frozenset[str]) -> tuple[Rule, ...]:
+    return tuple(
+        rule
+        for rule in RULES.values()
+        if issubclass(kind, rule.applies_to)
+        and not (rule.severity is Severity.WARNING and rule.code in ignored)
+    )
 
 
 def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
-    ignored = _ignored(spec)
-    for rule in _rules_for(type(spec)):
-        if rule.severity is Severity.WARNING and rule.code in ignored:
-            continue
+    for rule in _rules_for(type(spec), _ignored(spec)):
         for finding in rule.check(spec):
             at = document.position(finding.path)
             yield Problem(

@@ -18,7 +18,10 @@ COMPONENT = "InferenceComponentName"
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself."""
+    """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself.
+
+    ``values`` are those of its dimensions, in the catalog's order.
+    """
 
     title: str
     values: dict[str, str]
@@ -26,7 +29,7 @@ class Measured(msgspec.Struct, frozen=True):
 
     def publishes(self, metric: Metric) -> bool:
         """Whether the metric has exactly this part's dimensions."""
-        return frozenset(metrics.DIMENSION_NAMES[metric.dimensions]) == frozenset(self.values)
+        return metrics.DIMENSION_NAMES[metric.dimensions] == tuple(self.values)
 
     def devices(self, metric: Metric) -> int:
         """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""

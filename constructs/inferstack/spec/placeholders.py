@@ -43,7 +43,8 @@ def is_opaque(value: object) -> bool:
 
 def has_pseudo_parameter(text: str) -> bool:
     """Whether a text holds ``${AWS::…}``."""
-    return any(name in PSEUDO_PARAMETERS for name in PLACEHOLDER.findall(text))
+    # Most texts have none, and that is known sooner.
+    return "${" in text and any(name in PSEUDO_PARAMETERS for name in PLACEHOLDER.findall(text))
 
 
 def sample(value: object) -> object:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 _SHOWN = 12
 _LONGEST = 60
@@ -102,6 +101,8 @@ def choose(found: object, options: Sequence[object]) -> str:
 
 
 def _by_nearness(found: object, options: Sequence[str], most: int) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - a spec without mistakes does not need it
+
     text = _fold(str(found)[:_LONGEST])
     folded = {_fold(option): option for option in reversed(options)}
     # What is whole but for its beginning or end (`m5.xlarge`) is nearer than any respelling.

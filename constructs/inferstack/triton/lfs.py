@@ -4,8 +4,9 @@ https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 _LONGEST = 1024
 _POINTER = re.compile(
@@ -13,8 +14,7 @@ _POINTER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(msgspec.Struct, frozen=True):
     """The file that a pointer stands for. ``size`` in bytes."""
 
     sha256: str

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pool, json_format, message_factory, text_format
+from google.protobuf import descriptor_pool, message_factory, text_format
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from inferstack.triton.model import enum_name
@@ -89,6 +89,8 @@ def parse_mapping(data: dict[str, Any]) -> Any:
         # In C, and in a tenth of the time of the JSON parser, which knows how to speak about what is wrong.
         with suppress(TypeError, ValueError):
             return model_config_class()(**data)
+    from google.protobuf import json_format  # noqa: PLC0415 - few specs need it
+
     try:
         return json_format.ParseDict(data, model_config_class()())
     except json_format.ParseError as error:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 
 from inferstack.spec.problem import Problem, Severity
@@ -34,6 +33,8 @@ def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
 
 def _fingerprint(problem: Problem, seen: Counter[str]) -> str:
     """Stays the same when lines are added above, so that what was there before is no new finding."""
+    from hashlib import sha256  # noqa: PLC0415 - OpenSSL takes 2 ms, for this format alone
+
     own = json.dumps([here(problem.file), problem.code, list(problem.path), words(problem)])
     seen[own] += 1
     return sha256(f"{own}{seen[own]}".encode()).hexdigest()
