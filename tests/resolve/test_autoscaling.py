@@ -5,6 +5,12 @@ from support.resolving import Resolved, of_type, only
 
 TARGET = "AWS::ApplicationAutoScaling::ScalableTarget"
 POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
+# Changes of a base spec, with policies of either kind to fill in.
+FLEET = "autoscaling: {min_capacity: 1, max_capacity: 5, %s}"
+COPIES = "inference_components: {chat: {autoscaling: {min_capacity: 1, max_capacity: 4, %s}}}"
+TO_NO_COPY = COPIES.replace("min_capacity: 1", "min_capacity: 0")
+CPU = FLEET % "policies: [{metric: CPUUtilization, target_value: 60}]"
+PER_COPY = "policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]"
 
 
 def tracked(resolve: Resolved, base: str, change: str) -> dict[str, object]:
@@ -14,8 +20,14 @@ def tracked(resolve: Resolved, base: str, change: str) -> dict[str, object]:
     return configuration
 
 
+def step(watched: str, *, threshold: int | str, change: str = "ChangeInCapacity") -> str:
+    """A step policy that adds one, or makes it one."""
+    adjustments = f"adjustment_type: {change}, step_adjustments: [{{metric_interval_lower_bound: 0, scaling_adjustment: 1}}]"
+    return f"step_policies: [{{{watched}, threshold: {threshold}, {adjustments}}}]"
+
+
 def test_gpu_utilization_is_a_customized_metric_of_the_variant(resolve: Resolved) -> None:
-    change = "autoscaling: {min_capacity: 1, max_capacity: 5, policies: [{metric: GPUUtilization, target_value: 60}]}"
+    change = FLEET % "policies: [{metric: GPUUtilization, target_value: 60}]"
     assert tracked(resolve, "multi", change) == {
         "CustomizedMetricSpecification": {
             "Namespace": "/aws/sagemaker/Endpoints",
@@ -32,13 +44,8 @@ def test_gpu_utilization_is_a_customized_metric_of_the_variant(resolve: Resolved
 
 
 def test_a_predefined_metric_needs_no_dimensions(resolve: Resolved) -> None:
-    change = """
-        autoscaling:
-          min_capacity: 1
-          max_capacity: 5
-          policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 70.5, scale_in_cooldown: 0}]
-    """
-    assert tracked(resolve, "single", change) == {
+    policy = "{metric: SageMakerVariantInvocationsPerInstance, target_value: 70.5, scale_in_cooldown: 0}"
+    assert tracked(resolve, "single", FLEET % f"policies: [{policy}]") == {
         "PredefinedMetricSpecification": {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"},
         "TargetValue": 70.5,
         "ScaleInCooldown": 0,
@@ -46,8 +53,7 @@ def test_a_predefined_metric_needs_no_dimensions(resolve: Resolved) -> None:
 
 
 def test_a_variant_is_scaled_by_its_instances(resolve: Resolved) -> None:
-    change = "autoscaling: {min_capacity: 1, max_capacity: 5, policies: [{metric: CPUUtilization, target_value: 60}]}"
-    template = resolve("single", change)
+    template = resolve("single", CPU)
     assert only(template, TARGET) == {
         "ServiceNamespace": "sagemaker",
         "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
@@ -59,15 +65,7 @@ def test_a_variant_is_scaled_by_its_instances(resolve: Resolved) -> None:
 
 
 def test_a_component_is_scaled_by_its_copies_once_it_exists(resolve: Resolved) -> None:
-    change = """
-        inference_components:
-          chat:
-            autoscaling:
-              min_capacity: 1
-              max_capacity: 4
-              policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]
-    """
-    template = resolve("components", change)
+    template = resolve("components", COPIES % PER_COPY)
     target = only(template, TARGET)
     assert target["ResourceId"] == "inference-component/chat"
     assert target["ScalableDimension"] == "sagemaker:inference-component:DesiredCopyCount"
@@ -94,16 +92,7 @@ def test_serverless_scales_its_provisioned_concurrency(resolve: Resolved) -> Non
 
 
 def test_what_may_have_no_copies_is_woken_by_the_first_refused_request(resolve: Resolved) -> None:
-    change = """
-        alarms: false
-        inference_components:
-          chat:
-            autoscaling:
-              min_capacity: 0
-              max_capacity: 4
-              policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]
-    """
-    template = resolve("components", change)
+    template = resolve("components", f"alarms: false\n{TO_NO_COPY % PER_COPY}")
     steps = {name: p for name, p in of_type(template, POLICY).items() if p["PolicyType"] == "StepScaling"}
     ((policy_id, policy),) = steps.items()
     assert policy["StepScalingPolicyConfiguration"]["StepAdjustments"] == [
@@ -116,16 +105,22 @@ def test_what_may_have_no_copies_is_woken_by_the_first_refused_request(resolve: 
     assert alarm["AlarmActions"] == [{"Ref": policy_id}]
 
 
+def test_a_step_policy_of_your_own_takes_the_place_of_the_wake_up(resolve: Resolved) -> None:
+    own = step("metric: NoCapacityInvocationFailures", threshold=1, change="ExactCapacity")
+    (policy,) = of_type(resolve("components", TO_NO_COPY % own), POLICY).values()
+    assert policy["StepScalingPolicyConfiguration"]["AdjustmentType"] == "ExactCapacity"
+
+
+def test_a_step_policy_on_another_metric_wakes_nothing_and_leaves_the_wake_up(resolve: Resolved) -> None:
+    other = step("metric: ModelLatency", threshold="200 ms")
+    policies = of_type(resolve("components", TO_NO_COPY % other), POLICY).values()
+    assert {it["PolicyName"] for it in policies} == {"ModelLatency", "WakeUp"}
+
+
 def test_several_policies_share_one_target(resolve: Resolved) -> None:
-    change = """
-        autoscaling:
-          min_capacity: 1
-          max_capacity: 5
-          policies:
-            - {metric: SageMakerVariantInvocationsPerInstance, target_value: 100}
-            - {metric: GPUUtilization, target_value: 240, disable_scale_in: true}
-    """
-    template = resolve("single", change)
+    requests = "{metric: SageMakerVariantInvocationsPerInstance, target_value: 100}"
+    gpus = "{metric: GPUUtilization, target_value: 240, disable_scale_in: true}"
+    template = resolve("single", FLEET % f"policies: [{requests}, {gpus}]")
     policies = of_type(template, POLICY)
     assert len(of_type(template, TARGET)) == 1
     assert {p["ScalingTargetId"]["Ref"] for p in policies.values()} == {"ScalableTargetAllTraffic"}
@@ -135,16 +130,7 @@ def test_several_policies_share_one_target(resolve: Resolved) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("base", "change"),
-    [
-        (
-            "single",
-            "autoscaling: {min_capacity: 1, max_capacity: 5, policies: [{metric: CPUUtilization, target_value: 60}]}",
-        ),
-        ("components", "{}"),
-    ],
-)
+@pytest.mark.parametrize(("base", "change"), [("single", CPU), ("components", "{}")])
 def test_counts_that_scaling_reached_survive_an_update(resolve: Resolved, base: str, change: str) -> None:
     assert only(resolve(base, change), "AWS::SageMaker::Endpoint")["RetainAllVariantProperties"] is True
 
@@ -161,20 +147,11 @@ def test_the_spec_decides_about_retaining(resolve: Resolved) -> None:
 
 
 def test_a_metric_of_your_own_reaches_the_policy_as_it_is_written(resolve: Resolved) -> None:
-    change = """
-        autoscaling:
-          min_capacity: 1
-          max_capacity: 3
-          policies:
-            - target_value: 70
-              policy_name: Busy
-              customized_metric_specification:
-                metrics:
-                  - {id: busy, return_data: false, metric_stat: {stat: Sum, metric: {namespace: Acme, metric_name: Busy,
-                      dimensions: [{name: Service, value: churn}]}}}
-                  - {id: share, expression: busy * 100, return_data: true}
-    """
-    (policy,) = of_type(resolve("single", change), POLICY).values()
+    policies = """policies: [{target_value: 70, policy_name: Busy, customized_metric_specification: {metrics: [
+        {id: busy, return_data: false, metric_stat: {stat: Sum,
+          metric: {namespace: Acme, metric_name: Busy, dimensions: [{name: Service, value: churn}]}}},
+        {id: share, expression: busy * 100, return_data: true}]}}]"""
+    (policy,) = of_type(resolve("single", FLEET % policies), POLICY).values()
     assert policy["PolicyName"] == "Busy"
     assert policy["TargetTrackingScalingPolicyConfiguration"] == {
         "CustomizedMetricSpecification": {
@@ -199,20 +176,10 @@ def test_a_metric_of_your_own_reaches_the_policy_as_it_is_written(resolve: Resol
 
 
 def test_steps_follow_an_expression_over_metrics_of_your_own(resolve: Resolved) -> None:
-    change = """
-        autoscaling:
-          min_capacity: 1
-          max_capacity: 3
-          step_policies:
-            - metrics:
-                - {id: busy, return_data: false, metric_stat: {stat: Sum, period: 60,
-                    metric: {namespace: Acme, metric_name: Busy}}}
-                - {id: share, expression: busy * 100}
-              threshold: 70
-              adjustment_type: ChangeInCapacity
-              step_adjustments: [{metric_interval_lower_bound: 0, scaling_adjustment: 1}]
-    """
-    resources = resolve("single", change)["Resources"]
+    metrics = """metrics: [
+        {id: busy, return_data: false, metric_stat: {stat: Sum, period: 60, metric: {namespace: Acme, metric_name: Busy}}},
+        {id: share, expression: busy * 100}]"""
+    resources = resolve("single", FLEET % step(metrics, threshold=70))["Resources"]
     assert resources["StepPolicyAllTrafficShare"]["Properties"]["PolicyName"] == "share"
     alarm = resources["StepAlarmAllTrafficShare"]["Properties"]
     assert alarm["AlarmActions"] == [{"Ref": "StepPolicyAllTrafficShare"}]

@@ -77,24 +77,6 @@ def test_an_asynchronous_fleet_without_instances_is_woken_by_the_first_request()
     ]
 
 
-def test_a_step_policy_of_your_own_takes_the_place_of_the_wake_up(resolve: Resolved) -> None:
-    change = """
-        inference_components:
-          chat:
-            autoscaling:
-              min_capacity: 0
-              max_capacity: 4
-              step_policies:
-                - metric: NoCapacityInvocationFailures
-                  threshold: 1
-                  adjustment_type: ExactCapacity
-                  step_adjustments: [{metric_interval_lower_bound: 0, scaling_adjustment: 2}]
-    """
-    policies = of_type(resolve("components", change), "AWS::ApplicationAutoScaling::ScalingPolicy")
-    (policy,) = policies.values()
-    assert policy["StepScalingPolicyConfiguration"]["AdjustmentType"] == "ExactCapacity"
-
-
 @pytest.mark.parametrize("base", [path.stem for path in sorted(BASES.glob("*.yaml"))])
 def test_every_key_of_a_spec_reaches_the_template(base: str) -> None:
     """Values are unique enough to be found again: each scalar of the SageMaker blocks stands in the template."""
