@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from oracle.mutations import ROWS, Mutation
+from oracle.mutations import Mutation
+from oracle.rows import ROWS
 from oracle.serving import Oracle, mutated, oracle, our_errors, write
 
 from inferstack.triton.rules import RULES
