@@ -7,7 +7,11 @@ from urllib.request import Request, urlopen
 import boto3
 import pytest
 from moto.server import ThreadedMotoServer
+from support.locking import ONE, lay_out_spec
+from support.program import Command
 from support.s3 import BUCKET, Cloud, Faults, install
+
+from inferstack.cli import main
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +53,11 @@ def faults(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Faults:
     """What the program's own requests meet; nobody waits between two attempts."""
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     return install(monkeypatch)
+
+
+@pytest.fixture
+def package(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """``package("--stage", …)`` uploads `a.yaml`, a spec of one model, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    lay_out_spec(Path(), ONE)
+    return lambda *arguments: main(["package", "a.yaml", "--upload", *arguments])

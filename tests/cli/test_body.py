@@ -5,13 +5,12 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from support.program import SOURCE_ROOT
+from support.program import SOURCE_ROOT, Command
 
 from inferstack.cli import main
 from inferstack.triton.protocol import BINARY
@@ -33,7 +32,6 @@ triton:
       output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]
       files: {1/model.py: net.py}
 """
-Command = Callable[..., int]
 
 
 @pytest.fixture

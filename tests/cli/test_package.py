@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.archiving import CONFIG, MODEL, PIPE, lay_out
+from support.program import PROGRAM, Command
 
 from inferstack.cli import main
 from inferstack.cli.progress import bar
@@ -37,8 +38,6 @@ triton:
       output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]
       files: {1/model.py: net.py}
 """
-MAIN = "import sys; from inferstack.cli import main; sys.exit(main())"
-Command = Callable[..., int]
 
 
 @pytest.fixture
@@ -266,7 +265,7 @@ def test_a_stopped_run_leaves_nothing(ending: signal.Signals, package: Command, 
         file.truncate(8 << 30)
     out = tmp_path / "out"
     running = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "package", "one.yaml", "--out", "out"],
+        [sys.executable, "-c", PROGRAM, "package", "one.yaml", "--out", "out"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.PIPE,
         text=True,
@@ -334,7 +333,7 @@ def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_who_does_not_pack_does_not_pay_for_protobuf() -> None:
-    asked = f"{MAIN.rpartition(';')[0]}\nmain(['explain', 'IS012'])\nprint('google.protobuf' in sys.modules)"
+    asked = f"{PROGRAM.rpartition(';')[0]}\nmain(['explain', 'IS012'])\nprint('google.protobuf' in sys.modules)"
     ended = subprocess.run(
         [sys.executable, "-c", asked],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -1,10 +1,10 @@
 """What is served are the bytes of an archive: the one that is packed, or one that somebody made."""
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.program import Command
 from support.rehearsal import SERVER_PYTHON, model, spec
 
 from inferstack.cli import main
@@ -18,7 +18,6 @@ input { name: "A" data_type: TYPE_FP32 dims: 2 }
 output { name: "B" data_type: TYPE_FP32 dims: 2 }
 """
 TIMES_7 = model('return {"B": given["A"] * 7}')
-Command = Callable[..., int]
 
 
 @pytest.fixture

@@ -9,3 +9,5 @@ PROGRAM = "import sys; from inferstack.cli import main; sys.exit(main())"
 
 Write = Callable[..., Path]
 Run = Callable[..., CompletedProcess[str]]
+Command = Callable[..., int]
+"""Runs the program, or one of its commands, in the process of the test; gives its exit code."""
