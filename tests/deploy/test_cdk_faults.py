@@ -64,7 +64,7 @@ def test_a_deployment_goes_on_without_the_process_that_started_it(
     project: Project, aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowEndpoints(monkeypatch)
-    with project.start("deploy", "--app", "cdk.out", "--all", "--require-approval", "never") as process:
+    with project.start_deploying() as process:
         slow.wait()
         process.kill()
     assert status(aws, STACK) == "CREATE_IN_PROGRESS"
@@ -77,7 +77,7 @@ def test_of_two_deployments_at_once_the_second_is_refused_and_harms_nothing(
     project: Project, aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowEndpoints(monkeypatch)
-    with project.start("deploy", "--app", "cdk.out", "--all", "--require-approval", "never") as first:
+    with project.start_deploying() as first:
         slow.wait()
         second = project.deploy()
         assert slow.release(aws, STACK) == "CREATE_COMPLETE"
@@ -103,9 +103,7 @@ def test_a_token_that_expires_meanwhile_does_not_stop_the_deployment(
     project: Project, aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowEndpoints(monkeypatch)
-    with door(aws) as way, project.start(
-        "deploy", "--app", "cdk.out", "--all", "--require-approval", "never", AWS_ENDPOINT_URL=way.url
-    ) as process:
+    with door(aws) as way, project.start_deploying(AWS_ENDPOINT_URL=way.url) as process:
         slow.wait()
         way.closed = True
         output, _ = process.communicate(timeout=120)

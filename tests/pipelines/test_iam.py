@@ -119,18 +119,19 @@ def test_every_action_is_one_that_iam_knows(file: Path) -> None:
 
 @pytest.mark.parametrize("file", POLICIES, ids=lambda file: file.stem)
 def test_aws_validators_find_nothing_in_a_policy(file: Path) -> None:
-    policy = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document(file)}}
-    template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": policy}}
-    assert cfn_lint_findings(template) == []
-    assert validate_findings(template) == []
+    assert findings("AWS::IAM::ManagedPolicy", PolicyDocument=document(file)) == []
 
 
 @pytest.mark.parametrize("file", TRUSTS, ids=lambda file: file.stem)
 def test_aws_validators_find_nothing_in_a_trust_policy(file: Path) -> None:
-    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": document(file)}}
-    template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Role": role}}
-    assert cfn_lint_findings(template) == []
-    assert validate_findings(template) == []
+    assert findings("AWS::IAM::Role", AssumeRolePolicyDocument=document(file)) == []
+
+
+def findings(resource_type: str, **properties: Any) -> list[str]:
+    """What AWS's validators say of a template with one resource."""
+    resource = {"Type": resource_type, "Properties": properties}
+    template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Only": resource}}
+    return [*cfn_lint_findings(template), *validate_findings(template)]
 
 
 def document(file: Path) -> Any:

@@ -1,12 +1,11 @@
 """What decides whether a spec is built right and what reports what is wrong with it agree."""
 
-import copy
 import random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from support.damaged_specs import KEYS, ODD, SPECS, damage, exchange
+from support.damaged_specs import KEYS, ODD, SPECS, damage, damaged, exchange
 
 from inferstack.spec.decide import compiled, fits
 from inferstack.spec.document import Document
@@ -38,11 +37,7 @@ def agree(definition: str, data: dict[str, Any]) -> bool:
 def test_both_say_the_same_of_a_damaged_spec(
     spec: dict[str, Any], choose: random.Random, times: int
 ) -> None:
-    damaged = copy.deepcopy(spec)
-    for _ in range(times):
-        if damaged:
-            choose.choice((damage, exchange))(damaged, choose)
-    assert agree(kind_definitions()[spec["kind"]], damaged)
+    assert agree(kind_definitions()[spec["kind"]], damaged(spec, choose, times, damage, exchange))
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)

@@ -4,12 +4,11 @@ Two kinds of damage: anything anywhere, which mostly the structure refuses, and 
 another of its type, which the rules get to see.
 """
 
-import copy
 import random
 from typing import Any
 
 from hypothesis import given, settings, strategies as st
-from support.damaged_specs import KEYS, ODD, SPECS, damage, exchange
+from support.damaged_specs import KEYS, ODD, SPECS, damage, damaged, exchange
 
 from inferstack.spec.check import parse_spec
 from inferstack.spec.document import Document
@@ -31,10 +30,7 @@ def is_checked(spec: Any) -> bool:
 def test_a_damaged_spec_gives_problems_and_never_a_traceback(
     spec: dict[str, Any], choose: random.Random, times: int
 ) -> None:
-    damaged = copy.deepcopy(spec)
-    for _ in range(times if damaged else 0):
-        damage(damaged, choose)
-    is_checked(damaged)
+    is_checked(damaged(spec, choose, times, damage))
 
 
 @settings(max_examples=600, deadline=None, derandomize=True)
@@ -42,24 +38,15 @@ def test_a_damaged_spec_gives_problems_and_never_a_traceback(
 def test_a_spec_with_exchanged_values_gives_problems_and_never_a_traceback(
     spec: dict[str, Any], choose: random.Random, times: int
 ) -> None:
-    changed = copy.deepcopy(spec)
-    for _ in range(times):
-        if changed:
-            exchange(changed, choose)
-    is_checked(changed)
+    is_checked(damaged(spec, choose, times, exchange))
 
 
 def test_exchanged_values_often_get_past_the_structure() -> None:
     choose, past = random.Random(7), 0
     for _ in range(200):
-        changed = copy.deepcopy(choose.choice(SPECS))
-        exchange(changed, choose)
-        past += not structure_problems(_document(changed))
+        changed = damaged(choose.choice(SPECS), choose, 1, exchange)
+        past += not structure_problems(Document.from_data(changed))
     assert past > 80
-
-
-def _document(data: dict[str, Any]) -> Document:
-    return Document.from_data(data)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -21,6 +21,7 @@ _QUIET = {
     # Progress is printed line by line, and all of it to standard output.
     "CI": "true",
 }
+_DEPLOY = ("deploy", "--app", "cdk.out", "--all", "--require-approval", "never")
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,10 @@ class Project:
             text=True,
         )
 
+    def start_deploying(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Starts to deploy all of `cdk.out`."""
+        return self.start(*_DEPLOY, *arguments, **environment)
+
     def cdk(self, *arguments: str, **environment: str) -> Ran:
         """Runs the CLI to its end."""
         with self.start(*arguments, **environment) as process:
@@ -114,7 +119,7 @@ class Project:
 
     def deploy(self, *arguments: str) -> Ran:
         """Deploys all of `cdk.out`."""
-        return self.cdk("deploy", "--app", "cdk.out", "--all", "--require-approval", "never", *arguments)
+        return self.cdk(*_DEPLOY, *arguments)
 
     def inferstack(self, *arguments: str) -> Ran:
         """Runs `inferstack` in the project."""

@@ -6,7 +6,7 @@ of another of its type, which the rules get to see.
 
 import copy
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ HERE_BASES = Path(__file__).parents[1] / "spec" / "wrong_specs" / "bases"
 FILES = sorted(HERE_BASES.glob("*.yaml"))
 SPECS: list[dict[str, Any]] = [read_document(file).data for file in FILES]
 Place = tuple[str | int, ...]
+Way = Callable[[dict[str, Any], random.Random], None]
+"""Damages a spec in place."""
 
 ODD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 3, 2**31, 2**63, 10**400, 0.5, -0.0, 1e300, -1.8e308),
@@ -106,3 +108,12 @@ def exchange(spec: dict[str, Any], choose: random.Random) -> None:
             parent[other[0] if isinstance(other[0], str) else key] = copy.deepcopy(other[1])
         case _ if same_key:
             parent[key] = copy.deepcopy(choose.choice(same_key))
+
+
+def damaged(spec: dict[str, Any], choose: random.Random, times: int, *ways: Way) -> dict[str, Any]:
+    """A copy of a spec, damaged so many times in one of some ways, while anything is left of it."""
+    copied = copy.deepcopy(spec)
+    for _ in range(times):
+        if copied:
+            choose.choice(ways)(copied, choose)
+    return copied
