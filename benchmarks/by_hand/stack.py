@@ -43,7 +43,7 @@ class HandWrittenStack(Stack):
         else:
             made = self._fleet_of_models(endpoint, role.attr_arn)
         user = "EndpointConfig" if parts else "Model"
-        self.node.find_child(user).add_dependency(self.node.find_child("ExecutionPolicy"))
+        self.node.find_child(user).add_resource_dependency(self.node.find_child("ExecutionPolicy"))
         board = dashboard(self, endpoint, parts)
         self._outputs(made, parts)
         url = f"{_CONSOLE}?region=${{AWS::Region}}#dashboards/dashboard/${{{board.logical_id}}}"

@@ -1,4 +1,4 @@
-"""The data of a file that holds nothing out of the ordinary, in a third of the time.
+"""The data of a file that holds nothing out of the ordinary, in half of the time.
 
 libyaml composes the whole file before Python sees any of it. Who needs positions gets them from what it
 composed, when they are first asked for. Whatever is rare or wrong is left to
@@ -63,7 +63,7 @@ if CParser is not None:
 
 
 def _value(node: Any, level: int) -> Any:
-    """The data of a composed node. Asks for what is frequent first; `match` would take twice as long."""
+    """The data of a composed node. Asks for what is frequent first; `match` would take half as long again."""
     if type(node) is yaml.ScalarNode:
         return plain_scalar(node.value) if node.tag is _PLAIN else node.value
     if level > DEEPEST:
