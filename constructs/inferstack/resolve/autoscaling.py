@@ -13,8 +13,6 @@ from inferstack.defaults import (
     STEP_EVALUATION_PERIODS,
     STEP_MISSING_DATA,
     TRACK_COMPONENT,
-    WAKE_ASYNC_VARIANT,
-    WAKE_COMPONENT,
 )
 from inferstack.resolve.alarms import alarm_properties
 from inferstack.resolve.convert import properties
@@ -29,7 +27,7 @@ from inferstack.spec.blocks.variant import DEFAULT_VARIANT
 from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured, measured_component, measured_variant
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.to_zero import tracks_by_default
+from inferstack.spec.to_zero import tracks_by_default, wake_up
 from inferstack.spec.walk import component_scalings, kind_of, policy_name, variant_scalings
 
 _NAMESPACE = "sagemaker"
@@ -47,8 +45,6 @@ class Scaled(msgspec.Struct, frozen=True):
     part: Measured
     """Whose metrics decide."""
     scaling: Autoscaling
-    wake_up: StepPolicy
-    """What starts the first of it, where it may go down to nothing."""
     source: SpecPath
 
 
@@ -74,12 +70,12 @@ def _policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
 
 
 def _steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
-    """The spec's own step policies, and the wake-up unless one of them watches the same metric."""
+    """The spec's own step policies, and what wakes the first of it."""
     for index, step in enumerate(scaled.scaling.step_policies):
         yield (*scaled.source, "step_policies", index), step
-    watched = {step.metric for step in scaled.scaling.step_policies}
-    if scaled.scaling.min_capacity == 0 and scaled.wake_up.metric not in watched:
-        yield (*scaled.source, "min_capacity"), scaled.wake_up
+    made = wake_up(scaled.scaling, of_copies=scaled.dimension == _COPIES)
+    if made is not None:
+        yield (*scaled.source, "min_capacity"), made
 
 
 def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
@@ -92,7 +88,6 @@ def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
             depends_on=ENDPOINT,
             part=measured_variant(spec, variant),
             scaling=scaling,
-            wake_up=WAKE_ASYNC_VARIANT.value,
             source=path,
         )
 
@@ -111,7 +106,6 @@ def _scaled_components(spec: ModelSpec) -> Iterator[Scaled]:
             depends_on=component_id(spec, name, component),
             part=measured_component(spec, name, component),
             scaling=scaling,
-            wake_up=WAKE_COMPONENT.value,
             source=path,
         )
 

@@ -6,8 +6,8 @@ refused request starts a copy. https://docs.aws.amazon.com/sagemaker/latest/dg/e
 
 from msgspec.structs import replace
 
-from inferstack.defaults import EMPTY_FLEET
-from inferstack.spec.blocks.autoscaling import Autoscaling
+from inferstack.defaults import EMPTY_FLEET, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
+from inferstack.spec.blocks.autoscaling import Autoscaling, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
 from inferstack.spec.walk import component_variants, components, specifications, variant_scalings
@@ -17,6 +17,13 @@ def tracks_by_default(scaling: Autoscaling) -> bool:
     """Whether copies go to none and nothing says what they follow above it."""
     says = scaling.policies or scaling.step_policies or scaling.scheduled_actions
     return scaling.min_capacity == 0 and not says
+
+
+def wake_up(scaling: Autoscaling, *, of_copies: bool) -> StepPolicy | None:
+    """What starts the first copy or instance where there may be none; a step on its metric stands for it."""
+    made = (WAKE_COMPONENT if of_copies else WAKE_ASYNC_VARIANT).value
+    watched = {step.metric for step in scaling.step_policies}
+    return made if scaling.min_capacity == 0 and made.metric not in watched else None
 
 
 def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling | None:

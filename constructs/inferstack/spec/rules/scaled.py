@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.defaults import WAKE_ASYNC_VARIANT, WAKE_COMPONENT
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.to_zero import wake_up
 from inferstack.spec.walk import (
     component_scalings,
     component_variants,
@@ -94,7 +94,6 @@ def folded(name: str) -> str:
 
 
 def wake_up_name(scaled: Scaled) -> str | None:
-    """Name of the policy that starts the first of it, if that is made; a step on its metric stands for it."""
-    made = (WAKE_COMPONENT if scaled.dimension == COPIES else WAKE_ASYNC_VARIANT).value
-    watched = {step.metric for step in scaled.scaling.step_policies}
-    return policy_name(made) if scaled.scaling.min_capacity == 0 and made.metric not in watched else None
+    """Name of the policy that starts the first of it, if that is made."""
+    made = wake_up(scaled.scaling, of_copies=scaled.dimension == COPIES)
+    return None if made is None else policy_name(made)
