@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from support.archiving import CONFIG, MODEL, PIPE, lay_out
 from support.repositories import loaded, spec_file
 
@@ -30,11 +29,10 @@ def test_a_field_stands_where_the_text_has_it(tmp_path: Path) -> None:
     assert model.where(("max_batch_size",)) == FilePlace(file, 1, 1)
 
 
-def test_a_link_in_a_model_is_one_file_and_leads_nowhere(tmp_path: Path) -> None:
-    lay_out(tmp_path, MODEL)
-    (tmp_path / "net/1/again").symlink_to(tmp_path / "net")
-    (model,) = read_repository(tmp_path).models
-    assert set(model.files) == {"1/model.py", "1/again"}
+def test_of_what_tools_leave_in_a_model_nothing_is_read_as_of_what_is_packed(tmp_path: Path) -> None:
+    files = {"net/.git/config": "", "net/1/__pycache__/model.pyc": "", "net/1/.DS_Store": ""}
+    (model,) = read_repository(lay_out(tmp_path, {**MODEL, **files})).models
+    assert set(model.files) == {"1/model.py"}
 
 
 def test_folders_of_a_repository_are_the_archives_of_a_multi_model_endpoint(tmp_path: Path) -> None:
@@ -45,20 +43,3 @@ def test_folders_of_a_repository_are_the_archives_of_a_multi_model_endpoint(tmp_
         ("both.tar.gz", "pipe", 2),
         ("net.tar.gz", "net", 1),
     ]
-
-
-@pytest.mark.parametrize("linked", ["net", "net/config.pbtxt"])
-def test_a_link_in_a_repository_is_refused_and_nothing_behind_it_is_shown(
-    tmp_path: Path, linked: str
-) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "config.pbtxt").write_text("secret-word:x")
-    link = tmp_path / "repository" / linked
-    link.parent.mkdir(parents=True)
-    link.symlink_to(outside if linked == "net" else outside / "config.pbtxt")
-    found = read_repository(tmp_path / "repository")
-    assert not found.models
-    (fault,) = found.faults
-    assert "is a link" in fault.message
-    assert "secret" not in fault.message

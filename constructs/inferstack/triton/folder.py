@@ -1,11 +1,14 @@
 """Existing model repositories: folders of models with their own ``config.pbtxt``."""
 
-from collections.abc import Iterator, Mapping
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from inferstack.spec.problem import SpecPath
+from inferstack.triton.archive.admission import unfit_kind
 from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.messages import ConfigError, model_config_class, parse_text
 from inferstack.triton.model import (
@@ -40,16 +43,9 @@ def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: Spec
 
     Never raises for what is wrong in it: that stands in ``faults``.
     """
-    models: list[TritonModel] = []
-    faults = list(_layout_faults(folder))
-    for found in _model_folders(folder):
-        try:
-            models.append(_read_model(found))
-        except ConfigError as error:
-            place = FilePlace((found / CONFIG_FILE).as_posix(), error.line, error.column)
-            fix = "correct the file; Triton refuses all of it"
-            faults.append(Fault(UNREADABLE, place, f"{CONFIG_FILE} cannot be read: {error.message}", fix))
-    return Repository(archive, tuple(models), _default(models), "single", source, tuple(faults))
+    models, faults = _read_models(_model_folders(folder))
+    faults = (*_layout_faults(folder), *_links(folder).values(), *faults)
+    return Repository(archive, models, _default(models), "single", source, faults)
 
 
 def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Repository, ...]:
@@ -58,25 +54,22 @@ def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Reposi
     A folder with a ``config.pbtxt`` is a model and its archive has that one model; else the folders in it
     are the models, as an ensemble needs it.
     """
-    return tuple(_archive_of(found, source) for found in _subfolders(folder))
+    linked = [_archive(found, source, faults=(fault,)) for found, fault in _links(folder).items()]
+    return (*linked, *(_archive_of(found, source) for found in _subfolders(folder)))
 
 
 def _archive_of(folder: Path, source: SpecPath) -> Repository:
-    alone = (folder / CONFIG_FILE).is_file()
-    found = read_repository(folder, source=source) if not alone else _one_model(folder, source)
-    served = served_by_multi_model(found.models)
-    return Repository(f"{folder.name}.tar.gz", found.models, served, "multi-model", source, found.faults)
+    if _has_config(folder):
+        return _archive(folder, source, *_read_models([folder]))
+    found = read_repository(folder, source=source)
+    return _archive(folder, source, found.models, found.faults)
 
 
-def _one_model(folder: Path, source: SpecPath) -> Repository:
-    """A repository of one of the folders beside it."""
-    try:
-        model = _read_model(folder)
-    except ConfigError as error:
-        place = FilePlace((folder / CONFIG_FILE).as_posix(), error.line, error.column)
-        fault = Fault(UNREADABLE, place, f"{CONFIG_FILE} cannot be read: {error.message}", "correct the file")
-        return Repository("", (), None, "multi-model", source, (fault,))
-    return Repository("", (model,), model.name, "multi-model", source)
+def _archive(
+    folder: Path, source: SpecPath, models: tuple[TritonModel, ...] = (), faults: tuple[Fault, ...] = ()
+) -> Repository:
+    served = served_by_multi_model(models)
+    return Repository(f"{folder.name}.tar.gz", models, served, "multi-model", source, faults)
 
 
 def served_by_multi_model(models: tuple[TritonModel, ...]) -> str | None:
@@ -87,7 +80,7 @@ def served_by_multi_model(models: tuple[TritonModel, ...]) -> str | None:
     return ensembles[0] if len(ensembles) == 1 else None
 
 
-def _default(models: list[TritonModel]) -> str | None:
+def _default(models: tuple[TritonModel, ...]) -> str | None:
     return models[0].name if len(models) == 1 else None
 
 
@@ -119,14 +112,30 @@ def _places(file: str, text: str) -> Any:
     return where
 
 
-def _read_model(folder: Path) -> TritonModel:
+def _read_models(folders: Iterable[Path]) -> tuple[tuple[TritonModel, ...], tuple[Fault, ...]]:
+    """The models of some folders, and why others are none that can be read."""
+    models: list[TritonModel] = []
+    faults: list[Fault] = []
+    for folder in folders:
+        contents = list(_contents(folder))
+        unfit = [fault for _, found, mode in contents if (fault := _unfit(found, mode)) is not None]
+        if unfit:
+            # What a link leads to is no part of the model, so that there is nothing whole to judge.
+            faults += unfit
+            continue
+        try:
+            models.append(_read_model(folder, {path: found for path, found, _ in contents}))
+        except ConfigError as error:
+            place = FilePlace((folder / CONFIG_FILE).as_posix(), error.line, error.column)
+            fix = "correct the file; Triton refuses all of it"
+            faults.append(Fault(UNREADABLE, place, f"{CONFIG_FILE} cannot be read: {error.message}", fix))
+    return tuple(models), tuple(faults)
+
+
+def _read_model(folder: Path, contents: Mapping[str, Path]) -> TritonModel:
     config = folder / CONFIG_FILE
-    # Packing refuses links; read, one could show a part of a foreign file in a report.
-    for found in (folder, config):
-        if found.is_symlink():
-            raise ConfigError(f"{found.name} is a link, which may lead out of the repository")
-    text = _read_text(config) if config.is_file() else None
-    files = {path: file for path, file in _files(folder) if path != CONFIG_FILE}
+    text = _read_text(config) if CONFIG_FILE in contents else None
+    files = {path: file for path, file in contents.items() if path != CONFIG_FILE}
     folders = tuple(found.name for found in _subfolders(folder))
     return model_from_text(folder.name, text, config.as_posix(), files, folders)
 
@@ -154,14 +163,16 @@ def decode(content: bytes) -> str:
         raise ConfigError("it is not UTF-8", line) from None
 
 
-def _files(folder: Path, prefix: str = "") -> Iterator[tuple[str, Path]]:
+def _contents(folder: Path, prefix: str = "") -> Iterator[tuple[str, Path, int]]:
+    """What is packed of a folder but the folders in it, by its path there, with what kind of file it is."""
     for found in _entries(folder):
-        path = f"{prefix}{found.name}"
-        # A link is a file here: whoever packs it decides what becomes of it, and it may lead in a circle.
-        if found.is_dir() and not found.is_symlink():
-            yield from _files(found, f"{path}/")
+        path, mode = f"{prefix}{found.name}", _mode(found)
+        if why_junk(found.name) is not None:
+            continue
+        if stat.S_ISDIR(mode):
+            yield from _contents(found, f"{path}/")
         else:
-            yield path, found
+            yield path, found, mode
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -172,9 +183,43 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
+def _mode(path: Path) -> int:
+    """What kind of file it is itself, not what a link leads to; a plain one where that cannot be seen."""
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return stat.S_IFREG
+
+
+def _has_config(folder: Path) -> bool:
+    config = folder / CONFIG_FILE
+    return os.path.lexists(config) and not stat.S_ISDIR(_mode(config))
+
+
 def _subfolders(folder: Path) -> list[Path]:
     """The folders in a folder, without those that the packer leaves out."""
-    return [found for found in _entries(folder) if found.is_dir() and why_junk(found.name) is None]
+    return [it for it in _entries(folder) if stat.S_ISDIR(_mode(it)) and why_junk(it.name) is None]
+
+
+def _links(folder: Path) -> Mapping[Path, Fault]:
+    """Links in the place of models. One to a file lies beside the models, where nothing is packed."""
+    links = [it for it in _entries(folder) if stat.S_ISLNK(_mode(it)) and why_junk(it.name) is None]
+    found = {link: _unfit(link, _mode(link)) for link in links if not _leads_to_a_file(link)}
+    return {link: fault for link, fault in found.items() if fault is not None}
+
+
+def _leads_to_a_file(link: Path) -> bool:
+    try:
+        return stat.S_ISREG(link.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _unfit(found: Path, mode: int) -> Fault | None:
+    wrong = unfit_kind(found, mode)
+    if wrong is None:
+        return None
+    return Fault(wrong.code, FilePlace(found.as_posix()), wrong.message, wrong.fix)
 
 
 def _model_folders(folder: Path) -> list[Path]:
@@ -183,17 +228,15 @@ def _model_folders(folder: Path) -> list[Path]:
 
 def _is_layer(folder: Path) -> bool:
     """Whether the folder holds models instead of being one."""
-    return not (folder / CONFIG_FILE).is_file() and any(
-        (inner / CONFIG_FILE).is_file() for inner in _subfolders(folder)
-    )
+    return not _has_config(folder) and any(_has_config(inner) for inner in _subfolders(folder))
 
 
 def _layout_faults(folder: Path) -> Iterator[Fault]:
-    if (folder / CONFIG_FILE).is_file():
+    if _has_config(folder):
         message = f"{CONFIG_FILE} lies at the top of the repository, where the folders of models belong"
         place = FilePlace((folder / CONFIG_FILE).as_posix())
         yield Fault(NO_REPOSITORY, place, message, "name the folder above, or put the model into a folder")
-    elif not _subfolders(folder):
+    elif not _subfolders(folder) and not _links(folder):
         place = FilePlace(folder.as_posix())
         fix = f"put each model into a folder of its own: NAME/{CONFIG_FILE}, NAME/1/…"
         yield Fault(NO_REPOSITORY, place, "the repository has no model", fix)

@@ -14,6 +14,7 @@ CONFIG_FILE = "config.pbtxt"
 UNREADABLE = "IS900"
 NO_REPOSITORY = "IS901"
 MISSING_FOLDER = "IS902"
+NOT_A_FILE = "IS991"
 """Codes of what keeps models from being read."""
 
 FieldPath = tuple[str | int, ...]
@@ -67,7 +68,8 @@ class Repository(msgspec.Struct, frozen=True):
 
     ``archive`` is the archive's file name and ``source`` the part of the spec that declares it. ``kind``
     tells how the container loads it; ``default_model`` is the model that answers, None when that is unclear.
-    ``faults`` are models that could not be read; they are missing in ``models``.
+    ``faults`` are models that could not be read; they are missing in ``models``. ``outside``: it is read from
+    a folder that does not lie in that of the spec, so that whoever packs it has to allow it.
     """
 
     archive: str
@@ -76,6 +78,7 @@ class Repository(msgspec.Struct, frozen=True):
     kind: Literal["single", "multi-model"]
     source: SpecPath
     faults: tuple[Fault, ...] = ()
+    outside: bool = False
 
     def model(self, name: str) -> TritonModel | None:
         """The model in the folder of this name."""

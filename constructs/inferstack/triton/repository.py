@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton, default_model, triton_blocks
+from inferstack.triton.archive.admission import lies_in
 from inferstack.triton.config import config_from_spec
 from inferstack.triton.folder import (
     model_from_text,
@@ -58,7 +59,9 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
     """The archives of one ``triton`` block: see :func:`repositories_of`."""
     triton = placed.block
     if triton.repository is not None:
-        return _existing(placed, base_dir / triton.repository)
+        folder = base_dir / triton.repository
+        outside = not lies_in(folder, [base_dir.resolve()])
+        return tuple(replace(found, outside=outside) for found in _existing(placed, folder))
     if triton.archives is not None:
         source = (*placed.path, "archives")
         return tuple(

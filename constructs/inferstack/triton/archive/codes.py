@@ -1,12 +1,13 @@
-"""What can be wrong with an archive, or with what is to go into one: IS989 to IS998."""
+"""What can be wrong with an archive, or with what is to go into one: IS989 to IS998.
 
+IS991 is a rule, since a check of a spec reports it as well: of an existing repository.
+"""
 
 import msgspec
 
 from inferstack.spec.problem import Severity
 
 MISSING = "IS990"
-NOT_A_FILE = "IS991"
 OUTSIDE = "IS992"
 UNFIT_NAME = "IS993"
 CLASH = "IS994"
@@ -39,7 +40,6 @@ def _error(code: str, sentence: str, source: str) -> ArchiveCode:
 
 _ALL = (
     _error(MISSING, "What goes into an archive is there. `package` needs it, `validate` does not.", _OWN),
-    _error(NOT_A_FILE, "An archive holds files and folders, no links, pipes or devices.", _LAYOUT),
     _error(OUTSIDE, "The files of an archive come from the folder of the spec, or from one allowed.", _OWN),
     _error(UNFIT_NAME, "Paths in an archive lie in it, and any system can have them.", _OWN),
     _error(CLASH, "No two paths of an archive are the same, or differ in case only.", _OWN),

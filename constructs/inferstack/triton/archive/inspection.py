@@ -10,7 +10,6 @@ from inferstack.spec.words import listed
 from inferstack.triton.archive.codes import (
     CLASH,
     JUNK_INSIDE,
-    NOT_A_FILE,
     NOT_AN_ARCHIVE,
     STRAY_FOLDER,
     UNFIT_NAME,
@@ -22,7 +21,7 @@ from inferstack.triton.archive.names import folded, plain, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
-from inferstack.triton.model import CONFIG_FILE, Repository
+from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository
 
 _MOST_MEMBERS = 100_000
 _MOST_NAMES = 16 << 20

@@ -1,8 +1,4 @@
-"""Files and folders of this machine, looked at before they go into an archive.
-
-Links are not followed. SageMaker does not unpack an archive that has links, and a link that is followed
-brings in what the spec does not name.
-"""
+"""Files and folders of this machine, looked at before they go into an archive."""
 
 import os
 import stat
@@ -11,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inferstack.spec.words import nearest
-from inferstack.triton.archive.codes import MISSING, NOT_A_FILE, OUTSIDE, POINTER, UNREADABLE
+from inferstack.triton.archive.admission import Unusable, lies_in, unfit_kind
+from inferstack.triton.archive.codes import MISSING, OUTSIDE, POINTER, UNREADABLE
 from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.local_file import LocalFile
 from inferstack.triton.lfs import pointer_in
@@ -31,15 +28,6 @@ class LeftOut:
 
     name: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """Why something cannot go into an archive."""
-
-    code: str
-    message: str
-    fix: str
 
 
 Found = FoundFile | LeftOut | Unusable
@@ -80,12 +68,10 @@ def _folder(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[Found]:
 
 
 def _unusable(local: Path, found: os.stat_result, allowed: Sequence[Path]) -> Unusable | None:
-    if stat.S_ISLNK(found.st_mode):
-        fix = "put the file itself in its place (cp -L follows links)"
-        return Unusable(NOT_A_FILE, f"{local} is a symbolic link", fix)
-    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-        return Unusable(NOT_A_FILE, f"{local} is neither a file nor a folder", "name a file")
-    if not any(local.resolve().is_relative_to(folder) for folder in allowed):
+    unfit = unfit_kind(local, found.st_mode)
+    if unfit is not None:
+        return unfit
+    if not lies_in(local, allowed):
         inside = ", ".join(map(str, allowed))
         fix = "move it there, or allow its folder with --allow DIR"
         return Unusable(OUTSIDE, f"{local} lies outside of {inside}", fix)

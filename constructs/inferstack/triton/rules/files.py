@@ -1,4 +1,4 @@
-"""IS900 to IS913: the files and folders of a repository."""
+"""IS900 to IS913, IS988 and IS991: the files and folders of a repository."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -9,6 +9,7 @@ from inferstack.triton.model import (
     CONFIG_FILE,
     MISSING_FOLDER,
     NO_REPOSITORY,
+    NOT_A_FILE,
     UNREADABLE,
     Repository,
     TritonModel,
@@ -29,6 +30,7 @@ from inferstack.triton.versions import RESERVED_FOLDERS, is_version, loaded_vers
 _LAYOUT = f"{DOCUMENTATION}/model_repository.md"
 _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
+_ARCHIVE = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
 # From here on a name with a slash is refused when the model is loaded.
 _STRICT_NAMES = (26, 3)
 # A packed Python for a model, and how its place is written when it travels with the model.
@@ -57,6 +59,20 @@ def repository_has_model_folders(repository: Repository, context: Context) -> It
 def repository_is_here(repository: Repository, context: Context) -> Iterator[Finding]:
     """Weights are often not on the machine that only deploys, so this is no error; packing needs it."""
     yield from _faults(repository, MISSING_FOLDER)
+
+
+@error(NOT_A_FILE, "An archive holds files and folders, no links, pipes or devices.", _ARCHIVE)
+def repository_holds_files_and_folders(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Packing follows no link, so that a model behind one must not be judged either."""
+    yield from _faults(repository, NOT_A_FILE)
+
+
+@warning("IS988", "An existing repository lies in the folder of the spec.", "inferstack's archives")
+def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Finding]:
+    """One elsewhere is checked and deployed alike; but whoever packs it has to allow its folder."""
+    if repository.outside:
+        fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 where that is meant"
+        yield Finding(repository.source, "the repository lies outside of the folder of the spec", fix)
 
 
 @model_warning("IS903", "Each model has a `config.pbtxt`.", f"{DOCUMENTATION}/model_configuration.md")

@@ -1,0 +1,37 @@
+"""What of this machine may go into an archive, by what it is and by where it lies.
+
+Whoever reads models to check them asks the same as whoever packs them, so that neither accepts what the
+other refuses. Links are not followed: SageMaker does not unpack an archive that has links, and a link that is
+followed brings in, or shows in a report, what the spec does not name.
+"""
+
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from inferstack.triton.model import NOT_A_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """Why something cannot go into an archive."""
+
+    code: str
+    message: str
+    fix: str
+
+
+def unfit_kind(local: Path, mode: int) -> Unusable | None:
+    """Why what ``lstat`` found is no content of an archive; None for a file or a folder itself."""
+    if stat.S_ISLNK(mode):
+        fix = "put the file itself in its place (cp -L follows links)"
+        return Unusable(NOT_A_FILE, f"{local} is a symbolic link", fix)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return Unusable(NOT_A_FILE, f"{local} is neither a file nor a folder", "name a file")
+    return None
+
+
+def lies_in(local: Path, folders: Iterable[Path]) -> bool:
+    """Whether a path really lies in one of some resolved folders, wherever links and ``..`` lead it."""
+    return any(local.resolve().is_relative_to(folder) for folder in folders)
