@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from support.program import SOURCE_ROOT, Command
+from support.program import ENDED, SOURCE_ROOT, Command, Run
 
 from inferstack.cli import main
 from inferstack.triton.protocol import BINARY
@@ -316,6 +317,14 @@ def test_wrong_usage_is_said(body: Command, arguments: tuple[str, ...]) -> None:
         return
     with pytest.raises(SystemExit):
         body(*arguments)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_request_that_was_not_finished_leaves_nothing(ending: signal.Signals, body: Command, run: Run) -> None:
+    before = sorted(Path().iterdir())
+    done = run("body", "one.yaml", "--input", "both.npz", program=ENDED.format(ending=ending))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "inferstack: interrupted\n")
+    assert sorted(Path().iterdir()) == before
 
 
 def test_without_numpy_the_extra_is_named(body: Command) -> None:

@@ -1,11 +1,12 @@
 """``inferstack render``: templates without CDK, all of them or none."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 import yaml
-from support.program import Write
+from support.program import ENDED, Run, Write
 
 from inferstack.cli import main
 
@@ -119,6 +120,16 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     assert err.startswith(f"inferstack: {out}: templates cannot be written here: ")
     assert err.count("\n") == 1
     assert [path.name for path in (folder / "full").iterdir()] == ["a.template.json"]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_templates_that_were_not_finished_leave_nothing(
+    ending: signal.Signals, write: Write, folder: Path, run: Run
+) -> None:
+    files = [str(write(f"{name}.yaml", name=name)) for name in ("a", "b")]
+    done = run("render", *files, "--out", "out", program=ENDED.format(ending=ending))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "inferstack: interrupted\n")
+    assert list((folder / "out").iterdir()) == []
 
 
 def test_a_template_replaces_the_one_of_before_as_a_whole(write: Write, folder: Path) -> None:

@@ -6,6 +6,8 @@ from subprocess import CompletedProcess
 
 SOURCE_ROOT = Path(__file__).parents[2] / "constructs"
 PROGRAM = "import sys; from inferstack.cli import main; sys.exit(main())"
+ENDED = f"import os, pathlib; pathlib.Path.replace = lambda *_: os.kill(os.getpid(), {{ending:d}}); {PROGRAM}"
+"""The program, asked to end at the moment when it would give its first file the name that it is for."""
 
 Write = Callable[..., Path]
 Run = Callable[..., CompletedProcess[str]]

@@ -38,9 +38,11 @@ def body(options: argparse.Namespace) -> int:
     if wrong is not None:
         options.wrong_usage(wrong)
     from inferstack.cli.body_run import make, read  # noqa: PLC0415 - brings protobuf
+    from inferstack.cli.termination import termination_interrupts  # noqa: PLC0415 - the others do without
 
     try:
-        return make(options) if options.read is None else read(options)
+        with termination_interrupts():
+            return make(options) if options.read is None else read(options)
     except SpecError as error:
         tell(text(error.problems).rstrip("\n"))
         return 1

@@ -12,6 +12,7 @@ import msgspec
 from inferstack.cli.processes import mapped
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
+from inferstack.cli.termination import termination_interrupts
 from inferstack.cli.writers import WRITERS
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
@@ -79,7 +80,8 @@ def _hand_over(written: Mapping[str, str], folder: Path | None) -> None:
     if folder is None:
         print(*written.values(), end="")
     else:
-        _write_all(folder, written)
+        with termination_interrupts():
+            _write_all(folder, written)
         print(*(folder / name for name in written), sep="\n")
 
 
