@@ -252,8 +252,21 @@ def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
     assert template["Resources"]["EndpointConfig"]["DependsOn"] == list(policies)
     everything = plain(policies)
     assert all(f"a-rather-long-name-of-a-model-{i}/model.tar.gz" in everything for i in range(40))
-    sids = [s["Sid"] for policy in policies.values() for s in policy["PolicyDocument"]["Statement"]]
+
+
+def test_a_statement_on_many_resources_has_its_name_once_and_no_name_of_another(resolve: Resolved) -> None:
+    def statement(sid: str, count: int) -> dict[str, Any]:
+        tables = [f"arn:aws:dynamodb:us-east-1:111122223333:table/{sid}-{i}" for i in range(count)]
+        return {"sid": sid, "action": ["dynamodb:GetItem"], "resource": tables}
+
+    names = ("Table", "Table2", "ReadModelFiles2")
+    own = [statement(sid, 41) for sid in names]
+    policies = of_type(resolve("single", json.dumps({"execution_role": {"statements": own}})), POLICY)
+    made = [it for policy in policies.values() for it in policy["PolicyDocument"]["Statement"]]
+    sids = [it["Sid"] for it in made if "Sid" in it]
     assert len(sids) == len(set(sids))
+    assert set(names) <= set(sids)
+    assert all(plain(made).count(table) == 1 for it in own for table in map(plain, it["resource"]))
 
 
 def test_a_model_package_is_named_by_its_arn(resolve: Resolved) -> None:

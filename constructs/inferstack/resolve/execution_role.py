@@ -102,12 +102,14 @@ def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
 
 
 def _portions(statement: Value) -> Iterator[Value]:
-    """A statement on many resources as several, so that it can be spread over policies."""
+    """A statement on many resources as several, so that it can be spread over policies; the first has the
+    Sid, of which a policy may not have two, and any other that were made could be that of another statement.
+    """
     resources = statement["Resource"]
+    unnamed = {key: value for key, value in statement.items() if key != "Sid"}
     for start in range(0, len(resources), _MOST_RESOURCES):
-        named = start > 0 and "Sid" in statement
-        sid = {"Sid": f"{statement['Sid']}{start // _MOST_RESOURCES + 1}"} if named else {}
-        yield {**statement, **sid, "Resource": resources[start : start + _MOST_RESOURCES]}
+        said = statement if start == 0 else unnamed
+        yield {**said, "Resource": resources[start : start + _MOST_RESOURCES]}
 
 
 def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:

@@ -84,11 +84,11 @@ _OPERATORS = (
 )
 # Of the ten that a role may have without asking AWS for more, one is the policy that is made.
 _MOST_POLICIES = 8
-# Statements of the policy that is made; those that would be too long are numbered.
+# Statements of the policy that is made; each bucket has one that lists its files.
 _OUR_SIDS = re.compile(
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
     "|GrantKeysByAlias|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
-    "|LookAtRollbackAlarms|WriteLogs|PublishMetrics)[0-9]*(Part[0-9]+)?"
+    "|LookAtRollbackAlarms|WriteLogs|PublishMetrics|ListModelFiles[0-9]+Part[0-9]+)"
 )
 _EACH = ("Equals", "NotEquals")
 _ORDER = ("LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals")
