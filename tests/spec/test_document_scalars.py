@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 
 from inferstack.spec import file_codes
-from inferstack.spec.document import read_document
+from inferstack.spec.document import Document, read_document
 from inferstack.spec.problem import SpecError
 
 
-def value(tmp_path: Path, text: str) -> Any:
+def document(tmp_path: Path, text: str) -> Document:
     path = tmp_path / "spec.yaml"
     path.write_text(f"a: {text}\n")
-    return read_document(path).data["a"]
+    return read_document(path)
+
+
+def value(tmp_path: Path, text: str) -> Any:
+    return document(tmp_path, text).data["a"]
 
 
 @pytest.mark.parametrize("text", ["on", "off", "yes", "no", "y", "n", "Yes", "NO", "tRUE", "nULL", "True1"])
@@ -67,3 +71,16 @@ def test_a_value_that_does_not_fit_is_an_error(tmp_path: Path, text: str) -> Non
     (problem,) = caught.value.problems
     assert (problem.code, problem.line, problem.column) == (file_codes.UNFIT_SCALAR, 1, 4)
     assert problem.path == ("a",)
+
+
+WITH_PLACEHOLDER = ["${AWS::Region}", '"${AWS::Region}"', '"\\x24{AWS::Region}"', '"$\\\n  {AWS::Region}"']
+
+
+@pytest.mark.parametrize("text", WITH_PLACEHOLDER)
+def test_a_placeholder_is_found_however_it_is_written(tmp_path: Path, text: str) -> None:
+    assert document(tmp_path, text).placeholders == ((("a",), "${AWS::Region}"),)
+
+
+@pytest.mark.parametrize("text", ["plain", "$ {AWS::Region}", "|\n  $\n  {AWS::Region}", "'\\'"])
+def test_other_texts_have_none(tmp_path: Path, text: str) -> None:
+    assert document(tmp_path, text).placeholders == ()

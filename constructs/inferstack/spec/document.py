@@ -31,6 +31,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     file: str
     tree: Node
+    may_have_placeholders: bool = True
+    """False where the text of the file says so."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
@@ -50,7 +52,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
         """Every text that may hold a placeholder, with its path."""
-        return tuple(texts_with_placeholders(self.data))
+        return () if not self.may_have_placeholders else tuple(texts_with_placeholders(self.data))
 
     def __repr__(self) -> str:
         return f"Document(file={self.file!r})"
@@ -82,4 +84,6 @@ def read_document(path: Path | str) -> Document:
         raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
     text = read_text(Path(path), file)
     tree = read_quickly(text)
-    return Document(file, compose(file, text) if tree is None else tree)
+    # Only an escape can write it otherwise.
+    may_have_placeholders = "${" in text or "\\" in text
+    return Document(file, compose(file, text) if tree is None else tree, may_have_placeholders)

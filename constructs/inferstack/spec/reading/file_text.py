@@ -22,6 +22,7 @@ from inferstack.spec.words import nearest
 LARGEST_FILE = 1024 * 1024
 """Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""
 
+_USUAL = 64 * 1024
 # https://yaml.org/spec/1.2.2/#51-character-set, as PyYAML has it: the byte order mark is taken off before.
 _UNPRINTABLE = Reader.NON_PRINTABLE
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
@@ -45,7 +46,9 @@ def _read_bytes(path: Path, file: str) -> bytes:
     try:
         _require_regular_file(path, file)
         with path.open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
+            # Room for the largest file takes longer to get than most files to read.
+            content = stream.read(_USUAL)
+            content += stream.read(LARGEST_FILE + 1 - _USUAL) if len(content) == _USUAL else b""
     except FileNotFoundError:
         raise _error(file, NO_FILE, f"there is no such {_awaited(path)}", _similar_files(path)) from None
     except (OSError, ValueError) as error:
