@@ -1,6 +1,10 @@
 """A lock is read wherever it can be, and refused where it is wrong."""
 
+import io
 import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +12,11 @@ import pytest
 from support.locked_specs import Change, edit, found, locked_spec
 from support.locking import ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import check_file
+from inferstack.spec.check import check_file, load_spec
 from inferstack.spec.check_files import check_files, spec_files
 from inferstack.spec.lock import reading
 from inferstack.spec.lock.codes import LOCK_CODES
+from inferstack.spec.problem import SpecError
 
 
 def without_triton(file: Path) -> None:
@@ -97,7 +102,9 @@ def test_a_lock_that_is_none_is_refused_where_it_is_wrong(
 
 def test_a_lock_that_another_program_wrote_out_again_is_read(tmp_path: Path) -> None:
     """Some write every character that is not ASCII as two escapes."""
-    file = lay_out_spec(tmp_path, ONE.replace("1/model.onnx:", "1/\U0001f600.onnx: weights/net.onnx, 1/model.onnx:"))
+    file = lay_out_spec(
+        tmp_path, ONE.replace("1/model.onnx:", "1/\U0001f600.onnx: weights/net.onnx, 1/model.onnx:")
+    )
     lock = write_lock(file)
     assert "\\ud83d" not in lock.read_text("utf-8")
     lock.write_text(json.dumps(json.loads(lock.read_text("utf-8"))))
@@ -142,3 +149,50 @@ def test_a_lock_that_is_named_as_a_spec_is_recognised(tmp_path: Path) -> None:
 def test_every_code_of_locks_is_shown_here() -> None:
     shown = {code for _, _, code, _ in WRONG.values()} | {"IS054", "IS055", "IS056"}
     assert shown == set(LOCK_CODES)
+
+
+STAGED = ONE + "stages: {test: {}, prod: {}}\n"
+
+
+@pytest.mark.parametrize("text", [ONE, STAGED], ids=["alone", "with stages"])
+@pytest.mark.parametrize("look", [load_spec, check_file])
+@pytest.mark.parametrize(
+    ("change", "looks"),
+    [(lambda lock: None, ["stat", "open"]), (replaced_by(b"[]"), ["stat", "open"]), (Path.unlink, ["stat"])],
+    ids=["right", "wrong", "not there"],
+)
+def test_a_lock_is_looked_at_once(
+    text: str,
+    look: Callable[[Path], object],
+    change: Change,
+    looks: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = lay_out_spec(tmp_path, text)
+    lock = write_lock(file)
+    change(lock)
+    made = looks_at(lock, monkeypatch)
+    with suppress(SpecError):
+        look(file)
+    assert made == looks
+
+
+def looks_at(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Fills with what is asked of the operating system about a file."""
+    made: list[str] = []
+
+    def watch(owner: object, name: str) -> None:
+        asked = getattr(owner, name)
+
+        def ask(path: object, *rest: object, **more: object) -> object:
+            made.extend([name] if str(path) == str(file) else [])
+            return asked(path, *rest, **more)
+
+        monkeypatch.setattr(owner, name, ask)
+
+    for name in ("stat", "lstat"):
+        watch(os, name)
+    for name in ("open", "open_code"):
+        watch(io, name)
+    return made

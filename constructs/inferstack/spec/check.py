@@ -2,12 +2,14 @@
 
     file -> Document -> Document at a stage -> [structure problems] -> typed spec -> [rule problems] -> locked
 
-Structure comes first: rules only see specs that are built right, so that each can be a few lines.
+Structure comes first: rules only see specs that are built right, so that each can be a few lines. The lock
+is read once beside the Document, for all its stages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -15,15 +17,15 @@ from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
 from inferstack.spec.document import IN_PYTHON, Document, read_document
-from inferstack.spec.lock.applying import apply_lock, has_only_stages
-from inferstack.spec.lock.vouching import uploaded_archives
+from inferstack.spec.lock.applying import apply_lock
+from inferstack.spec.lock.file import Lock, LockedArchive
+from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules import RULES, Rule
 from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
-from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.spec.words import listed, nearest
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -44,6 +46,8 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     document: Document
     stage: str | None
     warnings: tuple[Problem, ...]
+    uploaded: Mapping[str, LockedArchive] = MappingProxyType({})
+    """Archives that the lock has, by name: what is in them need not be on this machine."""
 
     def source_of(self, path: SpecPath) -> str:
         """Where a part of the spec stands: `file:line`, or its path where there is no file."""
@@ -63,7 +67,8 @@ def load_spec(
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return _load(read_document(path), stage, region, locked=locked)
+    document = read_document(path)
+    return _load(document, stage, region, lock_beside(document) if locked else NO_LOCK)
 
 
 def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
@@ -72,7 +77,7 @@ def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSp
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return _load(Document.from_data(data), stage, None)
+    return _load(Document.from_data(data), stage, None, NO_LOCK)
 
 
 def checked(spec: ModelSpec) -> LoadedSpec:
@@ -100,7 +105,7 @@ def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
         fix = "remove `env.region` from the spec, or put it into a stack of that region"
         file = loaded.document.file
         raise SpecError([Problem(file, at.line, at.column, OTHER_REGION, message, fix, path=path)])
-    return _ruled(_with_region(loaded.spec, region), loaded.document, loaded.stage)
+    return _ruled(_with_region(loaded.spec, region), loaded.document, loaded.stage, loaded.uploaded)
 
 
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
@@ -120,29 +125,31 @@ def check_document(document: Document, *, stage: str | None = None) -> tuple[lis
     """
     specs: list[LoadedSpec] = []
     found: dict[Problem, None] = {}
-    for one in (stage,) if stage is not None else _deployable_stages(document):
+    lock = lock_beside(document)
+    for one in (stage,) if stage is not None else _deployable_stages(document, lock.lock):
         try:
-            specs.append(_load(document, one, None))
+            specs.append(_load(document, one, None, lock))
             found.update(dict.fromkeys(specs[-1].warnings))
         except SpecError as error:
             found.update(dict.fromkeys(error.problems))
     return specs, list(SpecError(found).problems)
 
 
-def _deployable_stages(document: Document) -> tuple[str | None, ...]:
+def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
     """The bare spec deploys too, unless it needs a stage by its own words, or was uploaded for some only."""
     names = stage_names(document)
-    return names if names and (uses_stage(document) or has_only_stages(document)) else (None, *names)
+    only = uses_stage(document) or (lock is not None and lock.has_only_stages)
+    return names if names and only else (None, *names)
 
 
-def _load(document: Document, stage: str | None, region: str | None, *, locked: bool = True) -> LoadedSpec:
+def _load(document: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
     staged = at_stage(document, stage)
     structural = [*structure_problems(staged), *_placeholder_problems(staged)]
     if structural:
         raise SpecError([*structural, *_rule_problems_beside(structural, staged)])
     spec = _with_region(msgspec.convert(staged.data, Spec), region)
-    deployed, problems = apply_lock(spec, staged, stage) if locked else (spec, [])
-    return replace(_ruled(spec, staged, stage, problems, locked=locked), spec=deployed)
+    applied = apply_lock(spec, staged, stage, lock)
+    return replace(_ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
 
 
 def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
@@ -191,16 +198,14 @@ def _ruled(
     spec: ModelSpec,
     document: Document,
     stage: str | None,
+    uploaded: Mapping[str, LockedArchive],
     beside: Iterable[Problem] = (),
-    *,
-    locked: bool = True,
 ) -> LoadedSpec:
-    uploaded = uploaded_archives(spec, document, stage) if locked and any(triton_blocks(spec)) else {}
     ignored = _ignored(spec)
     problems = [*triton_problems(spec, document, ignored, uploaded), *_spec_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
-    return LoadedSpec(spec, document, stage, SpecError(problems).problems)
+    return LoadedSpec(spec, document, stage, SpecError(problems).problems, uploaded)
 
 
 def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:

@@ -1,45 +1,55 @@
 """A spec with the URLs of what was uploaded for it."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.document import IN_PYTHON, Document
+from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import STALE
 from inferstack.spec.lock.destinations import Destination, destinations_of
-from inferstack.spec.lock.file import Lock, Uploads, lock_path
-from inferstack.spec.lock.reading import keys_of, line_of_key, read_lock
+from inferstack.spec.lock.file import Lock, LockedArchive, Uploads, lock_path
+from inferstack.spec.lock.reading import FoundLock, keys_of, line_of_key
+from inferstack.spec.lock.vouching import uploaded_archives
 from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.triton.model import FilePlace, Place
 
 _WITHOUT = "delete the lock, and name the model's files in the spec"
 
 
-def apply_lock(spec: ModelSpec, document: Document, stage: str | None) -> tuple[ModelSpec, list[Problem]]:
-    """The spec as the lock beside its file has it deployed, and what keeps that from being known.
+class Applied(msgspec.Struct, frozen=True):
+    """A spec as a lock has it deployed, and what keeps that from being known: with problems it is as it was.
 
-    Without a lock, or with problems, the spec as it is. A spec that was made in Python has no lock.
+    ``uploaded`` are the archives that the lock has for it, by the names of those that are packed from it.
     """
-    if document.file == IN_PYTHON:
-        return spec, []
+
+    spec: ModelSpec
+    uploaded: Mapping[str, LockedArchive] = MappingProxyType({})
+    problems: tuple[Problem, ...] = ()
+
+
+def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: FoundLock) -> Applied:
+    """The spec with the URLs of what its lock says was uploaded for it; without a lock, as it is."""
+    lock = found.lock
+    if lock is None:
+        return Applied(spec, problems=found.problems)
     try:
-        lock = read_lock(lock_path(document.file))
-        if lock is None:
-            return spec, []
         destinations = destinations_of(spec, document)
     except SpecError as error:
-        return spec, list(error.problems)
-    problems = list(_problems(destinations, lock, document, stage))
+        return Applied(spec, problems=error.problems)
+    uploads = lock.of(stage)
+    uploaded = uploaded_archives(destinations, uploads)
+    problems = tuple(_problems(destinations, lock, document, stage))
     if problems:
-        return spec, problems
+        return Applied(spec, uploaded, problems)
     deployed = spec
     for destination in destinations:
-        deployed = pointed(deployed, destination, lock.of(stage)[destination.location].url)
-    return deployed, []
+        deployed = pointed(deployed, destination, uploads[destination.location].url)
+    return Applied(deployed, uploaded)
 
 
 def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
@@ -48,17 +58,6 @@ def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
     for path in destination.paths:
         changed = _with(changed, path, url)
     return changed
-
-
-def has_only_stages(document: Document) -> bool:
-    """Whether there is a lock that knows stages and nothing without one: then only stages are deployed."""
-    if document.file == IN_PYTHON:
-        return False
-    try:
-        lock = read_lock(lock_path(document.file))
-    except SpecError:
-        return False
-    return lock is not None and not lock.uploads and bool(lock.stages)
 
 
 def _with(value: Any, path: SpecPath, new: str) -> Any:

@@ -54,6 +54,11 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     uploads: Uploads = msgspec.field(default_factory=dict)
     stages: dict[str, Annotated[Uploads, Meta(min_length=1)]] = msgspec.field(default_factory=dict)
 
+    @property
+    def has_only_stages(self) -> bool:
+        """Whether it knows stages and nothing without one: then only stages are deployed."""
+        return not self.uploads and bool(self.stages)
+
     def own(self, stage: str | None) -> Uploads:
         """What was uploaded for exactly this stage, or without any."""
         return self.uploads if stage is None else self.stages.get(stage, {})

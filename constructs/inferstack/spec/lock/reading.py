@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from inferstack.spec.document import IN_PYTHON, Document
 from inferstack.spec.lock.codes import MALFORMED, NEWER, UNREADABLE, WRONG_URL
-from inferstack.spec.lock.file import VERSION, Lock, Upload, set_digest
+from inferstack.spec.lock.file import VERSION, Lock, Upload, lock_path, set_digest
 from inferstack.spec.lock.urls import uploaded_url
 from inferstack.spec.problem import Problem, SpecError
 
@@ -21,6 +22,27 @@ _CONFLICT = "<<<<<<< "
 # Escapes of half a character each: a pair is one, and one alone cannot be written, hashed or compared.
 _MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _RESTORE = "take it from version control again"
+
+
+class FoundLock(msgspec.Struct, frozen=True):
+    """The lock beside a spec's file, or what keeps it from being used; neither where there is none."""
+
+    lock: Lock | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+NO_LOCK = FoundLock()
+
+
+def lock_beside(document: Document) -> FoundLock:
+    """The lock of a spec's file. A spec that was made in Python has none."""
+    if document.file == IN_PYTHON:
+        return NO_LOCK
+    try:
+        lock = read_lock(lock_path(document.file))
+    except SpecError as error:
+        return FoundLock(problems=error.problems)
+    return NO_LOCK if lock is None else FoundLock(lock)
 
 
 def read_lock(path: Path) -> Lock | None:

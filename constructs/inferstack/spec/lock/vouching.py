@@ -3,38 +3,21 @@
 A pipeline has the repository without its weights, and deploys what the lock names all the same.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.document import IN_PYTHON, Document
-from inferstack.spec.lock.destinations import Destination, destinations_of
-from inferstack.spec.lock.file import LockedArchive, LockedFile, Uploads, lock_path
-from inferstack.spec.lock.reading import read_lock
-from inferstack.spec.lock.urls import location_of
-from inferstack.spec.problem import SpecError
+from inferstack.spec.lock.destinations import Destination
+from inferstack.spec.lock.file import LockedArchive, LockedFile, Uploads
 from inferstack.triton.model import CONFIG_FILE, FilePlace, Repository, TritonModel
 from inferstack.triton.versions import version_folders
 
 
 def uploaded_archives(
-    spec: ModelSpec, document: Document, stage: str | None
+    destinations: Iterable[Destination], uploads: Uploads
 ) -> Mapping[str, LockedArchive]:
-    """What was uploaded for a stage of a spec, by the names of archives that are packed from it.
-
-    The spec may have the URLs of its lock already. None without a readable lock.
-    """
-    if document.file == IN_PYTHON:
-        return {}
-    try:
-        lock = read_lock(lock_path(document.file))
-        destinations = () if lock is None else destinations_of(spec, document)
-    except SpecError:
-        # Whoever applies the lock says what is wrong with it.
-        return {}
-    uploads = {} if lock is None else lock.of(stage)
+    """What was uploaded for the places that a spec names, by the names of the archives packed from it."""
     return {
         archive: locked for destination in destinations for archive, locked in _archives(destination, uploads)
     }
@@ -42,7 +25,7 @@ def uploaded_archives(
 
 def _archives(destination: Destination, uploads: Uploads) -> Iterator[tuple[str, LockedArchive]]:
     location = destination.location
-    upload = uploads.get(location if location in uploads else location_of(location))
+    upload = uploads.get(location)
     if upload is None:
         return
     if location.endswith("/"):
