@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from inferstack.spec.placeholders import OR_PLACEHOLDER
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS, span
 from tools.markdown import cell, table
 
 Schema = Mapping[str, Any]
@@ -159,19 +159,9 @@ def _constraints(schema: Schema, anchor: str) -> Iterator[str]:
         yield WHAT_A_PATTERN_MEANS.get(pattern, f"`` {pattern} ``")
     for what, low, high in BOUNDS:
         if low in schema or high in schema:
-            yield _span(schema.get(low), schema.get(high)) + what
+            yield span(schema.get(low), schema.get(high)) + what
     if schema.get("uniqueItems"):
         yield "none twice"
-
-
-def _span(low: object, high: object) -> str:
-    match low, high:
-        case None, _:
-            return f"at most {high}"
-        case _, None:
-            return f"at least {low}"
-        case _:
-            return f"{low} to {high}"
 
 
 def _values(options: Iterable[object]) -> str:

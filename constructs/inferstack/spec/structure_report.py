@@ -31,7 +31,7 @@ from inferstack.spec.structure import (
     WRONG_LENGTH,
     WRONG_TYPE,
 )
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, nearest, type_name
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, nearest, span, type_name
 
 # jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
 # comes from iterating none is.
@@ -273,12 +273,12 @@ def _pattern(name: str, error: Error) -> tuple[str, str]:
 
 def _bounds(name: str, error: Error) -> tuple[str, str]:
     low, high = error.schema.get("minimum"), error.schema.get("maximum")
-    return f"{name} is out of range: {error.instance}", f"allowed: {_span(low, high)}"
+    return f"{name} is out of range: {error.instance}", f"allowed: {span(low, high)}"
 
 
 def _length(name: str, error: Error) -> tuple[str, str]:
     low, high = error.schema.get("minLength"), error.schema.get("maxLength")
-    return f"{name} has {len(error.instance)} characters", f"allowed: {_span(low, high)} characters"
+    return f"{name} has {len(error.instance)} characters", f"allowed: {span(low, high)} characters"
 
 
 def _count(name: str, error: Error) -> tuple[str, str]:
@@ -286,7 +286,7 @@ def _count(name: str, error: Error) -> tuple[str, str]:
         ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
     )
     low, high = (error.schema.get(word) for word in words)
-    return f"{name} has {len(error.instance)} entries", f"allowed: {_span(low, high)}"
+    return f"{name} has {len(error.instance)} entries", f"allowed: {span(low, high)}"
 
 
 def _twice(name: str, _: Error) -> tuple[str, str]:
@@ -311,13 +311,3 @@ _ONE: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
     "minProperties": (WRONG_COUNT, _count),
     "uniqueItems": (WRONG_COUNT, _twice),
 }
-
-
-def _span(low: float | None, high: float | None) -> str:
-    match low, high:
-        case None, _:
-            return f"at most {high}"
-        case _, None:
-            return f"at least {low}"
-        case _:
-            return f"{low} to {high}"

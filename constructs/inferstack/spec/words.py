@@ -85,6 +85,17 @@ def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> 
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def span(low: float | None, high: float | None) -> str:
+    """What lies between two bounds, one of which may be missing."""
+    match low, high:
+        case None, _:
+            return f"at most {high}"
+        case _, None:
+            return f"at least {low}"
+        case _:
+            return f"{low} to {high}"
+
+
 def nearest(found: object, options: Sequence[str]) -> str | None:
     """The option that was probably meant. CamelCase and hyphens count as snake_case."""
     return next(iter(_by_nearness(found, options, 1)), None)

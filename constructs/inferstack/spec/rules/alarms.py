@@ -8,10 +8,10 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.own_alarms import alarm_period
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.quantity import UnfitQuantity, absolute_threshold, parse_threshold
+from inferstack.spec.quantity import absolute_threshold
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.rules.watching import alarm_rules, looked_at, watching
+from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
 from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import listed, nearest
 
@@ -96,11 +96,7 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch counts latencies in microseconds, which nobody means by 500."""
     for path, rule in alarm_rules(spec):
-        for metric in _metrics(spec, rule)[:1]:
-            try:
-                parse_threshold(rule.threshold, metric)
-            except UnfitQuantity as unfit:
-                yield Finding((*path, "threshold"), unfit.message, unfit.fix)
+        yield from unfit_threshold(path, rule.threshold, _metrics(spec, rule))
 
 
 @warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec)

@@ -9,9 +9,9 @@ from inferstack.defaults import ALARM_OPERATOR
 from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
-from inferstack.spec.quantity import UnfitQuantity, parse_threshold
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import Scaled, folded, scaled_parts, steps, wake_up_name
+from inferstack.spec.rules.watching import unfit_threshold
 from inferstack.spec.walk import kind_of, policy_name
 from inferstack.spec.words import choose
 
@@ -41,11 +41,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """As in an alarm: times carry a unit, shares a `%`."""
     for path, scaled, step in steps(spec):
-        for metric in _metrics_of(spec, scaled, step.metric)[:1]:
-            try:
-                parse_threshold(step.threshold, metric)
-            except UnfitQuantity as unfit:
-                yield Finding((*path, "threshold"), unfit.message, unfit.fix)
+        yield from unfit_threshold(path, step.threshold, _metrics_of(spec, scaled, step.metric))
 
 
 @error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec)

@@ -10,15 +10,15 @@ from inferstack.spec.blocks.watched import AlarmMetricDataQuery
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.metric_queries import broken_queries
+from inferstack.spec.rules.metric_queries import broken_metric, broken_metrics, present
 from inferstack.spec.rules.watching import watching
 from inferstack.spec.words import describe, listed
 
 _ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _QUERY = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
 _MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
-_OF_ONE = ("namespace", "metric_name", "statistic")
 _OF_OWN = ("namespace", "metric_name", "dimensions", "unit")
+_OF_ONE = (*_OF_OWN, "statistic", "period")
 _OF_ITS_OWN = ("metric_name", "metrics")
 _WAYS = ("metric", *_OF_ITS_OWN)
 _MOST = 10
@@ -31,7 +31,7 @@ Watching = AlarmRule | StepPolicy
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     """`metric` for those that AWS has a name for."""
     for path, watched, _ in watching(spec):
-        ways = _present(watched, _WAYS)
+        ways = present(watched, _WAYS)
         if not ways and watched.namespace is None:
             fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
             yield Finding(path, "nothing is watched", fix)
@@ -44,42 +44,22 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker's need no more than their name."""
     for path, watched, _ in watching(spec):
-        if len(_present(watched, _WAYS)) > 1:
+        if len(present(watched, _WAYS)) > 1:
             continue
         if watched.metric is not None:
             yield from _follows_from_the_name(path, watched)
         elif watched.metrics is not None:
-            yield from _of_several(path, watched)
+            yield from broken_metrics(path, watched, _OF_ONE, "compared with the threshold")
         elif watched.metric_name is not None or watched.namespace is not None:
-            yield from _of_one(path, watched)
-
-
-def _present(watched: Watching, keys: tuple[str, ...]) -> list[str]:
-    return [key for key in keys if getattr(watched, key) is not None]
+            yield from broken_metric(path, watched)
 
 
 def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Finding]:
-    beside = _present(watched, _OF_OWN)
+    beside = present(watched, _OF_OWN)
     if beside:
         message = f"{listed(beside, last='and')} of {watched.metric} follow from its name"
         fix = f"remove {'it' if len(beside) == 1 else 'them'}, or write `metric_name` instead of `metric`"
         yield Finding((*path, beside[0]), message, fix)
-
-
-def _of_one(path: SpecPath, watched: Watching) -> Iterator[Finding]:
-    missing = [key for key in _OF_ONE if getattr(watched, key) is None]
-    if missing:
-        fix = f"add {listed(missing, last='and')}"
-        yield Finding(path, f"the metric lacks {listed(missing, last='and')}", fix)
-
-
-def _of_several(path: SpecPath, watched: Watching) -> Iterator[Finding]:
-    queries = watched.metrics or ()
-    beside = _present(watched, (*_OF_OWN, "statistic", "period"))
-    if beside:
-        message = f"{listed(beside, last='and')} and `metrics` exclude one another"
-        yield Finding((*path, beside[0]), message, "put it into a `metric_stat` of `metrics`")
-    yield from broken_queries((*path, "metrics"), queries, "compared with the threshold")
 
 
 @error("IS814", "The threshold of a metric of your own is a number.", _ALARM, ModelSpec)
@@ -87,7 +67,7 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     """Only of SageMaker's metrics the unit is known."""
     for path, watched, _ in watching(spec):
         threshold = watched.threshold
-        if _present(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
+        if present(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
             message = f"the threshold is {describe(threshold)}, and the metric is your own"
             fix = "write a number without quotes and without unit, as the metric is published"
             yield Finding((*path, "threshold"), message, fix)

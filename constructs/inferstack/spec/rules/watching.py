@@ -1,12 +1,15 @@
 """All that becomes an alarm: read by the rules on alarms of both sorts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from inferstack.catalog.metrics import Metric
 from inferstack.defaults import ALARM_EVALUATION_PERIODS, STEP_EVALUATION_PERIODS
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.quantity import UnfitQuantity, parse_threshold
+from inferstack.spec.rules.base import Finding
 from inferstack.spec.rules.scaled import steps
 
 
@@ -29,3 +32,12 @@ def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy
 def looked_at(rule: AlarmRule) -> int:
     """How many periods a rule looks at."""
     return ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
+
+
+def unfit_threshold(path: SpecPath, threshold: float | str, metrics: Sequence[Metric]) -> Iterator[Finding]:
+    """What is wrong with a threshold of one of these metrics, which share a unit."""
+    for metric in metrics[:1]:
+        try:
+            parse_threshold(threshold, metric)
+        except UnfitQuantity as unfit:
+            yield Finding((*path, "threshold"), unfit.message, unfit.fix)
