@@ -4,15 +4,14 @@ CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (b
 `stage`, the stage to make all specs for.
 """
 
-import gc
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inferstack.collection import without_collection
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
@@ -46,25 +45,11 @@ def build_app(
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
     """
     asked = cdk_context(context)
-    with _without_collection():
+    with without_collection():
         loaded = _loaded_or_exit(asked.get("specs", specs_dir), asked.get("stage"))
         app = _app({} if context is None else context, outdir)
         _add_stacks(app, loaded)
     return app
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Without looking for reference cycles, of which reading specs makes none: the search finds all of what
-    was read alive, and takes as long as reading it.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _loaded_or_exit(specs: object, stage: object) -> tuple[LoadedSpec, ...]:

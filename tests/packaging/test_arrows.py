@@ -19,10 +19,11 @@ MAY_IMPORT = {
     "defaults": frozenset({"catalog", "spec"}),
     "resolve": PURE,
     "node_runtime": frozenset[str](),
+    "collection": frozenset[str](),
     "review": frozenset({"catalog", "spec", "resolve"}),
     "constructs": PURE | {"node_runtime"},
     "account": PURE,
-    "cli": PURE | {"review", "account"},
+    "cli": PURE | {"review", "account", "collection"},
 }
 OUTSIDE = frozenset({"aws_cdk", "jsii", "constructs", "boto3", "botocore"})
 

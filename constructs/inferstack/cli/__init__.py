@@ -4,12 +4,11 @@ Results go to standard output, everything else to standard error. Exit status: 0
 or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 nobody reads on.
 """
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
+from inferstack.collection import without_collection
 from inferstack.spec.problem import printable
 
 __all__ = ["main"]
@@ -24,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status; wrong usage ends in ``SystemExit(2)``."""
     never_fail_on_a_character()
     try:
-        with _without_collection():
+        with without_collection():
             status = _run(arguments)
         flush()
     except Refusal as refusal:
@@ -41,20 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Last resort: a user can do nothing with a traceback, but can report this line.
         return _end(_BUG, f"internal error, please report it: {type(error).__name__}: {error}")
     return status
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Without looking for reference cycles. A command makes few, and then the process ends; the search takes
-    a quarter of the time of many specs.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _run(arguments: Sequence[str] | None) -> int:
