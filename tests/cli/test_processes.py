@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,12 @@ def with_process(item: int) -> tuple[int, int]:
 def refuse(item: int) -> int:
     if item == MANY - 2:
         raise ValueError("not this one")
+    return item
+
+
+def die_elsewhere(item: int, here: int) -> int:
+    if os.getpid() != here:
+        os.kill(os.getpid(), signal.SIGKILL)
     return item
 
 
@@ -68,6 +75,22 @@ def test_where_processes_cannot_be_copied_all_stay(monkeypatch: pytest.MonkeyPat
 def test_an_error_in_another_process_is_the_caller_s(two_cores: None) -> None:
     with pytest.raises(ValueError, match="not this one"):
         mapped(refuse, range(MANY))
+
+
+def test_where_a_process_is_killed_this_one_does_the_work(two_cores: None) -> None:
+    assert mapped(partial(die_elsewhere, here=os.getpid()), range(MANY)) == list(range(MANY))
+
+
+def test_where_no_process_can_be_made_this_one_does_the_work(
+    two_cores: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container without shared memory."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("multiprocessing.synchronize.SemLock.__init__", refuse)
+    assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
 
 
 def test_ctrl_c_ends_all_at_once_and_says_nothing_but_that() -> None:

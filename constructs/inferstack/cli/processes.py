@@ -23,8 +23,13 @@ def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
     if len(todo) < _FEWEST or cores == 1:
         return list(map(work, todo))
     # What this reads and compiles for itself, such as the tables of the catalog, the processes then have.
-    first = work(todo[0])
-    return [first, *_in_processes(work, todo[1:], cores)]
+    first, *rest = work(todo[0]), *todo[1:]
+    try:
+        return [first, *_in_processes(work, rest, cores)]
+    except Exception:
+        # No more processes allowed, no shared memory, one was killed: then this one has to do. What is wrong
+        # with the work itself is wrong here, too.
+        return [first, *map(work, rest)]
 
 
 def _cores() -> int:
