@@ -23,7 +23,34 @@ def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.startswith("IS012 (error)\n")
 
 
-@pytest.mark.parametrize(("code", "hint"), [("IS0122", "did you mean IS012?"), ("??", "docs/codes.md")])
+def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(catalogue())
+    assert lines[0] == "IS001 error   There is no such file."
+
+
+ALL = "; `inferstack explain` lists all codes\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("IS0122", "did you mean IS012?"),
+        ("012", "did you mean IS012?"),
+        ("IS12", "did you mean IS012?"),
+        ("IS-O12", "did you mean IS012?"),
+        ("ISO12", "did you mean IS012?"),
+        ("IS0l2", "did you mean IS012?"),
+        ("IS929", "did you mean IS992?"),
+        ("IS999", ALL),
+        ("IS0123", ALL),
+        ("IS888", ALL),
+        ("??", ALL),
+        ("IS", ALL),
+        ("", ALL),
+    ],
+)
 def test_an_unknown_code_is_one_line_with_a_hint(
     code: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

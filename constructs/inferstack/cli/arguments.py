@@ -78,7 +78,7 @@ def _add_render(command: argparse.ArgumentParser) -> None:
 
 
 def _add_explain(command: argparse.ArgumentParser) -> None:
-    command.add_argument("code", metavar="CODE", help="for example IS012")
+    command.add_argument("code", metavar="CODE", nargs="?", help="for example IS012; without it, all codes")
     command.set_defaults(run=explain)
 
 

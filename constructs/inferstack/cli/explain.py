@@ -1,25 +1,50 @@
 """``inferstack explain`` and ``inferstack schema``: what the product knows about its own format."""
 
 import argparse
+import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from inferstack.cli.refusal import Refusal
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.problem import Severity
 from inferstack.spec.schema import shipped_schema_text
-from inferstack.spec.words import nearest
+from inferstack.spec.words import listed
+
+_LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
+_MOST_DIGITS = 4
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Say what a problem's code means and what it rests on."""
+    """Say what a problem's code means and what it rests on; without a code, list all of them."""
+    if options.code is None:
+        print(*(f"{it.code} {it.severity:7} {it.sentence}" for it in catalogue().values()), sep="\n")
+        return 0
     entry = catalogue().get(options.code.upper())
     if entry is None:
-        close = nearest(options.code, list(catalogue()))
-        hint = "see docs/codes.md for all codes" if close is None else f"did you mean {close}?"
+        close = _probably_meant(options.code.upper())
+        hint = f"did you mean {listed(close, quote='')}?" if close else "`inferstack explain` lists all codes"
         raise Refusal(f"there is no code {options.code}; {hint}")
     print(f"{entry.code} ({entry.severity})", entry.sentence, f"Source: {entry.source}", sep="\n")
     if entry.severity is Severity.WARNING:
         print(f"If it does not apply to a spec, say so there: ignore: [{{code: {entry.code}, reason: …}}]")
     return 0
+
+
+def _probably_meant(code: str) -> list[str]:
+    """Codes of which this may be a slip of the keys. Another number is another code, however near it is."""
+    digits = re.sub("[^0-9]", "", code.removeprefix("IS").translate(_LOOK_LIKE_DIGITS))
+    if not 0 < len(digits) <= _MOST_DIGITS:
+        return []
+    written = f"IS{digits:0>3}"
+    return [written] if written in catalogue() else sorted({*_slips(digits)} & catalogue().keys())
+
+
+def _slips(digits: str) -> Iterator[str]:
+    """With two digits the other way round, or with one of two that are the same."""
+    for at, (left, right) in enumerate(pairwise(digits)):
+        once = left if left == right else f"{right}{left}"
+        yield f"IS{digits[:at]}{once}{digits[at + 2 :]}"
 
 
 def schema(_: argparse.Namespace) -> int:
