@@ -122,5 +122,22 @@ def _by_nearness(found: object, options: Sequence[str], most: int) -> list[str]:
     return [folded[key] for key in dict.fromkeys((*sorted(whole, key=len), *close))][:most]
 
 
+def slip_of(found: str, options: Sequence[str]) -> str | None:
+    """The option that has one letter more, less or other, or the same ones in another order; capitals and
+    hyphens do not count. Far less than ``nearest`` accepts: what is found may be right.
+    """
+    return next((option for option in options if _is_slip(_fold(found), _fold(option))), None)
+
+
+def _is_slip(found: str, meant: str) -> bool:
+    if found.startswith(meant):
+        # The number of a version is no slip.
+        return len(found) <= len(meant) + 1 and not found[-1].isdigit()
+    start = next((i for i, (a, b) in enumerate(zip(found, meant, strict=False)) if a != b), len(found))
+    rests = (found[start:], meant[start + 1 :]), (found[start + 1 :], meant[start:])
+    same_end = any(ours == theirs for ours, theirs in (*rests, (found[start + 1 :], meant[start + 1 :])))
+    return same_end or sorted(found) == sorted(meant)
+
+
 def _fold(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from inferstack.spec.words import slip_of
+
 
 class Backend(msgspec.Struct, frozen=True):
     """A backend, its platforms with the file that each loads, and whether it can complete a configuration."""
@@ -40,6 +42,24 @@ PLATFORMS: dict[str, str] = {
 """The backend of each platform."""
 # Another spelling that fills in the backend, and is then no platform of it.
 _LIBTORCH = "libtorch"
+
+
+_CALLED_OTHERWISE = {
+    **PLATFORMS,
+    **dict.fromkeys(("onnx", "onnxrt", "ort"), "onnxruntime"),
+    **dict.fromkeys(("torch", "torchscript", _LIBTORCH), "pytorch"),
+    **dict.fromkeys(("trt", "plan"), "tensorrt"),
+    **dict.fromkeys(("trtllm", "tensorrt_llm"), "tensorrtllm"),
+    **dict.fromkeys(("tf", "savedmodel", "graphdef"), "tensorflow"),
+    "py": "python",
+}
+"""What people call a backend that has another name."""
+
+
+def meant_backend(name: str) -> str | None:
+    """The backend of Triton's own that is probably meant by a name that none of them has."""
+    own = (*BACKENDS, "tensorrtllm")
+    return None if name in own else _CALLED_OTHERWISE.get(name.lower(), slip_of(name, own))
 
 
 def is_ensemble(config: Any) -> bool:

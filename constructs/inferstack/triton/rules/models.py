@@ -11,11 +11,16 @@ from inferstack.triton.backends import (
     backend_of,
     backend_of_files,
     is_ensemble,
+    meant_backend,
 )
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error, model_warning
 
 _CONFIG = f"{SOURCE}/model_config_utils.cc"
+_BACKENDS = (
+    "https://github.com/triton-inference-server/backend"
+    "#where-can-i-find-all-the-backends-that-are-available-for-triton"
+)
 _CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md"
 _ARGUMENTS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
 
@@ -152,3 +157,15 @@ def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Findi
         if lacks:
             place = at(model, "model_metrics", "metric_control", index)
             yield Finding(place, f"the metric lacks {listed(lacks, last='and')}", "add what is missing")
+
+
+@model_warning("IS929", "A backend of your own is not called almost like one of Triton's.", _BACKENDS)
+def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """An image, or the model's folder, may have a backend that no list knows; a slip looks the same."""
+    name = model.config.backend
+    brings_it = model.config.runtime or any(path.endswith(f"libtriton_{name}.so") for path in model.files)
+    meant = None if brings_it else meant_backend(name)
+    if meant is not None:
+        message = f'"{name}" is no backend of Triton, and {model.name} does not load unless the image has it'
+        fix = f"did you mean `{meant}`? if it is a backend of your own, ignore IS929"
+        yield Finding(at(model, "backend"), message, fix)
