@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from inferstack.spec.check import check_file
+from inferstack.spec.other_names import CALLED_HERE
+from inferstack.spec.schema import shipped_schema
 
 SINGLE = """\
 kind: single-model
@@ -60,6 +62,32 @@ def test_a_key_that_several_blocks_have_is_sent_to_none(tmp_path: Path) -> None:
 
 def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: Path) -> None:
     assert fix(tmp_path, f"{SINGLE}  autoscalling: {{}}\n").startswith("did you mean `autoscaling`?")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (COMPONENT.replace("artifact_url", "model_data_url"), "it is called `artifact_url` here"),
+        (SINGLE.replace("model_data_url", "artifact_url"), "it is called `model_data_url` here"),
+        (f"{SINGLE}  managed_instance_scaling: {{min_capacity: 1}}\n", "it is called `min_instance_count` here"),
+        (f"{SINGLE}autoscaling: {{min_instance_count: 1}}\n", "it is called `min_capacity` here"),
+        (SINGLE.replace("  image", "  primary_container: {}\n  image"), "write what stands in it under `model` itself"),
+        (
+            f"{COMPONENT}    inference_component_name: ranker\n",
+            "remove it: its name is the key that it stands under",
+        ),
+    ],
+)
+def test_a_key_by_the_name_of_another_block_is_called_by_its_own(text: str, said: str, tmp_path: Path) -> None:
+    assert said in fixes(tmp_path, text)
+
+
+@pytest.mark.parametrize(("key", "here"), CALLED_HERE.items())
+def test_no_block_has_a_key_by_both_names(key: str, here: str) -> None:
+    blocks = [block.get("properties", {}) for block in shipped_schema()["$defs"].values()]
+    having = [block for block in blocks if here in block]
+    assert having
+    assert not [block for block in having if key in block]
 
 
 @pytest.mark.parametrize(

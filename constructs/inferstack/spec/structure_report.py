@@ -17,6 +17,7 @@ from jsonschema.validators import extend
 from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
 from inferstack.spec.keywords import has_form, is_integer, is_number
+from inferstack.spec.other_names import said_otherwise
 from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions, shipped_schema
@@ -118,7 +119,7 @@ def _name(path: SpecPath) -> str:
 
 
 def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
-    known = list(error.schema["properties"])
+    known, title = list(error.schema["properties"]), error.schema.get("title", "")
     below, anywhere = _homes(error.schema), _homes_in_kind(str(document.data.get("kind")))
     for key in error.instance:
         if key not in known:
@@ -126,7 +127,9 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
             home = below.get(key) or (anywhere.get(key) if nearest(key, known) is None else None)
             fix = choose(key, known) if home is None else f"write it under `{home}`"
-            if is_api_only_key(error.schema.get("title", ""), key):
+            otherwise = said_otherwise(key, title, known)
+            fix = fix if otherwise is None else otherwise
+            if is_api_only_key(title, key):
                 message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
 
