@@ -7,15 +7,13 @@ from pathlib import Path
 import msgspec
 
 from inferstack.spec.check import check_document
-from inferstack.spec.document import read_document
+from inferstack.spec.document import SUFFIXES, read_document
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError
 
 NO_SPECS = "IS040"
 FOLDER_CODES = {NO_SPECS: "The folder holds no spec file, or cannot be read."}
 """Code and meaning of everything that this module reports."""
-
-SUFFIXES = (".yaml", ".yml")
 
 
 def spec_files(path: Path | str) -> tuple[Path, ...]:

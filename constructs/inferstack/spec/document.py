@@ -20,10 +20,12 @@ from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Node, Position, tree_of
 
-__all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
+__all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document"]
 
 IN_PYTHON = "<python>"
 """Stands for the file of a spec that was made in Python."""
+SUFFIXES = (".yaml", ".yml")
+"""How the name of a spec file ends."""
 
 
 class Document(msgspec.Struct, frozen=True, eq=False, dict=True):

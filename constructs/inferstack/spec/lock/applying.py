@@ -9,13 +9,14 @@ import msgspec
 
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.document import Document
-from inferstack.spec.lock.codes import STALE
+from inferstack.spec.document import IN_PYTHON, SUFFIXES, Document
+from inferstack.spec.lock.codes import SHARED, STALE
 from inferstack.spec.lock.destinations import Destination, destinations_of
 from inferstack.spec.lock.file import Lock, LockedArchive, Uploads, lock_path
-from inferstack.spec.lock.reading import FoundLock, keys_of, line_of_key
+from inferstack.spec.lock.reading import NO_LOCK, FoundLock, keys_of, line_of_key
 from inferstack.spec.lock.vouching import uploaded_archives
 from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.triton.model import FilePlace, Place
 
 _WITHOUT = "delete the lock, and name the model's files in the spec"
@@ -35,8 +36,9 @@ class Applied(msgspec.Struct, frozen=True):
 def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: FoundLock) -> Applied:
     """The spec with the URLs of what its lock says was uploaded for it; without a lock, as it is."""
     lock = found.lock
-    if lock is None:
-        return Applied(spec, problems=found.problems)
+    shared = tuple(_shared(spec, document, found))
+    if lock is None or shared:
+        return Applied(spec, problems=(*found.problems, *shared))
     try:
         destinations = destinations_of(spec, document)
     except SpecError as error:
@@ -50,6 +52,21 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: Fo
     for destination in destinations:
         deployed = pointed(deployed, destination, uploads[destination.location].url)
     return Applied(deployed, uploaded)
+
+
+def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[Problem]:
+    """Another spec of the same name beside the file, where one has a lock or is going to get one."""
+    block = next(iter(triton_blocks(spec)), None)
+    if document.file == IN_PYTHON or (block is None and found == NO_LOCK):
+        return
+    file = Path(document.file)
+    for other in map(file.with_suffix, SUFFIXES):
+        if other != file and other.is_file():
+            path = () if block is None else block.path
+            lock = lock_path(file).name
+            message = f"{other.as_posix()} is there as well, and {lock} would be the lock of both"
+            at, fix = document.position(path), "rename one of them, or delete it if it is a copy"
+            yield Problem(document.file, *at, SHARED, message, fix, path=path)
 
 
 def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:

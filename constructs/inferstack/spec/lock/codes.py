@@ -7,6 +7,7 @@ WRONG_URL = "IS053"
 STALE = "IS054"
 NO_DESTINATION = "IS055"
 NO_SPEC = "IS056"
+SHARED = "IS057"
 
 LOCK_CODES = {
     UNREADABLE: "The lock beside a spec cannot be read.",
@@ -16,5 +17,6 @@ LOCK_CODES = {
     STALE: "What the lock says was uploaded is not what the spec declares.",
     NO_DESTINATION: "Archives of a `triton` block belong to one URL, which a container names.",
     NO_SPEC: "A lock is named where a spec belongs.",
+    SHARED: "Two specs beside one another, `*.yaml` and `*.yml`, would have one lock.",
 }
 """Code and meaning of everything that this package reports."""
