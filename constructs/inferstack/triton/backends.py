@@ -3,6 +3,7 @@
 https://github.com/triton-inference-server/core/blob/main/src/constants.h
 """
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -56,6 +57,7 @@ _CALLED_OTHERWISE = {
 """What people call a backend that has another name."""
 
 
+@lru_cache
 def meant_backend(name: str) -> str | None:
     """The backend of Triton's own that is probably meant by a name that none of them has."""
     own = (*BACKENDS, "tensorrtllm")

@@ -59,12 +59,13 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
     block = next(iter(triton_blocks(spec)), None)
     if document.file == IN_PYTHON or (block is None and found == NO_LOCK):
         return
-    file = Path(document.file)
-    for other in map(file.with_suffix, SUFFIXES):
-        if other != file and other.is_file():
+    # Of each spec with models, and it takes three times as long to ask a `Path` for one of another suffix.
+    stem = document.file.rpartition(".")[0]
+    for other in (stem + suffix for suffix in SUFFIXES):
+        if other != document.file and Path(other).is_file():
             path = () if block is None else block.path
-            lock = lock_path(file).name
-            message = f"{other.as_posix()} is there as well, and {lock} would be the lock of both"
+            lock = lock_path(document.file).name
+            message = f"{other} is there as well, and {lock} would be the lock of both"
             at, fix = document.position(path), "rename one of them, or delete it if it is a copy"
             yield Problem(document.file, *at, SHARED, message, fix, path=path)
 
