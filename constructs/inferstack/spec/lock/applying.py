@@ -59,8 +59,7 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
     block = next(iter(triton_blocks(spec)), None)
     if document.file == IN_PYTHON or (block is None and found == NO_LOCK):
         return
-    # Of each spec with models, and it takes three times as long to ask a `Path` for one of another suffix.
-    stem = document.file.rpartition(".")[0]
+    stem = document.file.removesuffix(Path(document.file).suffix)
     for other in (stem + suffix for suffix in SUFFIXES):
         if other != document.file and Path(other).is_file():
             path = () if block is None else block.path
