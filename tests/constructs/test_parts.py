@@ -2,7 +2,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch, aws_iam as iam
 from support.cdk import spec, stack, synthesised, template
-from support.resolving import of_type, only
+from support.resolving import of_type, only, wordy_components
 
 from inferstack.constructs import (
     EndpointAlarms,
@@ -12,6 +12,8 @@ from inferstack.constructs import (
     InferenceComponents,
     InferenceEndpoint,
 )
+from inferstack.spec.check import parse_spec
+from inferstack.spec.problem import SpecError
 
 SCALED = """
 autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 50}]}
@@ -128,6 +130,13 @@ def test_a_role_that_is_kept_apart_fits_the_endpoint():
     role = ExecutionRole(here, "Role", spec=spec("single"))
     InferenceEndpoint(here, "Net", spec=spec("single", {"execution_role": role.role_arn}))
     assert only(synthesised(role), "AWS::SageMaker::Model")["ExecutionRoleArn"] == here.resolve(role.role_arn)
+
+
+def test_what_no_stack_can_hold_is_refused_and_a_part_of_it_is_not():
+    here, large = stack(), parse_spec(wordy_components(75))
+    with pytest.raises(SpecError, match="IS218: the template has 1,"):
+        InferenceEndpoint(here, "Net", spec=large)
+    ExecutionRole(here, "Role", spec=large)
 
 
 def test_the_default_child_is_the_one_resource_that_the_part_is_about():

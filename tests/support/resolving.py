@@ -66,6 +66,19 @@ def merged(base: Any, change: Any) -> Any:
     return {key: value for key, value in {**base, **both}.items() if value is not None}
 
 
+def wordy_components(count: int) -> dict[str, Any]:
+    """A spec whose inference components share an environment of 16 kB, which its template repeats."""
+    data = yaml.safe_load(BASES["components"])
+    (component,) = data["inference_components"].values()
+    component["specification"]["compute_resource_requirements"] = {
+        "number_of_cpu_cores_required": 0.25,
+        "min_memory_required_in_mb": 128,
+    }
+    component["specification"]["container"]["environment"] = {f"TEXT_{i}": "x" * 1000 for i in range(16)}
+    both = {"inference_components": {f"chat-{i}": component for i in range(count)}}
+    return merged(merged(data, {"inference_components": {"chat": None}}), both)
+
+
 @pytest.fixture
 def resolve() -> Resolved:
     """``resolve("single", "alarms: false")``: the template of a base spec with a change merged in."""

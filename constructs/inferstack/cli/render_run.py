@@ -16,6 +16,7 @@ from inferstack.cli.termination import termination_interrupts
 from inferstack.cli.writers import WRITERS
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
+from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError, SpecPath
@@ -52,9 +53,12 @@ def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) ->
     """Reads, checks and renders one spec."""
     try:
         loaded = load_spec(spec, stage=stage, region=region)
+        template = _template(loaded)
+        written = WRITERS[form](template)
+        refuse_too_large(loaded, template, len(written.encode()))
     except SpecError as error:
         return Rendered(error.problems)
-    return Rendered(loaded.warnings, taken_names(loaded), WRITERS[form](_template(loaded)))
+    return Rendered(loaded.warnings, taken_names(loaded), written)
 
 
 def _file_names(specs: Iterable[Path], form: str) -> list[str]:

@@ -19,6 +19,7 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 
 from inferstack.resolve import resolve_template
+from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
@@ -47,7 +48,10 @@ class Rendered(CfnInclude):
         # Of what was read only this is kept: the rest is far larger.
         self._spec = loaded.spec
         self._main_id = main_id
-        with _file(template) as name:
+        # Nobody writes it in fewer bytes; what CDK makes of the whole stack, it measures itself.
+        content = msgspec.json.encode(template)
+        refuse_too_large(loaded, template, len(content))
+        with _file(content) as name:
             super().__init__(
                 scope, construct_id, template_file=name, preserve_logical_ids=preserve_logical_ids
             )
@@ -91,12 +95,12 @@ def template_for(scope: Construct, spec: AnySpec, region: str | None = None) -> 
 
 
 @contextmanager
-def _file(template: Template) -> Iterator[str]:
+def _file(content: bytes) -> Iterator[str]:
     # CfnInclude takes a file and nothing else, and reads it at once.
     handle, name = tempfile.mkstemp(suffix=".json")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(template))
+            file.write(content)
         yield name
     finally:
         Path(name).unlink()

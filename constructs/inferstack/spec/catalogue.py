@@ -12,12 +12,21 @@ from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.names_across_files import NAME_CODES, SAME_ENDPOINT
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
+from inferstack.spec.rules.template import TEMPLATE_CODES, TEMPLATE_LIMITS
 from inferstack.spec.rules.triton_models import TRITON_RULES
 from inferstack.spec.structure import STRUCTURE_CODES
 from inferstack.spec.update_codes import UPDATE_CODES
 from inferstack.triton.archive.codes import ARCHIVE_CODES
 
-_TABLES = (file_codes.FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES, STRUCTURE_CODES, CHECK_CODES)
+_TABLES = (
+    file_codes.FILE_CODES,
+    FOLDER_CODES,
+    NAME_CODES,
+    LOCK_CODES,
+    STRUCTURE_CODES,
+    CHECK_CODES,
+    TEMPLATE_CODES,
+)
 _OWN_FORMAT = "inferstack's spec format"
 _YAML = (
     file_codes.NOT_UTF8,
@@ -35,6 +44,7 @@ _SOURCES = {
     **dict.fromkeys(STRUCTURE_CODES, f"{_AWS}/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"),
     file_codes.MERGE: "https://yaml.org/type/merge.html",
     SAME_ENDPOINT: f"{_AWS}/sagemaker/latest/APIReference/API_CreateEndpoint.html",
+    **dict.fromkeys(TEMPLATE_CODES, TEMPLATE_LIMITS),
     UNKNOWN_PLACEHOLDER: f"{_AWS}/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html",
 }
 TOPICS = {

@@ -1,4 +1,4 @@
-"""IS208 and IS209: what one CloudFormation template holds."""
+"""IS208, IS209 and IS218: what one CloudFormation template holds."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,15 @@ from inferstack.spec.rules.scaled import COPIES, scaled_parts, wake_up_name
 from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import components, models
 
-_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
+TEMPLATE_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
+LARGEST_TEMPLATE = 1_000_000
+"""Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.
+https://github.com/aws-samples/aws-vpc-cidr-mgmt/issues/10
+"""
+TEMPLATE_TOO_LARGE = "IS218"
+TEMPLATE_CODES = {TEMPLATE_TOO_LARGE: "A template has at most 1,000,000 bytes."}
+"""Code and meaning of what is known only of a template that was made."""
 
 
 def resource_count(spec: ModelSpec) -> dict[str, int]:
@@ -36,7 +43,7 @@ def output_count(spec: ModelSpec) -> int:
     return 2 + sum(1 for _ in components(spec)) + int(spec.dashboard is not False)
 
 
-@error("IS208", "A template has at most 500 resources.", _LIMITS, ModelSpec)
+@error("IS208", "A template has at most 500 resources.", TEMPLATE_LIMITS, ModelSpec)
 def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     """A spec is one stack."""
     parts = resource_count(spec)
@@ -47,7 +54,7 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(_place(spec), message, fix)
 
 
-@error("IS209", "A template has at most 200 outputs.", _LIMITS, ModelSpec)
+@error("IS209", "A template has at most 200 outputs.", TEMPLATE_LIMITS, ModelSpec)
 def not_too_many_outputs(spec: ModelSpec) -> Iterator[Finding]:
     """Every inference component has one."""
     count = output_count(spec)

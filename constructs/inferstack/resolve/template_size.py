@@ -1,0 +1,43 @@
+"""Whether CloudFormation takes a template of this size: known only of one that was made."""
+
+from collections import Counter
+
+import msgspec
+
+from inferstack.resolve.template import Template, resolve_resources
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.rules.template import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
+
+_FIX = "move long values of `environment` into the model's files, or split the endpoint in two"
+
+
+def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
+    """Raises a problem, and the spec's warnings with it, for a template that is written in too many bytes.
+
+    Raises:
+        SpecError: when no stack can be made of it.
+    """
+    if size > LARGEST_TEMPLATE:
+        raise SpecError([*loaded.warnings, _too_large(loaded, template, size)])
+
+
+def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
+    key, share = _most(loaded, template)
+    at = loaded.document.position((key,), key=True)
+    message = f"the template has {size:,} bytes, {share} % of them for `{key}`"
+    fix = f"at most {LARGEST_TEMPLATE:,} are possible: {_FIX}"
+    return Problem(
+        loaded.document.file, at.line, at.column, TEMPLATE_TOO_LARGE, message, fix, path=(key,)
+    )
+
+
+def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
+    """The key of the spec that most of the template is made for, and how many hundredths that is."""
+    env = loaded.spec.env
+    sizes: Counter[str] = Counter()
+    for logical_id, resource in resolve_resources(loaded.spec, None if env is None else env.region).items():
+        if logical_id in template["Resources"]:
+            sizes[str(resource.source[0])] += len(msgspec.json.encode(template["Resources"][logical_id]))
+    [(key, most)] = sizes.most_common(1)
+    return key, round(100 * most / sizes.total())
