@@ -33,6 +33,7 @@ ELSEWHERE = {
     "IS975": "the PyTorch backend, which the server lacks",
     "IS978": "the PyTorch backend, which the server lacks",
     "IS979": "the PyTorch backend, which the server lacks",
+    "IS991": "what no archive holds; a server would follow a link",
 }
 
 
