@@ -40,7 +40,7 @@ class Entry:
         return isinstance(self.content, LocalFile) and self.content.executable
 
     def chunks(self) -> Iterator[bytes]:
-        """The content, in pieces of at most 1 MiB.
+        """The content, in pieces of at most 64 KiB.
 
         Raises:
             LocalFileError: when a file of this machine cannot be read as it was found.

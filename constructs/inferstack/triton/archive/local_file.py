@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_CHUNK = 1 << 20
+# More than this is memory that the system has to find anew for each piece.
+_CHUNK = 1 << 16
 # A link or a pipe that takes the file's place after it was looked at is neither followed nor waited for.
 # What a system does not have is no flag there.
 _FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
@@ -32,7 +33,7 @@ class LocalFile:
         return cls(path, found.st_size, bool(found.st_mode & stat.S_IXUSR), _identity(found))
 
     def chunks(self) -> Iterator[bytes]:
-        """The content, at most 1 MiB at a time; exactly ``size`` bytes together.
+        """The content, at most 64 KiB at a time; exactly ``size`` bytes together.
 
         Raises:
             LocalFileError: when it cannot be read, is another file, or was written to since.

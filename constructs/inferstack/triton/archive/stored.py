@@ -19,6 +19,13 @@ _BLOCK_HEADER = struct.Struct("<BHH")
 _TRAILER = struct.Struct("<II")
 
 
+def _block_header(size: int, *, last: bool) -> bytes:
+    return _BLOCK_HEADER.pack(int(last), size, size ^ _BLOCK)
+
+
+_FULL_BLOCK = _block_header(_BLOCK, last=False)
+
+
 def stored_size(content: int) -> int:
     """Bytes of the gzip file around this many bytes of content."""
     blocks = max(1, -(-content // _BLOCK))
@@ -41,15 +48,14 @@ class StoredGzip:
         self._length += len(data)
         self._held += data
         # The last block says that it is the last, so one block always stays here.
-        full = (len(self._held) - 1) // _BLOCK * _BLOCK
-        for start in range(0, full, _BLOCK):
-            self._block(bytes(self._held[start : start + _BLOCK]), last=False)
-        del self._held[: max(0, full)]
+        full = max(0, (len(self._held) - 1) // _BLOCK) * _BLOCK
+        with memoryview(self._held) as held:
+            for start in range(0, full, _BLOCK):
+                # One by one: memory for many at once would be asked of the system each time.
+                self._write(b"".join((_FULL_BLOCK, held[start : start + _BLOCK])))
+        del self._held[:full]
 
     def close(self) -> None:
         """Writes what is held, and the checksum."""
-        self._block(bytes(self._held), last=True)
+        self._write(_block_header(len(self._held), last=True) + self._held)
         self._write(_TRAILER.pack(self._checksum, self._length & 0xFFFFFFFF))
-
-    def _block(self, data: bytes, *, last: bool) -> None:
-        self._write(_BLOCK_HEADER.pack(int(last), len(data), len(data) ^ _BLOCK) + data)
