@@ -92,10 +92,10 @@ def test_an_interruption_is_one_line(write: Write) -> None:
 def test_a_bug_of_ours_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> None:
+    def broken(_: object) -> None:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(arguments, "parser", broken)
+    monkeypatch.setattr(arguments, "parse", broken)
     assert main([]) == 70
     out, err = capsys.readouterr()
     assert (out, err) == ("", "inferstack: internal error, please report it: RuntimeError: two\\nlines\n")

@@ -1,9 +1,10 @@
 """Reads the package's data files, each once and only when something asks for it."""
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 # Not `importlib.resources`, which takes as long to be imported as all other modules of this room.
 _FOLDER = Path(__file__).with_name("data")
@@ -17,4 +18,4 @@ def text(name: str) -> str:
 @cache
 def document(name: str) -> Any:
     """A JSON file in ``data/``. Callers share the result and must not change it."""
-    return json.loads(text(name))
+    return msgspec.json.decode(text(name))

@@ -4,6 +4,7 @@ Results go to standard output, everything else to standard error. Exit status: 0
 or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 nobody reads on.
 """
 
+import sys
 from collections.abc import Sequence
 
 from inferstack.cli.refusal import Refusal
@@ -43,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    from inferstack.cli.arguments import parser  # noqa: PLC0415 - so that this import, too, has no collection
+    from inferstack.cli.arguments import parse  # noqa: PLC0415 - so that this import, too, has no collection
 
-    options = parser().parse_args(arguments)
+    options = parse(sys.argv[1:] if arguments is None else arguments)
     status: int = options.run(options)
     return status
 

@@ -1,7 +1,9 @@
 """What can be written on the command line."""
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from inferstack.catalog import regions
 from inferstack.cli import body, package, rehearse
@@ -15,8 +17,12 @@ from inferstack.spec.words import nearest
 _STAGE = "choose this stage of every spec"
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser. What it returns has the command's function in ``run``."""
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """What the words of a command line say; the command's function is in ``run``.
+
+    Raises:
+        SystemExit: with status 2 for wrong usage, and 0 after help or the version was printed.
+    """
     top = argparse.ArgumentParser(
         prog="inferstack",
         description="A YAML model spec in, one CloudFormation stack for a SageMaker inference endpoint out.",
@@ -24,21 +30,13 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_validate(commands.add_parser("validate", help="check specs", description=validate.__doc__))
-    _add_render(commands.add_parser("render", help="print CloudFormation", description=render.__doc__))
-    package.add_arguments(
-        commands.add_parser("package", help="pack model archives", description=package.package.__doc__)
-    )
-    rehearse.add_arguments(
-        commands.add_parser("rehearse", help="serve models locally", description=rehearse.rehearse.__doc__)
-    )
-    body.add_arguments(
-        commands.add_parser("body", help="make requests, read answers", description=body.body.__doc__)
-    )
-    _add_explain(commands.add_parser("explain", help="say what a code means", description=explain.__doc__))
-    shown = commands.add_parser("schema", help="print the JSON Schema", description=schema.__doc__)
-    shown.set_defaults(run=schema)
-    return top
+    for name, command in _COMMANDS.items():
+        made = commands.add_parser(name, help=command.help, description=command.run.__doc__)
+        # All arguments of all commands take longer than to check a spec.
+        if name in words:
+            command.add_arguments(made)
+            made.set_defaults(run=command.run)
+    return top.parse_args(words)
 
 
 class _Version(argparse.Action):
@@ -63,7 +61,6 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
     against = "say also what deploying would do to the stack of this template, or to those of a folder"
     command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
     command.add_argument("--strict", action="store_true", help="warnings fail, too")
-    command.set_defaults(run=validate)
 
 
 def _add_render(command: argparse.ArgumentParser) -> None:
@@ -74,12 +71,10 @@ def _add_render(command: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", type=Path, help="write NAME.template.json (or .yaml) here, NAME from the spec"
     )
     command.add_argument("--format", choices=WRITERS, default="json", help="default: json")
-    command.set_defaults(run=render)
 
 
 def _add_explain(command: argparse.ArgumentParser) -> None:
     command.add_argument("code", metavar="CODE", nargs="?", help="for example IS012; without it, all codes")
-    command.set_defaults(run=explain)
 
 
 def _region(name: str) -> str:
@@ -90,3 +85,26 @@ def _region(name: str) -> str:
         hint = "write one like us-east-1" if close is None else f"did you mean {close}?"
         raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
     return name
+
+
+def _add_nothing(_: argparse.ArgumentParser) -> None:
+    pass
+
+
+class _Command(NamedTuple):
+    """A command in the list of commands, what it does, and what can be written after it."""
+
+    help: str
+    run: Callable[[argparse.Namespace], int]
+    add_arguments: Callable[[argparse.ArgumentParser], None] = _add_nothing
+
+
+_COMMANDS = {
+    "validate": _Command("check specs", validate, _add_validate),
+    "render": _Command("print CloudFormation", render, _add_render),
+    "package": _Command("pack model archives", package.package, package.add_arguments),
+    "rehearse": _Command("serve models locally", rehearse.rehearse, rehearse.add_arguments),
+    "body": _Command("make requests, read answers", body.body, body.add_arguments),
+    "explain": _Command("say what a code means", explain, _add_explain),
+    "schema": _Command("print the JSON Schema", schema),
+}

@@ -27,7 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
     out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
     add("--out", metavar="FILE", type=Path, help=out)
-    command.set_defaults(run=body, wrong_usage=command.error)
+    command.set_defaults(wrong_usage=command.error)
 
 
 def body(options: argparse.Namespace) -> int:

@@ -34,7 +34,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--component", metavar="NAME", help=component)
     multi = "with --check and no SPEC: the archives are for a multi-model endpoint"
     add("--multi-model", action="store_true", help=multi)
-    command.set_defaults(run=package, wrong_usage=command.error)
+    command.set_defaults(wrong_usage=command.error)
 
 
 def package(options: argparse.Namespace) -> int:

@@ -50,7 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     component = "rehearse this inference component only; with --archive: the archive is for it"
     command.add_argument("--component", metavar="NAME", help=component)
     command.add_argument("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
-    command.set_defaults(run=rehearse, wrong_usage=command.error)
+    command.set_defaults(wrong_usage=command.error)
 
 
 def rehearse(options: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ the fields, and AWS's enums, patterns and bounds from the catalog.
 
 import ast
 import inspect
-import json
 import textwrap
 from functools import cache
 from pathlib import Path
@@ -39,7 +38,7 @@ def shipped_schema_text() -> str:
 @cache
 def shipped_schema() -> JsonSchema:
     """The schema that comes with the package."""
-    schema: JsonSchema = json.loads(shipped_schema_text())
+    schema: JsonSchema = msgspec.json.decode(shipped_schema_text())
     return schema
 
 

@@ -7,14 +7,14 @@ followed brings in, or shows in a report, what the spec does not name.
 
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from inferstack.triton.model import NOT_A_FILE
 
 
-@dataclass(frozen=True, slots=True)
-class Unusable:
+class Unusable(msgspec.Struct, frozen=True):
     """Why something cannot go into an archive."""
 
     code: str
