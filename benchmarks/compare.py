@@ -36,6 +36,20 @@ def rows(samples: Measured, base: str) -> list[tuple[str, ...]]:
     return [_row(name, taken, samples[base]) for name, taken in samples.items()]
 
 
+def least_rows(samples: Measured, base: str) -> list[tuple[str, ...]]:
+    """A row of the best run of each program, for what is disturbed in jumps; ratios are of these."""
+    return rows({name: [_least(taken)] for name, taken in samples.items()}, base)
+
+
+def _least(taken: Sequence[Sample]) -> Sample:
+    return Sample(
+        min(sample.wall for sample in taken),
+        min(sample.cpu for sample in taken),
+        max(sample.python_mb for sample in taken),
+        max(sample.node_mb for sample in taken),
+    )
+
+
 def _row(name: str, taken: Sequence[Sample], base: Sequence[Sample]) -> tuple[str, ...]:
     node = median(sample.node_mb for sample in taken)
     return (
