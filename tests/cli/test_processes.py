@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -93,8 +94,9 @@ def test_where_no_process_can_be_made_this_one_does_the_work(
     assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
 
 
-def test_ctrl_c_ends_all_at_once_and_says_nothing_but_that() -> None:
-    """A terminal sends it to every process."""
+@pytest.fixture
+def waiting() -> Iterator[subprocess.Popen[str]]:
+    """A program whose processes wait for work, and that says what became of it."""
     program = f"""
 from inferstack.cli import processes
 from tests.cli import test_processes as tests
@@ -105,20 +107,35 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    run = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
-    assert run.stdout is not None
-    assert run.stdout.readline() == "ready\n"
-    time.sleep(1)
-    os.killpg(run.pid, signal.SIGINT)
-    said, errors = run.communicate(timeout=20)
-    assert (said, errors, run.returncode) == ("interrupted\n", "", 0)
+    ) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(1)
+        yield run
+        with suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+
+
+def test_ctrl_c_ends_all_at_once_and_says_nothing_but_that(waiting: subprocess.Popen[str]) -> None:
+    """A terminal sends it to every process."""
+    os.killpg(waiting.pid, signal.SIGINT)
+    said, errors = waiting.communicate(timeout=20)
+    assert (said, errors, waiting.returncode) == ("interrupted\n", "", 0)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_no_process_outlives_the_first(waiting: subprocess.Popen[str], ending: signal.Signals) -> None:
+    """As `timeout` sends it. The output ends when nobody has it open any more."""
+    waiting.send_signal(ending)
+    assert waiting.communicate(timeout=10) == ("", "")
+    assert waiting.returncode == -ending
 
 
 @pytest.fixture

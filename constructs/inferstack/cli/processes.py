@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterable
+from threading import Thread
 from typing import TypeVar
 
 In = TypeVar("In")
@@ -42,7 +43,7 @@ def _in_processes(work: Callable[[In], Out], items: list[In], cores: int) -> lis
     from multiprocessing import get_context  # noqa: PLC0415
 
     portion = -(-len(items) // (cores * _PORTIONS))
-    with ProcessPoolExecutor(cores, get_context("fork"), _leave_interrupts) as processes:
+    with ProcessPoolExecutor(cores, get_context("fork"), _depend_on_the_first) as processes:
         try:
             return list(processes.map(work, items, chunksize=portion))
         except BaseException:
@@ -50,6 +51,17 @@ def _in_processes(work: Callable[[In], Out], items: list[In], cores: int) -> lis
             raise
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; the first one answers for all."""
+def _depend_on_the_first() -> None:
+    """Ctrl-C reaches every process of a terminal, and the first one answers for all. Nothing may outlive it:
+    who reads its output would wait for the others, and these for work.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_the_first, daemon=True).start()
+
+
+def _end_with_the_first() -> None:
+    from multiprocessing import parent_process  # noqa: PLC0415 - it is there already
+
+    if (first := parent_process()) is not None:
+        first.join()
+        os._exit(1)
