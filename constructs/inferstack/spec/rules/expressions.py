@@ -36,7 +36,9 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
             for name in _names(query.expression or ""):
                 if name not in ids and not any(map(is_opaque, ids)):
                     message = f"`{query.id}` computes with `{name}`, and no metric beside it has that `id`"
-                    yield Finding((*path, index, "expression"), message, choose(name, ids))
+                    others = [it for it in ids if it != query.id]
+                    fix = choose(name, others) if others else f"add the metric that `{name}` stands for"
+                    yield Finding((*path, index, "expression"), message, fix)
 
 
 @error(

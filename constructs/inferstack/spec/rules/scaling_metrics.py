@@ -40,11 +40,12 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
-    """Metrics that could scale this, the predefined ones first."""
+    """Metrics that could hold this at a target, the predefined ones first."""
     predefined = [
         it.name for it in metrics.PREDEFINED_SCALING_METRICS if it.scalable_dimension == scaled.dimension
     ]
-    return [*predefined, *(name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))]
+    published = (name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))
+    return [*predefined, *filter(_can_be_tracked, published)]
 
 
 def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
@@ -92,12 +93,14 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
         most = 100 * min(counts, default=0)
         # Of a type whose facts are not known nothing can be said.
         if counts and policy.target_value > most:
+            key = "target_value"
             message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
             fix = f"write a number below {most}"
             if not most:
+                key = "metric"
                 message = f"the instance type has no GPU, so that {policy.metric} is not published"
                 fix = "choose another metric, or an instance type with GPUs"
-            yield Finding((*path, "target_value"), message, fix)
+            yield Finding((*path, key), message, fix)
 
 
 @warning("IS515", "The target of a utilization that sums over devices counts them all.", _METRICS, ModelSpec)
@@ -149,9 +152,9 @@ def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise capacity grows to the most and stays there."""
     for path, scaled, _, metric in named_policies(spec):
         if metric in _DO_NOT_FALL and _published(spec, scaled, metric):
-            falling = [name for name in _fitting(spec, scaled) if _can_be_tracked(name)]
             message = f"{metric} stays as it is when capacity is added"
-            yield Finding((*path, "metric"), message, f"track {listed(falling)}, or use `step_policies`")
+            fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
+            yield Finding((*path, "metric"), message, fix)
 
 
 def _can_be_tracked(name: str) -> bool:

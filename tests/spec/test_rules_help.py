@@ -1,0 +1,64 @@
+"""What a rule proposes is no mistake of another kind."""
+
+import re
+from typing import Any
+
+import pytest
+
+from inferstack.spec.check import parse_spec
+from inferstack.spec.problem import Problem, SpecError
+
+SINGLE = {
+    "kind": "single-model",
+    "endpoint_name": "churn",
+    "model": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/churn:1"},
+    "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
+}
+FAILED = {
+    "id": "failed",
+    "return_data": False,
+    "metric_stat": {"stat": "Sum", "period": 60, "metric": {"namespace": "Acme", "metric_name": "Failed"}},
+}
+
+
+def tracking(metric: str) -> dict[str, Any]:
+    policies = [{"metric": metric, "target_value": 60}]
+    return {**SINGLE, "autoscaling": {"min_capacity": 2, "max_capacity": 5, "policies": policies}}
+
+
+def watching(*queries: object) -> dict[str, Any]:
+    return {**SINGLE, "alarms": {"rules": [{"metrics": list(queries), "threshold": 5}]}}
+
+
+def found(spec: dict[str, Any]) -> tuple[Problem, ...]:
+    try:
+        return parse_spec(spec).warnings
+    except SpecError as refused:
+        return tuple(refused.problems)
+
+
+def fix(code: str, spec: dict[str, Any]) -> str:
+    (text,) = [problem.fix for problem in found(spec) if problem.code == code]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("code", "metric"),
+    [
+        ("IS510", "Utilisation"),
+        ("IS511", "SageMakerInferenceComponentInvocationsPerCopy"),
+        ("IS512", "ApproximateBacklogSizePerInstance"),
+        ("IS517", "Invocations"),
+    ],
+)
+def test_a_metric_that_is_proposed_for_a_policy_can_be_held_at_a_target(code: str, metric: str) -> None:
+    proposed = re.findall(r"`(\w+)`", fix(code, tracking(metric)).removesuffix("or use `step_policies`"))
+    assert "CPUUtilization" in proposed
+    codes = {problem.code for name in proposed for problem in found(tracking(name))}
+    assert not codes & {"IS510", "IS511", "IS512", "IS516", "IS517"}
+
+
+def test_an_expression_is_not_sent_to_itself() -> None:
+    share = {"id": "share", "expression": "faild / 100"}
+    assert fix("IS817", watching(FAILED, share)) == "did you mean `failed`? allowed: failed"
+    assert fix("IS817", watching(share)) == "add the metric that `faild` stands for"
