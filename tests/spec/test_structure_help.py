@@ -68,6 +68,11 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
     ("text", "said"),
     [
         (COMPONENT.replace("artifact_url", "model_data_url"), "it is called `artifact_url` here"),
+        (
+            COMPONENT.replace("artifact_url", "model_data_source"),
+            "write the URL of a tar.gz as `artifact_url`; a SageMaker model that has plain files "
+            "is named by `model_name`, instead of `container`",
+        ),
         (SINGLE.replace("model_data_url", "artifact_url"), "it is called `model_data_url` here"),
         (f"{SINGLE}  managed_instance_scaling: {{min_capacity: 1}}\n", "it is called `min_instance_count` here"),
         (f"{SINGLE}autoscaling: {{min_instance_count: 1}}\n", "it is called `min_capacity` here"),

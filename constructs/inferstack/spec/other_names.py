@@ -9,7 +9,6 @@ CALLED_HERE = {
     # A model has `ModelDataUrl`, the container of an inference component `ArtifactUrl`.
     "artifact_url": "model_data_url",
     "model_data_url": "artifact_url",
-    "model_data_source": "artifact_url",
     "model_data": "artifact_url",
     "env": "environment",
     "environment_variables": "environment",
@@ -28,6 +27,10 @@ CALLED_HERE = {
 """Where a block has the second key, the first one means it."""
 _NOT_A_KEY_HERE = {
     ("Model", "primary_container"): "write what stands in it under `model` itself",
+    ("ComponentContainer", "model_data_source"): (
+        "write the URL of a tar.gz as `artifact_url`; a SageMaker model that has plain files "
+        "is named by `model_name`, instead of `container`"
+    ),
     ("InferenceComponent", "inference_component_name"): "remove it: its name is the key that it stands under",
 }
 
