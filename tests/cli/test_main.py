@@ -21,6 +21,14 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.fullmatch(r"inferstack \d[\w.+]*\n", capsys.readouterr().out)
 
 
+def test_a_command_that_is_none_is_answered_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["valdate", "--strict"])
+    assert exit_.value.code == 2
+    said = "there is no command 'valdate'; did you mean `validate`? allowed: validate, render, "
+    assert said in capsys.readouterr().err
+
+
 LONG_AND_SHORT = pytest.mark.parametrize(
     "arguments", [["schema"], ["explain", "IS012"]], ids=["more than a buffer", "less than a buffer"]
 )

@@ -12,7 +12,7 @@ from inferstack.cli.render import render
 from inferstack.cli.validate import validate
 from inferstack.cli.writers import WRITERS
 from inferstack.spec.report import FORMATS, product_version
-from inferstack.spec.words import nearest
+from inferstack.spec.words import choose, nearest
 
 _STAGE = "choose this stage of every spec"
 
@@ -36,6 +36,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         if name in words:
             command.add_arguments(made)
             made.set_defaults(run=command.run)
+    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
+        top.error(f"there is no command {words[0]!r}; {choose(words[0], tuple(_COMMANDS))}")
     return top.parse_args(words)
 
 

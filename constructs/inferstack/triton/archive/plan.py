@@ -87,9 +87,11 @@ def plan_archive(repository: Repository, allowed: Sequence[Path], locate: Locate
         message = f'"{repository.archive}" is no name for an archive: {why}'
         planner.refuse(locate(repository.source), UNFIT_NAME, message, "write a name such as resnet.tar.gz")
     for fault in repository.faults:
-        # To a check of the spec a missing folder is only a warning.
-        code = MISSING if fault.code == MISSING_FOLDER else fault.code
-        planner.refuse(locate(fault.place), code, fault.message, fault.fix)
+        code, fix = fault.code, fault.fix
+        # To a check of the spec a missing folder is only a warning, and may be ignored.
+        if code == MISSING_FOLDER:
+            code, fix = MISSING, "paths count from the folder of the spec file"
+        planner.refuse(locate(fault.place), code, fault.message, fix)
     for model in repository.models:
         planner.add_model(model)
     if planner.problems:
