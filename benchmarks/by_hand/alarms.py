@@ -48,13 +48,13 @@ _REFUSED = "Requests are refused for longer than a component takes to wake from 
 
 _OF_VARIANTS = (
     _FAILURES,
-    Watch("MemoryUtilization", _FLEET, "Maximum", 90, "90", unit="Percent", reason=_KILLED),
+    Watch("MemoryUtilization", _FLEET, "Maximum", 90, "90 %", unit="Percent", reason=_KILLED),
     Watch(
         "DiskUtilization",
         _FLEET,
         "Maximum",
         90,
-        "90",
+        "90 %",
         unit="Percent",
         reason="Model downloads and logs fail on a full disk.",
     ),

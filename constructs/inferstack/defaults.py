@@ -118,12 +118,12 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         "Requests fail on the server's side in most minutes.",
     ),
     DefaultAlarm(
-        AlarmRule(metric="MemoryUtilization", statistic="Maximum", threshold=90),
+        AlarmRule(metric="MemoryUtilization", statistic="Maximum", threshold="90 %"),
         _INSTANCES,
         "A container that runs out of memory is killed with all its requests.",
     ),
     DefaultAlarm(
-        AlarmRule(metric="DiskUtilization", statistic="Maximum", threshold=90),
+        AlarmRule(metric="DiskUtilization", statistic="Maximum", threshold="90 %"),
         _INSTANCES,
         "Model downloads and logs fail on a full disk.",
     ),

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from support.resolving import Resolved, of_type, only
 
-from inferstack.catalog import cloudformation
+from inferstack.catalog import cloudformation, metrics
+from inferstack.resolve.dashboard import WIDGETS, Widget
 from inferstack.resolve.resource import at_deployment
+from inferstack.spec.quantity import is_time
 
 ALL = pytest.mark.parametrize("base", ["single", "multi", "components"])
 
@@ -137,6 +139,16 @@ def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved)
     assert "InvocationsPerCopy" in drawn("components")
     assert "GPUUtilization" in drawn("single")
     assert "GPUUtilization" not in drawn("single", "variant: {instance_type: ml.m5.large}")
+    assert "ServerlessConcurrentExecutionsUtilization" not in drawn("single")
+    capacity = "{memory_size_in_mb: 2048, max_concurrency: 20}"
+    serverless = f"variant: {{instance_type: null, initial_instance_count: null, serverless_config: {capacity}}}"
+    assert "ServerlessConcurrentExecutionsUtilization" in drawn("single", serverless)
+
+
+@pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.title)
+def test_what_shares_an_axis_is_all_time_or_no_time(widget: Widget) -> None:
+    found = [metric for name, _ in widget.metrics for metric in metrics.find(name)]
+    assert len({is_time(metric) for metric in found}) == 1
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,13 @@ WIDGETS = (
         "Backlog", (("ApproximateBacklogSize", "Maximum"), ("ApproximateBacklogSizePerInstance", "Average"))
     ),
     Widget(
-        "Serverless", (("ServerlessProvisionedConcurrencyUtilization", "Maximum"), ("ModelSetupTime", "p99"))
+        "Concurrency in use (share)",
+        (
+            ("ServerlessConcurrentExecutionsUtilization", "Maximum"),
+            ("ServerlessProvisionedConcurrencyUtilization", "Maximum"),
+        ),
     ),
+    Widget("Start of serverless capacity (µs)", (("ModelSetupTime", "p99"),)),
 )
 """What is drawn, in order. A widget of which the endpoint publishes nothing is left out."""
 
