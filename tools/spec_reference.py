@@ -44,6 +44,10 @@ In any text, `${stage}` stands for the stage that was chosen, and `${AWS::Accoun
 `# yaml-language-server: $schema=inferstack.schema.json` at the top of a spec makes editors with the YAML
 language server complete and check it.
 
+A spec of each kind stands in [model_specs](../model_specs), and one of each shape (serverless, asynchronous,
+shadows, instance pools, a VPC …) in [tests/shapes](../tests/shapes). [images.md](images.md) lists the images
+that have a short name, [metrics.md](metrics.md) the metrics that each kind of endpoint publishes.
+
 `kind` decides which blocks a spec has:
 
 """
