@@ -1,14 +1,14 @@
 """An endpoint as a stack, and the app that makes one for each spec.
 
-Importing this starts Node, and CDK's own import waits for it most of the time. It goes on beside the import
-of what reads specs and beside reading them, which need neither.
+Importing this does not import CDK, which starts Node at once. :func:`build_app` does, beside reading specs.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from inferstack_stacks.cdk_import import begin_cdk_import
+from inferstack.node_runtime import select_node
 
-begin_cdk_import()
+# Before anything below imports aws_cdk.
+select_node()
 
 from inferstack_stacks.app import build_app
 
@@ -20,7 +20,7 @@ __all__ = ["EndpointStack", "build_app"]
 
 def __getattr__(name: str) -> Any:
     if name == "EndpointStack":
-        from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for CDK
+        from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - starts Node
 
         return EndpointStack
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

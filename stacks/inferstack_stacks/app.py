@@ -4,28 +4,14 @@ CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (b
 `stage`, the stage to make all specs for.
 """
 
-import os
-import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inferstack.collection import without_collection
-from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.check_files import spec_files
-from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.report import here, text
-from inferstack_stacks.context import cdk_context
+from inferstack_stacks.cdk_import import cdk_import_beside
 
 if TYPE_CHECKING:
     from aws_cdk import App
-
-# Where in Node a construct was made, which says nothing about Python and costs a tenth of the synthesis.
-_NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
-# Set by the CDK CLI for the app that it runs.
-_OUTDIR = "CDK_OUTDIR"
 
 
 def build_app(
@@ -44,92 +30,7 @@ def build_app(
         context: further CDK context; that of the command line wins.
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
     """
-    asked = cdk_context(context)
-    with without_collection():
-        loaded = _loaded_or_exit(asked.get("specs", specs_dir), asked.get("stage"))
-        app = _app({} if context is None else context, outdir)
-        _add_stacks(app, loaded)
-    return app
+    with cdk_import_beside():
+        from inferstack_stacks.building import build  # noqa: PLC0415 - meanwhile, too
 
-
-def _loaded_or_exit(specs: object, stage: object) -> tuple[LoadedSpec, ...]:
-    try:
-        return load_specs(str(specs), None if stage is None else str(stage))
-    except SpecError as error:
-        sys.stderr.write(text(error.problems))
-        sys.exit(1)
-
-
-def _app(context: Mapping[str, Any], outdir: str | None) -> "App":
-    from aws_cdk import App  # noqa: PLC0415 - waits for Node
-
-    return App(
-        outdir=str(_writable(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir))),
-        context={_NO_CREATION_STACKS: True, **context},
-        analytics_reporting=False,
-        # They name lines of Node's, never of Python.
-        stack_traces=False,
-        # What is not whole is not written: the CLI's default would write on exit, too.
-        auto_synth=False,
-    )
-
-
-def _writable(folder: Path) -> Path:
-    """The folder, there and absolute, since Node's working directory stays the one that it was started in.
-
-    CDK would make it, too, and answers with a traceback of Node's where it cannot.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fix = f"choose another by {_OUTDIR}, or `cdk synth -o DIR`"
-        sys.exit(f"{here(str(folder))}: the output folder cannot be made: {error.strerror}; {fix}")
-    return folder.absolute()
-
-
-def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
-    """All specs of a folder, for one stage.
-
-    Raises:
-        SpecError: with every problem of every file, when there is an error in any.
-    """
-    region = os.environ.get("CDK_DEFAULT_REGION")
-    loaded: list[LoadedSpec] = []
-    problems: list[Problem] = []
-    for file in spec_files(specs):
-        try:
-            loaded.append(load_spec(here(str(file)), stage=stage, region=region))
-        except SpecError as error:
-            problems += error.problems
-    problems += names_taken_twice(map(taken_names, loaded))
-    if problems:
-        raise SpecError([*problems, *_warnings(loaded)])
-    return tuple(loaded)
-
-
-def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
-    from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
-
-    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for Node
-
-    if _OUTDIR not in os.environ:
-        # The CDK CLI shows the warnings of the constructs; nobody else does.
-        sys.stderr.write(text(tuple(_warnings(loaded))))
-    env = Environment(
-        account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
-    )
-    names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
-    for one in loaded:
-        EndpointStack(app, _stack_id(one, names), spec=one, env=env)
-
-
-def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
-    """The stack's name; the same endpoint in several accounts or regions is told apart by them."""
-    name, env = stack_name(one.spec.endpoint_name), one.spec.env
-    if names[name] == 1 or env is None:
-        return name
-    return "-".join(part for part in (name, env.account, env.region) if part is not None)
-
-
-def _warnings(loaded: Sequence[LoadedSpec]) -> Iterator[Problem]:
-    return (warning for one in loaded for warning in one.warnings)
+        return build(specs_dir, {} if context is None else context, outdir)

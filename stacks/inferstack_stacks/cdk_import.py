@@ -1,20 +1,24 @@
 """The import of CDK beside other work."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Thread
 
-from inferstack.node_runtime import select_node
 
+@contextmanager
+def cdk_import_beside() -> Iterator[None]:
+    """Within the block CDK is imported in a thread. Whoever imports it there waits for that.
 
-def begin_cdk_import() -> None:
-    """Imports CDK in a thread. Whoever imports it meanwhile waits for that, as for any other module.
-
-    Raises:
-        NodeMissing: when there is no Node to run CDK on.
+    It is mostly waiting for Node, with which two threads cannot speak at once: each could wait for the answer
+    that the other one has read. So it ends with the block, where nobody imports, say, `constructs` first.
     """
-    select_node()
-    Thread(target=_import_cdk, name="import of aws_cdk").start()
+    thread = Thread(target=_import_cdk, name="import of aws_cdk")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def _import_cdk() -> None:

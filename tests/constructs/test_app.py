@@ -109,6 +109,12 @@ def test_context_chooses_the_specs(folder):
     assert "others/a.yaml" in json.dumps(synthesised("a"))
 
 
+def test_context_that_is_null_chooses_nothing(folder):
+    write("a.yaml")
+    app = build_app(context={"specs": None, "stage": None})
+    assert [it.stack_name for it in app.synth().stacks] == ["a"]
+
+
 def test_all_problems_of_all_files_are_printed_one_a_line_and_nothing_is_written(folder, capsys):
     write("a.yaml", SPEC.format(name="a", count=2) + "modle: 1\n")
     write("b.yaml", SPEC.format(name="b", count="two"))
