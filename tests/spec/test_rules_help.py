@@ -62,3 +62,37 @@ def test_an_expression_is_not_sent_to_itself() -> None:
     share = {"id": "share", "expression": "faild / 100"}
     assert fix("IS817", watching(FAILED, share)) == "did you mean `failed`? allowed: failed"
     assert fix("IS817", watching(share)) == "add the metric that `faild` stands for"
+
+
+@pytest.mark.parametrize(
+    ("variant", "by"),
+    [
+        ({}, "`max_instance_count` of `managed_instance_scaling`"),
+        ({"autoscaling": {"min_capacity": 1, "max_capacity": 1}}, "`max_capacity` of its `autoscaling`"),
+    ],
+)
+def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(variant: dict[str, Any], by: str) -> None:
+    spec = {
+        "kind": "inference-components",
+        "endpoint_name": "chat",
+        "variant": {"instance_type": "ml.g5.12xlarge", "initial_instance_count": 1, **variant},
+        "inference_components": {
+            "llm": {
+                "specification": {
+                    "container": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1"},
+                    "compute_resource_requirements": {
+                        "number_of_accelerator_devices_required": 2,
+                        "min_memory_required_in_mb": 1024,
+                    },
+                },
+                "runtime_config": {"copy_count": 1},
+                "autoscaling": {"min_capacity": 1, "max_capacity": 5},
+            }
+        },
+    }
+    assert fix("IS422", spec) == f"write 2, or let the fleet grow to 3 by {by}"
+
+
+def test_a_version_without_its_last_words_is_completed() -> None:
+    spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
+    assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")

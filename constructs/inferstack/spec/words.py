@@ -114,10 +114,14 @@ def choose(found: object, options: Sequence[object]) -> str:
 def _by_nearness(found: object, options: Sequence[str], most: int) -> list[str]:
     from difflib import get_close_matches  # noqa: PLC0415 - a spec without mistakes does not need it
 
-    text = _fold(str(found)[:_LONGEST])
+    said = str(found)[:_LONGEST]
+    text = _fold(said)
     folded = {_fold(option): option for option in reversed(options)}
-    # What is whole but for its beginning or end (`m5.xlarge`) is nearer than any respelling.
+    # What is whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other.
     whole = [key for key in folded if len(text) >= _TELLING and key.endswith(text)]
+    if len(said) >= _TELLING:
+        longer = re.compile(rf"{re.escape(said)}[^A-Za-z0-9]")
+        whole += [key for key, option in folded.items() if longer.match(option)]
     close = get_close_matches(text, folded, n=most, cutoff=0.6)
     return [folded[key] for key in dict.fromkeys((*sorted(whole, key=len), *close))][:most]
 

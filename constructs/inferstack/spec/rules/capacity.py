@@ -52,6 +52,13 @@ class _Fleet(msgspec.Struct, frozen=True):
             return managed.max_instance_count
         return self.variant.initial_instance_count if self.scaling is None else self.scaling.max_capacity
 
+    @property
+    def limit(self) -> str:
+        """The key that lets the fleet become larger."""
+        if self.scaling is None:
+            return "`max_instance_count` of `managed_instance_scaling`"
+        return "`max_capacity` of its `autoscaling`"
+
 
 def _fleets(spec: InferenceComponentsSpec) -> Iterator[_Fleet]:
     """Fleets of one type; where several types may come, what fits depends on the day."""
@@ -157,10 +164,11 @@ def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 or not 0 < each <= fleet.host.accelerator_devices
             ):
                 continue
-            room = int(fleet.host.accelerator_devices // each) * most
-            if component.autoscaling.max_capacity > room:
-                message = f"at most {room} copies of `{name}` fit on {most} x {fleet.host.name}"
-                fix = f"write {room}, or let the fleet grow (`max_instance_count`)"
+            on_one = int(fleet.host.accelerator_devices // each)
+            room, wanted = on_one * most, component.autoscaling.max_capacity
+            if wanted > room:
+                message = f"{wanted} copies of `{name}` do not fit on {most} x {fleet.host.name}"
+                fix = f"write {room}, or let the fleet grow to {-(-wanted // on_one)} by {fleet.limit}"
                 yield Finding((*path, "autoscaling", "max_capacity"), message, fix)
 
 
