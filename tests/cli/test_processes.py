@@ -16,7 +16,7 @@ import pytest
 from inferstack.cli import main, processes
 from inferstack.cli.processes import mapped
 
-MANY = 3 * processes._FEWEST
+MANY = 6 * processes._FEWEST
 SPEC = """
 kind: single-model
 endpoint_name: {name}
@@ -60,7 +60,20 @@ def test_many_items_go_to_other_processes_and_few_stay(two_cores: None) -> None:
     first, *others = (process for _, process in mapped(with_process, range(MANY)))
     assert first == here
     assert here not in others
-    assert {process for _, process in mapped(with_process, range(processes._FEWEST - 1))} == {here}
+    assert {process for _, process in mapped(with_process, range(2 * processes._FEWEST - 1))} == {here}
+
+
+def test_each_process_has_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_cores", lambda: 64)
+    started: list[int] = []
+
+    def count(_: object, items: list[int], count: int) -> list[int]:
+        started.append(count)
+        return items
+
+    monkeypatch.setattr(processes, "_in_processes", count)
+    assert mapped(abs, range(MANY)) == list(range(MANY))
+    assert started == [MANY // processes._FEWEST]
 
 
 def test_on_one_core_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Work on many files in as many processes as the machine has cores for."""
+"""Work on many files in as many processes as the machine has cores for, and as have enough to do."""
 
 import os
 import signal
@@ -9,8 +9,8 @@ from typing import TypeVar
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-# Starting processes takes as long as checking some dozens of specs.
-_FEWEST = 80
+# Starting a process, and what it then finds out for itself, takes as long as checking some dozens of specs.
+_FEWEST = 40
 # Portions of a process: many enough that none ends long before the others.
 _PORTIONS = 8
 
@@ -20,13 +20,13 @@ def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
     remembers, or prints, is then lost.
     """
     todo = list(items)
-    cores = _cores()
-    if len(todo) < _FEWEST or cores == 1:
+    count = min(_cores(), len(todo) // _FEWEST)
+    if count < 2:
         return list(map(work, todo))
     # What this reads and compiles for itself, such as the tables of the catalog, the processes then have.
     first, *rest = work(todo[0]), *todo[1:]
     try:
-        return [first, *_in_processes(work, rest, cores)]
+        return [first, *_in_processes(work, rest, count)]
     except Exception:
         # No more processes allowed, no shared memory, one was killed: then this one has to do. What is wrong
         # with the work itself is wrong here, too.
@@ -38,12 +38,12 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") and hasattr(os, "fork") else 1
 
 
-def _in_processes(work: Callable[[In], Out], items: list[In], cores: int) -> list[Out]:
+def _in_processes(work: Callable[[In], Out], items: list[In], count: int) -> list[Out]:
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it, and it takes 20 ms
     from multiprocessing import get_context  # noqa: PLC0415
 
-    portion = -(-len(items) // (cores * _PORTIONS))
-    with ProcessPoolExecutor(cores, get_context("fork"), _depend_on_the_first) as processes:
+    portion = -(-len(items) // (count * _PORTIONS))
+    with ProcessPoolExecutor(count, get_context("fork"), _depend_on_the_first) as processes:
         try:
             return list(processes.map(work, items, chunksize=portion))
         except BaseException:
