@@ -48,6 +48,7 @@ ALL = "; `inferstack explain` lists all codes\n"
         ("IS0123", ALL),
         ("IS888", ALL),
         ("??", ALL),
+        ("validate", ALL),
         ("IS", ALL),
         ("", ALL),
     ],

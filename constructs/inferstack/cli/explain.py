@@ -34,7 +34,7 @@ def explain(options: argparse.Namespace) -> int:
 def _probably_meant(code: str) -> list[str]:
     """Codes of which this may be a slip of the keys. Another number is another code, however near it is."""
     digits = re.sub("[^0-9]", "", code.removeprefix("IS").translate(_LOOK_LIKE_DIGITS))
-    if not 0 < len(digits) <= _MOST_DIGITS:
+    if not (0 < len(digits) <= _MOST_DIGITS and re.search("[0-9]", code)):
         return []
     written = f"IS{digits:0>3}"
     return [written] if written in catalogue() else sorted({*_slips(digits)} & catalogue().keys())
