@@ -27,20 +27,18 @@ _OUTDIR = "CDK_OUTDIR"
 def build(specs_dir: Path | str, context: Mapping[str, Any], outdir: str | None) -> "App":
     """The app of all specs in a folder, as :func:`inferstack_stacks.build_app` says."""
     asked = cdk_context(context)
-    specs = asked.get("specs")
+    specs, stage = asked.get("specs"), asked.get("stage")
     with without_collection():
-        loaded = _loaded_or_exit(specs_dir if specs is None else specs, asked.get("stage"))
-        app = _app(context, outdir)
-        _add_stacks(app, loaded)
+        try:
+            loaded = load_specs(
+                str(specs_dir if specs is None else specs), None if stage is None else str(stage)
+            )
+            app = _app(context, outdir)
+            _add_stacks(app, loaded)
+        except SpecError as error:
+            sys.stderr.write(text(error.problems))
+            sys.exit(1)
     return app
-
-
-def _loaded_or_exit(specs: object, stage: object) -> tuple[LoadedSpec, ...]:
-    try:
-        return load_specs(str(specs), None if stage is None else str(stage))
-    except SpecError as error:
-        sys.stderr.write(text(error.problems))
-        sys.exit(1)
 
 
 def _app(context: Mapping[str, Any], outdir: str | None) -> "App":
@@ -95,15 +93,21 @@ def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
 
     from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for Node
 
-    if _OUTDIR not in os.environ:
-        # The CDK CLI shows the warnings of the constructs; nobody else does.
-        sys.stderr.write(text(tuple(_warnings(loaded))))
     env = Environment(
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
     )
     names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
+    problems: list[Problem] = []
     for one in loaded:
-        EndpointStack(app, _stack_id(one, names), spec=one, env=env)
+        try:
+            EndpointStack(app, _stack_id(one, names), spec=one, env=env)
+        except SpecError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError(dict.fromkeys((*problems, *_warnings(loaded))))
+    if _OUTDIR not in os.environ:
+        # The CDK CLI shows the warnings of the constructs; nobody else does.
+        sys.stderr.write(text(tuple(_warnings(loaded))))
 
 
 def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from support.locking import ONE, lay_out_spec, write_lock
+from support.resolving import wordy_components
 
 from inferstack_stacks import build_app
 
@@ -131,6 +133,19 @@ def test_all_problems_of_all_files_are_printed_one_a_line_and_nothing_is_written
     ]
     assert 'the endpoint name "d" is taken by model_specs/c.yaml:3' in lines[-1]
     assert not Path("cdk.out").exists()
+
+
+def test_templates_that_are_too_large_are_problems_of_all_their_files(folder, capsys):
+    for name in ("a", "b"):
+        spec = wordy_components(75)
+        components = {f"{name}-{key}": it for key, it in spec["inference_components"].items()}
+        write(f"{name}.yaml", yaml.dump(spec | {"endpoint_name": name, "inference_components": components}))
+    with pytest.raises(SystemExit) as exit_:
+        build_app()
+    assert exit_.value.code == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines if "IS218" in line] == [f"model_specs/{it}.yaml" for it in "ab"]
+    assert len(set(lines)) == len(lines)
 
 
 def test_an_empty_folder_is_a_problem(folder, capsys):
