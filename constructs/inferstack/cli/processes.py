@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Callable, Iterable
-from threading import Thread
 from typing import TypeVar
 
 In = TypeVar("In")
@@ -55,12 +54,14 @@ def _depend_on_the_first() -> None:
     """Ctrl-C reaches every process of a terminal, and the first one answers for all. Nothing may outlive it:
     who reads its output would wait for the others, and these for work.
     """
+    from threading import Thread  # noqa: PLC0415 - as above
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_the_first, daemon=True).start()
 
 
 def _end_with_the_first() -> None:
-    from multiprocessing import parent_process  # noqa: PLC0415 - it is there already
+    from multiprocessing import parent_process  # noqa: PLC0415 - as above
 
     if (first := parent_process()) is not None:
         first.join()
