@@ -22,17 +22,20 @@ _HOW = (
 class NodeMissing(SystemExit):
     """There is no Node. Whoever does not catch this sees one line instead of a traceback."""
 
-    def __init__(self) -> None:
-        super().__init__(_HOW)
+    def __init__(self, how: str = _HOW) -> None:
+        super().__init__(how)
 
 
 def select_node(environment: MutableMapping[str, str] = os.environ) -> None:
     """Chooses Node for the first ``import aws_cdk`` of the process. An existing choice stays.
 
     Raises:
-        NodeMissing: when neither the `node` extra nor the machine has one.
+        NodeMissing: when neither the `node` extra nor the machine has one, or the choice is no program.
     """
-    if VARIABLE in environment:
+    chosen = environment.get(VARIABLE)
+    if chosen is not None:
+        if shutil.which(chosen, path=environment.get("PATH")) is None:
+            raise NodeMissing(f'{VARIABLE} is "{chosen}", where there is no program; name one, or unset it')
         return
     bundled = _bundled_node()
     if bundled is not None:

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from aws_cdk import App
+from typing import TYPE_CHECKING
 
 from inferstack.spec.report import here
 from inferstack_stacks.app import build_app
-from inferstack_stacks.endpoint_stack import EndpointStack
+
+if TYPE_CHECKING:
+    from aws_cdk import App
 
 _HEADER = ("STACK", "KIND", "RESOURCES", "TEMPLATE")
 
@@ -18,7 +19,9 @@ def main() -> None:
     print(table([_HEADER, *_rows(build_app())]))
 
 
-def _rows(app: App) -> Iterator[tuple[str, ...]]:
+def _rows(app: "App") -> Iterator[tuple[str, ...]]:
+    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - CDK is there by now
+
     folder = Path(app.synth().directory)
     for stack in app.node.children:
         if isinstance(stack, EndpointStack):

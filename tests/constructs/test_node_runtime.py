@@ -29,11 +29,21 @@ def test_the_node_of_the_extra_goes_first(package, tmp_path, file):
     assert environment == {"JSII_NODE": str(tmp_path / file)}
 
 
-def test_an_existing_choice_stays(package):
+@pytest.mark.parametrize("choice", ["{}/own", "own"])
+def test_an_existing_choice_stays(choice, package, tmp_path):
     package("bin/node")
-    environment = {"JSII_NODE": "/opt/node"}
+    (tmp_path / "own").touch(mode=0o755)
+    environment = {"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)}
     select_node(environment)
-    assert environment == {"JSII_NODE": "/opt/node"}
+    assert environment == {"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)}
+
+
+@pytest.mark.parametrize("choice", ["", "own", "{}/own", "{}"])
+def test_a_choice_that_is_no_program_is_named(choice, package, tmp_path):
+    package("bin/node")
+    (tmp_path / "own").touch(mode=0o644)
+    with pytest.raises(NodeMissing, match=r'JSII_NODE is ".*", where there is no program'):
+        select_node({"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)})
 
 
 def test_the_machines_own_node_is_left_to_cdk_to_find(package, tmp_path):
