@@ -13,7 +13,9 @@ def cdk_import_beside() -> Iterator[None]:
     It is mostly waiting for Node, with which two threads cannot speak at once: each could wait for the answer
     that the other one has read. So it ends with the block, where nobody imports, say, `constructs` first.
     """
-    thread = Thread(target=_import_cdk, name="import of aws_cdk")
+    # First and alone: right after it Node starts, which the rest then waits for the less.
+    _import("jsii")
+    thread = Thread(target=_import, args=("aws_cdk",), name="import of aws_cdk")
     thread.start()
     try:
         yield
@@ -21,7 +23,7 @@ def cdk_import_beside() -> Iterator[None]:
         thread.join()
 
 
-def _import_cdk() -> None:
+def _import(name: str) -> None:
     # What fails here fails again for the first who imports it, and there it can be seen.
     with suppress(Exception):
-        import_module("aws_cdk")
+        import_module(name)
