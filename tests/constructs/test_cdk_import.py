@@ -73,3 +73,16 @@ def test_the_import_goes_on_beside_the_block_and_ends_with_it(monkeypatch: pytes
         go_on.set()
         assert not ended.is_set()
     assert ended.is_set()
+
+
+def test_nothing_speaks_with_node_after_the_block_however_it_ends(monkeypatch):
+    imported = []
+
+    def slow(name):
+        time.sleep(0.2)
+        imported.append(name)
+
+    monkeypatch.setattr(cdk_import, "import_module", slow)
+    with pytest.raises(KeyError), cdk_import_beside():
+        raise KeyError
+    assert imported == ["jsii", "aws_cdk"]
