@@ -117,6 +117,26 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
     assert err.startswith("usage: inferstack")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["validate", "--nope", "x"], "there is no option --nope\n"),
+        (["validate", "--strikt"], "there is no option --strikt; did you mean `--strict`?\n"),
+        (["render", "a.yaml", "--regoin=x"], "there is no option --regoin; did you mean `--region`?\n"),
+        (["package", "a.yaml", "--uplaod"], "there is no option --uplaod; did you mean `--upload`?\n"),
+        (["explain", "IS012", "IS013"], "'IS013' is an argument too many\n"),
+    ],
+)
+def test_an_unknown_option_is_answered_by_its_command(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    err = capsys.readouterr().err
+    assert err.startswith(f"usage: inferstack {arguments[0]} [-h]")
+    assert err.endswith(f"\ninferstack {arguments[0]}: error: {said}")
+
+
 def test_the_format_changes_only_the_output(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(write("a.yaml", count="many"))
     for form in ("json", "sarif"):

@@ -1,6 +1,7 @@
 """What can be written on the command line."""
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,15 +31,29 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parsers = {}
     for name, command in _COMMANDS.items():
-        made = commands.add_parser(name, help=command.help, description=command.run.__doc__)
+        made = parsers[name] = commands.add_parser(name, help=command.help, description=command.run.__doc__)
         # All arguments of all commands take longer than to check a spec.
         if name in words:
             command.add_arguments(made)
             made.set_defaults(run=command.run)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
         top.error(f"there is no command {words[0]!r}; {choose(words[0], tuple(_COMMANDS))}")
-    return top.parse_args(words)
+    options, unknown = top.parse_known_args(words)
+    if unknown:
+        # Left to itself, argparse shows the usage of all commands, which names none of this one's options.
+        asked = parsers.get(words[0], top)
+        asked.error("; ".join(_unknown(word, asked) for word in unknown))
+    return options
+
+
+def _unknown(word: str, command: argparse.ArgumentParser) -> str:
+    if not word.startswith("-"):
+        return f"{word!r} is an argument too many"
+    option = word.partition("=")[0]
+    close = nearest(option, re.findall(r"--[\w-]+", command.format_usage()))
+    return f"there is no option {option}" + ("" if close is None else f"; did you mean `{close}`?")
 
 
 class _Version(argparse.Action):
