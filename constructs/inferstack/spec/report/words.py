@@ -45,8 +45,12 @@ def summary(problems: Sequence[Problem], files: int) -> str:
     if not problems:
         return f"{specs}: no problems"
     wrong = {problem.file for problem in problems if not _is_beside(problem)}
-    beside = {problem.file for problem in problems if _is_beside(problem)}
-    more = f" and in {counted(len(beside), 'other path')}" if beside else ""
+    beside = len({problem.file for problem in problems if _is_beside(problem)})
+    if files == 0:
+        return f"{tally(problems)}, and no spec was found"
+    if not wrong:
+        return f"{tally(problems)} in {counted(beside, 'path')} beside {specs}"
+    more = f" and in {counted(beside, 'other path')}" if beside else ""
     return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
 
 
