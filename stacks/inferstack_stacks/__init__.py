@@ -24,3 +24,8 @@ def __getattr__(name: str) -> Any:
 
         return EndpointStack
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    # What is imported on demand is not there yet, and who completes names looks here.
+    return sorted({*globals(), *__all__})

@@ -88,3 +88,13 @@ def test_jsii_comes_first_and_all_is_there_however_the_block_ends(monkeypatch: p
     with pytest.raises(KeyError), cdk_import_beside():
         raise KeyError
     assert imported == ["jsii", "aws_cdk"]
+
+
+def test_what_is_imported_on_demand_is_listed_and_not_imported_for_it() -> None:
+    program = "import sys, inferstack_stacks\nprint(*dir(inferstack_stacks), 'aws_cdk' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    *names, imported = run.stdout.split()
+    assert {"EndpointStack", "build_app", "__doc__"} <= set(names)
+    assert imported == "False"
