@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "constructs"), str(ROOT / "stacks")]
 
 from inferstack.node_runtime import VARIABLE, select_node  # noqa: E402
 
-INFERSTACK = "import sys; from inferstack.cli import main; sys.exit(main())"
+INFERSTACK = "import sys; from inferstack.cli import program; sys.exit(program())"
 """The program `inferstack` of an installed package."""
 
 _SOURCES = (ROOT, ROOT / "constructs", ROOT / "stacks")

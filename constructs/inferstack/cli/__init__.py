@@ -4,6 +4,7 @@ Results go to standard output, everything else to standard error. Exit status: 0
 or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 nobody reads on.
 """
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -12,12 +13,21 @@ from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write
 from inferstack.collection import without_collection
 from inferstack.spec.problem import printable
 
-__all__ = ["main"]
+__all__ = ["main", "program"]
 
 _REFUSED = 1
 _BUG = 70
 _INTERRUPTED = 130
 _NOBODY_READS = 141
+
+
+def program() -> int:
+    """The console script: one command, and then the process ends."""
+    try:
+        return main()
+    finally:
+        # At its end Python looks for cycles in all that it has, which takes as long as checking ten specs.
+        gc.freeze()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

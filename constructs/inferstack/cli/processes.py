@@ -1,17 +1,23 @@
-"""Work on many files in as many processes as the machine has cores for, and as have enough to do."""
+"""Work on many files in as many processes as the machine has cores for, and as have enough to do.
+
+This process works, too. The others are copies of it, which know all that it knows: they take portions of
+the work from a pipe until that is empty, and each hands over at its end what it made. What one does not
+hand over, because it was killed or the work failed, this process does itself.
+"""
 
 import os
 import signal
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import NoReturn, TypeVar
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-# Starting a process, and what it then finds out for itself, takes as long as checking some dozens of specs.
-_FEWEST = 40
-# Portions of a process: many enough that none ends long before the others.
-_PORTIONS = 8
+# A copy of this process, and what it then finds out for itself, takes as long as checking a dozen specs.
+_FEWEST = 20
+# A portion is taken as the one byte that is its number.
+_PORTIONS = 256
 
 
 def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
@@ -22,14 +28,9 @@ def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
     count = min(_cores(), len(todo) // _FEWEST)
     if count < 2:
         return list(map(work, todo))
-    # What this reads and compiles for itself, such as the tables of the catalog, the processes then have.
+    # What this reads and compiles for itself, such as the tables of the catalog, the copies then have.
     first, *rest = work(todo[0]), *todo[1:]
-    try:
-        return [first, *_in_processes(work, rest, count)]
-    except Exception:
-        # No more processes allowed, no shared memory, one was killed: then this one has to do. What is wrong
-        # with the work itself is wrong here, too.
-        return [first, *map(work, rest)]
+    return [first, *_in_processes(work, rest, count)]
 
 
 def _cores() -> int:
@@ -37,32 +38,95 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") and hasattr(os, "fork") else 1
 
 
-def _in_processes(work: Callable[[In], Out], items: list[In], count: int) -> list[Out]:
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it, and it takes 20 ms
-    from multiprocessing import get_context  # noqa: PLC0415
+def _in_processes(work: Callable[[In], Out], items: Sequence[In], count: int) -> list[Out]:
+    size = -(-len(items) // _PORTIONS)
+    portions = [items[start : start + size] for start in range(0, len(items), size)]
+    first = os.getpid()
 
-    portion = -(-len(items) // (count * _PORTIONS))
-    with ProcessPoolExecutor(count, get_context("fork"), _depend_on_the_first) as processes:
-        try:
-            return list(processes.map(work, items, chunksize=portion))
-        except BaseException:
-            processes.shutdown(wait=False, cancel_futures=True)
-            raise
+    def done() -> dict[int, list[Out]]:
+        return {number: list(map(work, portions[number])) for number in _taken(source, first)}
+
+    with _numbers(len(portions)) as source, _copies(done, count - 1) as copies:
+        made = done()
+        for copy in copies:
+            made |= _handed_over(copy)
+    return [
+        result
+        for number, portion in enumerate(portions)
+        for result in (made[number] if number in made else map(work, portion))
+    ]
 
 
-def _depend_on_the_first() -> None:
-    """Ctrl-C reaches every process of a terminal, and the first one answers for all. Nothing may outlive it:
-    who reads its output would wait for the others, and these for work.
+@contextmanager
+def _numbers(count: int) -> Iterator[int]:
+    """A pipe that holds the numbers below a count, and then its end."""
+    source, sink = os.pipe()
+    os.write(sink, bytes(range(count)))
+    os.close(sink)
+    try:
+        yield source
+    finally:
+        os.close(source)
+
+
+def _taken(source: int, first: int) -> Iterator[int]:
+    """Numbers from the pipe, until all are taken. Whoever reads one has it alone.
+
+    No copy goes on when the first process is gone: who reads its output would wait for that.
     """
-    from threading import Thread  # noqa: PLC0415 - as above
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_the_first, daemon=True).start()
+    while first in (os.getpid(), os.getppid()) and (number := os.read(source, 1)):
+        yield number[0]
 
 
-def _end_with_the_first() -> None:
-    from multiprocessing import parent_process  # noqa: PLC0415 - as above
+@contextmanager
+def _copies(done: Callable[[], dict[int, list[Out]]], count: int) -> Iterator[list[int]]:
+    """Copies of this process at work: the pipes that they write to. None is left after the block."""
+    started: dict[int, int] = {}
+    try:
+        # No more processes allowed: then there are fewer, and the others do their part.
+        with suppress(OSError):
+            for _ in range(count):
+                process, pipe = _copy(done)
+                started[process] = pipe
+        yield list(started.values())
+    finally:
+        for process, pipe in started.items():
+            os.close(pipe)
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
 
-    if (first := parent_process()) is not None:
-        first.join()
-        os._exit(1)
+
+def _copy(done: Callable[[], dict[int, list[Out]]]) -> tuple[int, int]:
+    """A copy of this process at work: its number, and the pipe that it writes to."""
+    source, sink = os.pipe()
+    process = os.fork()
+    if not process:
+        _work_and_end(done, sink)
+    os.close(sink)
+    return process, source
+
+
+def _work_and_end(done: Callable[[], dict[int, list[Out]]], sink: int) -> NoReturn:
+    """What a copy does. It ends here, whatever happens: the rest of the program is the first one's."""
+    try:
+        import pickle  # noqa: PLC0415 - few need it
+
+        # Ctrl-C reaches every process of a terminal, and the first one answers for all.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        made = pickle.dumps(done(), pickle.HIGHEST_PROTOCOL)
+        with open(sink, "wb") as stream:
+            stream.write(made)
+    finally:
+        os._exit(0)
+
+
+def _handed_over(pipe: int) -> dict[int, list[Out]]:
+    """What a copy made; nothing where it failed or was killed."""
+    import pickle  # noqa: PLC0415 - few need it
+
+    with open(pipe, "rb", closefd=False) as stream:
+        content = stream.read()
+    with suppress(EOFError, pickle.UnpicklingError):
+        made: dict[int, list[Out]] = pickle.loads(content)
+        return made
+    return {}
