@@ -53,7 +53,7 @@ def test_a_region_that_is_none_is_wrong_usage(write: Write, capsys: pytest.Captu
     with pytest.raises(SystemExit) as exit_:
         main(["render", str(write("a.yaml")), "--region", "eu_west_1"])
     assert exit_.value.code == 2
-    assert "did you mean eu-west-1?" in capsys.readouterr().err
+    assert "did you mean `eu-west-1`?" in capsys.readouterr().err
 
 
 def test_a_stage_is_chosen(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

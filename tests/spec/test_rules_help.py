@@ -93,6 +93,17 @@ def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(variant
     assert fix("IS422", spec) == f"write 2, or let the fleet grow to 3 by {by}"
 
 
+@pytest.mark.parametrize(
+    ("region", "meant"),
+    [
+        ("us-est-1", "did you mean `us-east-1` or `us-west-1`?"),
+        ("eu-wst-1", "did you mean `eu-west-1`?"),
+    ],
+)
+def test_all_that_is_as_near_as_the_nearest_is_named(region: str, meant: str) -> None:
+    assert fix("IS711", {**SINGLE, "env": {"region": region}}) == meant
+
+
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")

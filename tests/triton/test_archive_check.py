@@ -236,7 +236,7 @@ def test_a_missing_archive_is_said_to_be_missing(tmp_path: Path) -> None:
     (tmp_path / "model.tar.gz").touch()
     [problem] = inspect_archive(tmp_path / "modle.tar.gz", "single").problems
     assert (problem.code, problem.message) == ("IS001", "there is no such file")
-    assert problem.fix == "did you mean model.tar.gz?"
+    assert problem.fix == "did you mean `model.tar.gz`?"
     [problem] = inspect_archive(tmp_path / "none" / "model.tar.gz", "single").problems
     assert problem.code == "IS001"
     assert problem.fix.startswith("there is no directory ")

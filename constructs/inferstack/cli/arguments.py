@@ -13,7 +13,7 @@ from inferstack.cli.render import render
 from inferstack.cli.validate import validate
 from inferstack.cli.writers import WRITERS
 from inferstack.spec.report import FORMATS, product_version
-from inferstack.spec.words import choose, nearest
+from inferstack.spec.words import choose, did_you_mean
 
 _STAGE = "choose this stage of every spec"
 
@@ -52,8 +52,8 @@ def _unknown(word: str, command: argparse.ArgumentParser) -> str:
     if not word.startswith("-"):
         return f"{word!r} is an argument too many"
     option = word.partition("=")[0]
-    close = nearest(option, re.findall(r"--[\w-]+", command.format_usage()))
-    return f"there is no option {option}" + ("" if close is None else f"; did you mean `{close}`?")
+    question = did_you_mean(option, re.findall(r"--[\w-]+", command.format_usage()))
+    return f"there is no option {option}" + (f"; {question}" if question else "")
 
 
 class _Version(argparse.Action):
@@ -98,8 +98,7 @@ def _region(name: str) -> str:
     try:
         regions.partition(name)
     except LookupError as error:
-        close = nearest(name, regions.names())
-        hint = "write one like us-east-1" if close is None else f"did you mean {close}?"
+        hint = did_you_mean(name, regions.names(), "write one like us-east-1")
         raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
     return name
 

@@ -7,7 +7,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Kind, Metric
 from inferstack.resolve.resource import Resource, Resources
 from inferstack.spec.measured import COMPONENT, ENDPOINT, VARIANT, Measured
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,5 @@ def imported_parts(
 
 def _unknown(name: str, kind: Kind | None) -> str:
     known = metrics.names(kind)
-    close = nearest(name, known)
-    question = "" if close is None else f"did you mean `{close}`? "
-    return f"such an endpoint publishes no metric `{name}`; {question}it publishes {listed(known)}"
+    fix = did_you_mean_then(name, known, f"it publishes {listed(known)}")
+    return f"such an endpoint publishes no metric `{name}`; {fix}"

@@ -13,7 +13,7 @@ from inferstack.spec import file_codes as codes
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.reading.tree import Entry, Node, list_node, mapping_node
-from inferstack.spec.words import describe, listed, nearest
+from inferstack.spec.words import describe, did_you_mean_then, listed
 
 STAGES = "stages"
 PLACEHOLDER = "${stage}"
@@ -193,9 +193,7 @@ def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]
 def _known(stage: str, names: tuple[str, ...]) -> str:
     if not names:
         return f"add `{stage}: {{}}` under `stages`"
-    close = nearest(stage, names)
-    question = "" if close is None else f"did you mean `{close}`? "
-    return f"{question}listed: {listed(names, last='and')}"
+    return did_you_mean_then(stage, names, f"listed: {listed(names, last='and')}")
 
 
 def _leftovers(document: Document) -> Iterator[Problem]:

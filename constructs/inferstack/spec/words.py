@@ -6,6 +6,7 @@ from collections.abc import Sequence
 _SHOWN = 12
 _LONGEST = 60
 _TELLING = 4
+_LIKE = 0.6
 
 _TYPE_NAMES = {
     "object": "a mapping",
@@ -98,32 +99,55 @@ def span(low: float | None, high: float | None) -> str:
 
 def nearest(found: object, options: Sequence[str]) -> str | None:
     """The option that was probably meant. CamelCase and hyphens count as snake_case."""
-    return next(iter(_by_nearness(found, options, 1)), None)
+    return next(iter(_by_nearness(found, options)), None)
+
+
+def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
+    """A question that names what was probably meant, and all that is as near; ``otherwise`` if nothing is."""
+    near = _by_nearness(found, options)
+    best = next(iter(near.values()), 0)
+    meant = [option for option, nearness in near.items() if nearness == best]
+    return f"did you mean {listed(meant)}?" if meant else otherwise
+
+
+def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
+    """That question, if there is one, before something that is said in any case."""
+    return f"{did_you_mean(found, options)} {rest}".lstrip()
 
 
 def choose(found: object, options: Sequence[object]) -> str:
     """What was probably meant and what is allowed; of many options those that are like the one found."""
     words = [str(option) for option in options]
-    near = _by_nearness(found, words, _SHOWN // 2)
-    suggestion = f"did you mean `{near[0]}`? " if near else ""
+    near = list(_by_nearness(found, words))[: _SHOWN // 2]
     if len(words) > _SHOWN and near:
-        return f"{suggestion}allowed: {', '.join(near)} and {len(words) - len(near)} more"
-    return f"{suggestion}allowed: {listed(words, quote='')}"
+        allowed = f"{', '.join(near)} and {len(words) - len(near)} more"
+    else:
+        allowed = listed(words, quote="")
+    return did_you_mean_then(found, words, f"allowed: {allowed}")
 
 
-def _by_nearness(found: object, options: Sequence[str], most: int) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 - a spec without mistakes does not need it
+def _by_nearness(found: object, options: Sequence[str]) -> dict[str, float]:
+    """The options that are like the one found, the nearest first, and how near each of them is."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - a spec without mistakes does not need it
 
     said = str(found)[:_LONGEST]
+    likeness = SequenceMatcher(b=_fold(said))
+    near: dict[str, float] = {}
+    for option in options:
+        likeness.set_seq1(_fold(option))
+        # Whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other.
+        whole = _is_part(said, option)
+        # The quick one is an upper bound, which spares a long list of options most of the work.
+        if whole or (likeness.quick_ratio() >= _LIKE and likeness.ratio() >= _LIKE):
+            near[option] = likeness.ratio() + whole
+    return dict(sorted(near.items(), key=lambda item: -item[1]))
+
+
+def _is_part(said: str, option: str) -> bool:
     text = _fold(said)
-    folded = {_fold(option): option for option in reversed(options)}
-    # What is whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other.
-    whole = [key for key in folded if len(text) >= _TELLING and key.endswith(text)]
-    if len(said) >= _TELLING:
-        longer = re.compile(rf"{re.escape(said)}[^A-Za-z0-9]")
-        whole += [key for key, option in folded.items() if longer.match(option)]
-    close = get_close_matches(text, folded, n=most, cutoff=0.6)
-    return [folded[key] for key in dict.fromkeys((*sorted(whole, key=len), *close))][:most]
+    if len(text) >= _TELLING and _fold(option).endswith(text):
+        return True
+    return len(said) >= _TELLING and re.match(rf"{re.escape(said)}[^A-Za-z0-9]", option) is not None
 
 
 def slip_of(found: str, options: Sequence[str]) -> str | None:

@@ -24,7 +24,7 @@ from inferstack.spec.reading.yaml12 import (
     plain_scalar,
     tagged_scalar,
 )
-from inferstack.spec.words import describe, nearest
+from inferstack.spec.words import describe, did_you_mean
 
 MOST_VALUES = 100_000
 """How many keys and values a file may hold, counting those behind an alias each time."""
@@ -223,8 +223,8 @@ class _Composer:
         self._report(at, codes.TAG, message, fix)
 
     def _similar(self, anchor: str) -> str:
-        close = nearest(anchor, list(islice(self._anchors, _SEARCHED_ANCHORS)))
-        return f"write `&{anchor}` before the value" if close is None else f"did you mean `*{close}`?"
+        known = [f"*{name}" for name in islice(self._anchors, _SEARCHED_ANCHORS)]
+        return did_you_mean(f"*{anchor}", known, f"write `&{anchor}` before the value")
 
     def _report(self, at: Position, code: str, message: str, fix: str, *below: str) -> None:
         self.problems.append(Problem(self._file, *at, code, message, fix, path=(*self._path(), *below)))

@@ -17,7 +17,7 @@ from inferstack.spec.file_codes import (
 )
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.reading.tree import START, Position
-from inferstack.spec.words import nearest
+from inferstack.spec.words import did_you_mean
 
 LARGEST_FILE = 1024 * 1024
 """Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""
@@ -75,10 +75,8 @@ def _similar_files(path: Path) -> str:
         names = [sibling.name for sibling in path.parent.iterdir()]
     except OSError:
         return f"there is no directory `{path.parent.as_posix()}` either"
-    close = nearest(path.name, names)
-    if close is not None:
-        return f"did you mean `{close}`?"
-    return "check the path" if path.suffix else "name a spec file, or the folder that holds your spec files"
+    name_one = "name a spec file, or the folder that holds your spec files"
+    return did_you_mean(path.name, names, "check the path" if path.suffix else name_one)
 
 
 def _awaited(path: Path) -> str:

@@ -13,7 +13,7 @@ from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
 from inferstack.spec.walk import components, hosts, kind_of, variants
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
@@ -49,13 +49,8 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
             known = metrics.names(kind_of(spec))
-            close = nearest(name, [*known, *metrics.names()])
-            suggestion = "" if close is None else f"did you mean `{close}`? "
-            yield Finding(
-                (*path, "metric"),
-                f"SageMaker has no metric `{name}`",
-                f"{suggestion}here are {listed(known)}",
-            )
+            fix = did_you_mean_then(name, [*known, *metrics.names()], f"here are {listed(known)}")
+            yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
 @error("IS801", "The metric of an alarm is published for what the alarm watches.", _METRICS, ModelSpec)

@@ -13,7 +13,7 @@ from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.triton_blocks import own_block
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
 from inferstack.spec.walk import PlacedContainer, containers, has_variants
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed, nearest
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
@@ -61,9 +61,8 @@ def _at_fault(image: FrameworkImage, message: str) -> str:
 
 def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
     words = (image.framework, image.version)
-    close = next((it for it in (nearest(word, unknown.allowed) for word in words) if it is not None), None)
-    suggestion = "" if close is None else f"did you mean `{close}`? "
-    return f"{suggestion}allowed: {listed(unknown.allowed)}"
+    meant = next((word for word in words if nearest(word, unknown.allowed) is not None), "")
+    return did_you_mean_then(meant, unknown.allowed, f"allowed: {listed(unknown.allowed)}")
 
 
 @error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)

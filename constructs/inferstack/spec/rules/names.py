@@ -7,7 +7,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.walk import components, every_variant, has_variants, models, variants
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
@@ -133,7 +133,5 @@ def pool_names_a_model(spec: ModelSpec) -> Iterator[Finding]:
 
 def unknown_name(path: SpecPath, what: str, found: str, known: list[str]) -> Finding:
     """A name that refers to nothing, with the nearest one that exists."""
-    close = nearest(found, known)
-    suggestion = "" if close is None else f"did you mean `{close}`? "
     allowed = f"the spec has {listed(known, last='and')}" if known else f"the spec has no {what} with a name"
-    return Finding(path, f"there is no {what} `{found}`", f"{suggestion}{allowed}")
+    return Finding(path, f"there is no {what} `{found}`", did_you_mean_then(found, known, allowed))

@@ -6,7 +6,7 @@ from inferstack.catalog import regions
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.words import nearest
+from inferstack.spec.words import did_you_mean
 
 _REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
 
@@ -37,5 +37,4 @@ def _region(spec: ModelSpec) -> str | None:
 
 
 def _suggestion(region: str) -> str:
-    close = nearest(region, regions.names())
-    return "write a name such as `us-east-1`" if close is None else f"did you mean `{close}`?"
+    return did_you_mean(region, regions.names(), "write a name such as `us-east-1`")

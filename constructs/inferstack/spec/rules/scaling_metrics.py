@@ -14,7 +14,7 @@ from inferstack.spec.walk import (
     instance_types,
     kind_of,
 )
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
 _TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
@@ -30,13 +30,8 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, _, name in named_policies(spec):
         if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
-            close = nearest(name, [*fitting, *metrics.names()])
-            suggestion = "" if close is None else f"did you mean `{close}`? "
-            yield Finding(
-                (*path, "metric"),
-                f"AWS has no metric `{name}`",
-                f"{suggestion}here fit {listed(fitting)}",
-            )
+            fix = did_you_mean_then(name, [*fitting, *metrics.names()], f"here fit {listed(fitting)}")
+            yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
 
 
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from inferstack.spec.file_codes import DIRECTORY, NO_FILE, NOT_REGULAR, UNREADABLE
 from inferstack.spec.problem import Problem
-from inferstack.spec.words import nearest
+from inferstack.spec.words import did_you_mean
 
 
 def not_a_file(archive: Path) -> Problem | None:
@@ -32,8 +32,7 @@ def _similar(archive: Path) -> str:
         names = sorted(path.name for path in archive.parent.iterdir())
     except OSError:
         return f"there is no directory {archive.parent.as_posix()} either"
-    close = nearest(archive.name, names)
-    return "check the path" if close is None else f"did you mean {close}?"
+    return did_you_mean(archive.name, names, "check the path")
 
 
 def _problem(archive: Path, code: str, message: str, fix: str) -> Problem:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.spec.words import nearest
+from inferstack.spec.words import did_you_mean_then
 from inferstack.triton.archive.admission import Unusable, lies_in, unfit_kind
 from inferstack.triton.archive.codes import MISSING, OUTSIDE, POINTER, UNREADABLE
 from inferstack.triton.archive.junk import why_junk
@@ -92,9 +92,8 @@ def _pointer(local: Path) -> Unusable | None:
 def _missing(local: Path, error: OSError) -> Unusable:
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         return Unusable(UNREADABLE, f"{local} cannot be read: {error.strerror}", "name another file")
-    close = nearest(local.name, _names_beside(local))
-    fix = "" if close is None else f"did you mean `{close}`? "
-    return Unusable(MISSING, f"{local} is not there", f"{fix}paths are relative to the spec's folder")
+    fix = did_you_mean_then(local.name, _names_beside(local), "paths are relative to the spec's folder")
+    return Unusable(MISSING, f"{local} is not there", fix)
 
 
 def _names_beside(local: Path) -> list[str]:

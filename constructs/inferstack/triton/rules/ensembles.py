@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean, did_you_mean_then, listed
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error
@@ -140,8 +140,8 @@ def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) ->
 
 
 def _meant(name: str, tensors: dict[str, _Tensor], otherwise: str) -> str:
-    close = nearest(name, [tensor for tensor in tensors if tensor != name])
-    return otherwise if close is None else f"{otherwise}; did you mean `{close}`?"
+    question = did_you_mean(name, [tensor for tensor in tensors if tensor != name])
+    return f"{otherwise}; {question}" if question else otherwise
 
 
 def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
@@ -184,11 +184,10 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Find
     for model in repository.models:
         for index, step in enumerate(model.config.ensemble_scheduling.step):
             if step.model_name and step.model_name not in names:
-                close = nearest(step.model_name, names)
-                hint = "" if close is None else f"did you mean `{close}`? "
                 message = f'{repository.archive} has no model "{step.model_name}"'
                 place = at(model, *STEP, index, "model_name")
-                yield Finding(place, message, f"{hint}allowed: {listed(names)}")
+                allowed = f"allowed: {listed(names)}"
+                yield Finding(place, message, did_you_mean_then(step.model_name, names, allowed))
 
 
 @error("IS957", "Ensembles do not call one another in a circle.", _MANAGER)

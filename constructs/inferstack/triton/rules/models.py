@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 from inferstack.triton.backends import (
     BACKENDS,
     ENSEMBLE,
@@ -32,13 +32,10 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     if is_ensemble(config) or backend_of(config) or not model.complete:
         return
     if config.platform:
-        close = nearest(config.platform, [*PLATFORMS, ENSEMBLE])
-        hint = "" if close is None else f"did you mean `{close}`? "
         message = f'Triton knows no platform "{config.platform}"'
-        allowed = listed([*PLATFORMS, ENSEMBLE])
-        yield Finding(
-            at(model, "platform"), message, f"{hint}name the `backend` instead, or one of {allowed}"
-        )
+        known = [*PLATFORMS, ENSEMBLE]
+        rest = f"name the `backend` instead, or one of {listed(known)}"
+        yield Finding(at(model, "platform"), message, did_you_mean_then(config.platform, known, rest))
     elif not backend_of_files({path.partition("/")[2] for path in model.files}):
         message = f"{model.name} names neither `backend` nor `platform`"
         yield Finding(at(model), message, "add `backend`, for example `backend: python`")

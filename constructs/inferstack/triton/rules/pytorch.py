@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 from inferstack.triton.backends import backend_of
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import Context, Finding, Release, at, model_error, model_warning
@@ -80,14 +80,11 @@ def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Findi
         parameter = PARAMETERS.get(name)
         place = at(model, "parameters", name)
         if parameter is None and name not in known:
-            close = nearest(name, sorted(PARAMETERS))
-            hint = "" if close is None else f"did you mean `{close}`? "
             where = (
                 "of PyTorch models in Python only" if name in _IN_PYTHON else "none of the PyTorch backend"
             )
-            yield Finding(
-                place, f"`{name}` is a parameter {where}", f"{hint}allowed: {listed(list(PARAMETERS))}"
-            )
+            fix = did_you_mean_then(name, list(PARAMETERS), f"allowed: {listed(list(PARAMETERS))}")
+            yield Finding(place, f"`{name}` is a parameter {where}", fix)
         elif parameter is not None and _is_outside(parameter, context):
             message = f"the PyTorch backend of the image does not know `{name}`"
             yield Finding(place, message, "remove it: it has no effect")

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error
 from inferstack.triton.rules.ensembles import STEP
@@ -87,10 +87,9 @@ def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Fin
 
 
 def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) -> Finding:
-    close = nearest(name, declared)
-    hint = "" if close is None else f"did you mean `{close}`? "
     message = f"{call.member.name} has no {field} `{name}`"
-    return Finding(call.at(key, name), message, f"{hint}allowed: {listed(declared)}")
+    fix = did_you_mean_then(name, declared, f"allowed: {listed(declared)}")
+    return Finding(call.at(key, name), message, fix)
 
 
 class _End(msgspec.Struct, frozen=True):
