@@ -1,4 +1,4 @@
-"""Generates docs/metrics.md and docs/images.md: the names that a spec may write, from the catalog.
+"""Generates docs/metrics.md and docs/images.md: the names that a spec may write, and the default alarms.
 
     python -m tools.update_lists            writes what has changed
     python -m tools.update_lists --check    writes nothing, exits 1 and names what is out of date
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from inferstack.catalog import images, metrics
+from inferstack.defaults import ALARM_EVALUATION_PERIODS, DEFAULT_ALARMS, GPU_MEMORY_TAKEN
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table
@@ -58,6 +59,18 @@ _SCALING_TOP = """\
 
 Application Auto Scaling computes these itself: `metric: NAME` in `autoscaling`, nothing else.
 """
+_ALARMS_TOP = """\
+## Default alarms
+
+What an endpoint is watched for unless its spec says `alarms: {defaults: false}`. A rule of your own on a
+metric takes the place of the default for it.
+"""
+_TAKEN_TOP = """\
+There is no default alarm on GPU memory for a variant or an inference component whose image's name has one of
+these words: the server takes most of the GPU's memory when it starts, the CUDA context comes on top of that,
+and the alarm would ring for ever, whatever the traffic. A rule on it in `alarms.rules` is yours and is made.
+An adapter runs in the container of its base.
+"""
 _KIND_TITLES = {
     "instances": "One model a variant, on instances",
     "multi-model": "Multi-model",
@@ -77,7 +90,28 @@ the processor of the instance type. Any other image is written as its full URI.
 
 def metrics_page() -> str:
     """What each kind of endpoint publishes, and what target tracking knows by itself."""
-    return "\n".join([_METRICS_TOP, _scaling_section(), *_kind_sections()])
+    return "\n".join([_METRICS_TOP, _alarms_section(), _scaling_section(), *_kind_sections()])
+
+
+def _alarms_section() -> str:
+    alarms = [
+        (
+            f"`{it.rule.metric}`",
+            str(it.rule.statistic),
+            str(it.rule.threshold),
+            str(it.rule.evaluation_periods or ALARM_EVALUATION_PERIODS.value),
+            "; ".join(_KIND_TITLES[kind].lower() for kind in get_args(metrics.Kind) if kind in it.kinds),
+            cell(it.reason),
+        )
+        for it in DEFAULT_ALARMS
+    ]
+    taken = [
+        (f"`{word}`", f"{it.value:.0%}", cell(f"{it.reason} [Source]({it.source})"))
+        for word, it in GPU_MEMORY_TAKEN.items()
+    ]
+    heads = ("Metric", "Statistic", "Limit", "Minutes", "Endpoints", "Because")
+    of_alarms = f"{_ALARMS_TOP}\n{table(heads, alarms)}"
+    return f"{of_alarms}\n{_TAKEN_TOP}\n{table(('In the name', 'Share', 'What sets it'), taken)}"
 
 
 def _scaling_section() -> str:

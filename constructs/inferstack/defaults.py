@@ -92,6 +92,42 @@ TRITON_MULTI_MODEL_ENVIRONMENT = Default(
     _TRITON,
 )
 
+_TGI = Default(
+    1.0,
+    "TGI's `CUDA_MEMORY_FRACTION`: the batches that it warms up with fill what the weights leave.",
+    "https://huggingface.co/docs/text-generation-inference/reference/launcher",
+)
+_LMI = Default(
+    0.9,
+    "`option.gpu_memory_utilization` of LMI's vLLM and lmi-dist; its DeepSpeed images bring both, too.",
+    "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/user_guides/vllm_user_guide.html",
+)
+GPU_MEMORY_TAKEN = {
+    "vllm": Default(
+        0.9,
+        "vLLM's `gpu_memory_utilization`.",
+        "https://docs.vllm.ai/en/latest/models/engine_args.html",
+    ),
+    "lmi": _LMI,
+    "deepspeed": _LMI,
+    "sglang": Default(
+        0.9,
+        "SGLang's `mem_fraction_static`.",
+        "https://docs.sglang.io/docs/advanced_features/server_arguments",
+    ),
+    "tgi": _TGI,
+    "huggingface-llm": _TGI,
+    "tensorrtllm": Default(
+        0.9,
+        "TensorRT-LLM's `free_gpu_memory_fraction`, of what the weights leave.",
+        "https://nvidia.github.io/TensorRT-LLM/llm-api/reference/KvCacheConfig.html",
+    ),
+}
+"""Servers that take most of a GPU's memory when they start, by a word in their image's name, with the share
+that they take unless told otherwise. The CUDA context and CUDA graphs come on top of it. The use of such a
+GPU's memory stays where it is whatever the traffic: an alarm on it would ring for ever.
+"""
+
 
 class DefaultAlarm(msgspec.Struct, frozen=True):
     """An alarm that an endpoint gets unless its spec has a rule of its own for the metric."""
@@ -99,6 +135,8 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     rule: AlarmRule
     kinds: frozenset[Kind]
     reason: str
+    not_where_taken: bool = False
+    """Not for what runs a server of :data:`GPU_MEMORY_TAKEN`."""
 
 
 _INSTANCES: frozenset[Kind] = frozenset({"instances", "multi-model", "async"})
@@ -131,6 +169,7 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         AlarmRule(metric="GPUMemoryUtilization", statistic="Maximum", threshold="95 %", evaluation_periods=5),
         frozenset({"instances", "multi-model", "async"}),
         "The next batch or model will not fit into the GPU's memory.",
+        not_where_taken=True,
     ),
     DefaultAlarm(
         AlarmRule(metric="ModelLoadingWaitTime", statistic="p90", threshold="30 s", evaluation_periods=5),
@@ -151,6 +190,7 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         ),
         frozenset({"inference-components"}),
         "The next batch will not fit into the GPU's memory.",
+        not_where_taken=True,
     ),
     DefaultAlarm(
         AlarmRule(metric="MemoryUtilizationNormalized", statistic="Maximum", threshold="90 %"),

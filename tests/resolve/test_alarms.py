@@ -6,7 +6,10 @@ import pytest
 from support.resolving import Resolved, of_type
 
 from inferstack.catalog import metrics
+from inferstack.catalog._data import document
 from inferstack.defaults import DEFAULT_ALARMS
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.taken_memory import is_taker
 
 ALARM = "AWS::CloudWatch::Alarm"
 
@@ -91,6 +94,95 @@ def test_a_fleet_without_gpus_has_no_gpu_alarm(resolve: Resolved) -> None:
     cpu = resolve("single", "variant: {instance_type: ml.m5.large}")
     assert alarms(resolve("single"), "GPUMemoryUtilization")
     assert not alarms(cpu, "GPUMemoryUtilization")
+
+
+GPU_MEMORY = "GPUMemoryUtilization"
+REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        '{framework: djl-lmi, version: "0.36.0"}',
+        '{framework: huggingface-llm, version: "3.3.6"}',
+        '{framework: vllm, version: "0.30.0"}',
+        '{framework: sglang-server, version: "1"}',
+        f"{REGISTRY}/djl-inference:0.33.0-lmi15.0.0-cu128",
+        f"{REGISTRY}/djl-inference:0.33.0-tensorrtllm0.21.0-cu128",
+        f"{REGISTRY}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311-cu124-ubuntu22.04",
+        "111122223333.dkr.ecr.us-east-1.amazonaws.com/chat/vllm@sha256:" + 64 * "0",
+    ],
+)
+def test_gpu_memory_that_the_server_takes_at_its_start_has_no_default_alarm(resolve: Resolved, image: str) -> None:
+    template = resolve("single", f"model: {{image: {image}}}")
+    assert alarms(resolve("single"), GPU_MEMORY)
+    assert not alarms(template, GPU_MEMORY)
+    assert len(all_alarms(template)) == len(all_alarms(resolve("single"))) - 1
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        '{framework: triton, version: "25.09"}',
+        "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1",
+        "111122223333.dkr.ecr.us-east-1.amazonaws.com/tgim-palmist:1",
+        f"{REGISTRY}/djl-inference:0.24.0-fastertransformer5.3.0-cu118",
+    ],
+)
+def test_gpu_memory_that_fills_with_the_traffic_has_one(resolve: Resolved, image: str) -> None:
+    assert alarms(resolve("single", f"model: {{image: {image}}}"), GPU_MEMORY)
+
+
+def test_a_rule_of_your_own_on_gpu_memory_is_made_for_any_server(resolve: Resolved) -> None:
+    change = """
+        model: {image: {framework: vllm, version: "0.30.0"}}
+        alarms: {rules: [{metric: GPUMemoryUtilization, threshold: 99 %}]}
+    """
+    (alarm,) = alarms(resolve("single", change), GPU_MEMORY)
+    assert alarm["Threshold"] == 396
+
+
+def test_one_container_that_takes_the_gpu_takes_it_for_its_pipeline(resolve: Resolved) -> None:
+    container = "{image: {framework: vllm, version: '0.30.0'}, container_hostname: %s}"
+    change = f"model: {{containers: [{container % 'first'}, {{image: '{REGISTRY}/net:1', container_hostname: second}}]}}"
+    assert alarms(resolve("pipeline"), GPU_MEMORY)
+    assert not alarms(resolve("pipeline", change), GPU_MEMORY)
+
+
+def test_each_variant_and_each_component_is_looked_at_by_itself(resolve: Resolved) -> None:
+    two = """
+        model: null
+        models:
+          llm: {image: {framework: vllm, version: "0.30.0"}, model_data_url: s3://models/llm/model.tar.gz}
+          net: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/net/model.tar.gz}
+        variant: null
+        variants:
+          - {variant_name: A, model_name: llm, instance_type: ml.g5.12xlarge, initial_instance_count: 2}
+          - {variant_name: B, model_name: net, instance_type: ml.g5.12xlarge, initial_instance_count: 2}
+    """
+    (alarm,) = alarms(resolve("single", two), GPU_MEMORY)
+    assert {"Name": "VariantName", "Value": "B"} in alarm["Dimensions"]
+    components = """
+        inference_components:
+          served:
+            specification:
+              container: {image: {framework: djl-lmi, version: "0.36.0"}, artifact_url: s3://models/served.tar.gz}
+              compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
+          adapter:
+            specification:
+              base_inference_component_name: served
+              container: {artifact_url: s3://models/adapter.tar.gz}
+    """
+    (alarm,) = alarms(resolve("components", components), f"{GPU_MEMORY}Normalized")
+    assert alarm["Dimensions"] == [{"Name": "InferenceComponentName", "Value": "chat"}]
+
+
+def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() -> None:
+    for framework, lines in document("images.json")["frameworks"].items():
+        rows = [row for line in lines.values() for rows in line["versions"].values() for row in rows]
+        names = {f"{REGISTRY}/{row['repository']}:{tag}" for row in rows for tag in row["tags"].values()}
+        of_framework = is_taker(FrameworkImage(framework=framework, version="1"))
+        assert {is_taker(name) for name in names} == {of_framework}, framework
 
 
 def test_a_rule_can_be_for_one_variant(resolve: Resolved) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import ALARM_PERIOD, DEFAULT_ALARMS
+from inferstack.defaults import ALARM_PERIOD, DEFAULT_ALARMS, DefaultAlarm
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
@@ -13,6 +13,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import COMPONENT, VARIANT, Measured, measured, published
 from inferstack.spec.once import once_a_spec
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.taken_memory import takes_gpu_memory
 from inferstack.spec.walk import components, kind_of, watched_name
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
@@ -35,9 +36,13 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     if spec.alarms is False:
         return
     block = alarms_block(spec)
-    for path, rule, reason in (*_default_rules(spec, block), *_own_rules(block)):
+    for default in _defaults(spec, block):
+        for part, metric in _watched(spec, default.rule):
+            if not (default.not_where_taken and takes_gpu_memory(spec, part)):
+                yield OwnAlarm(("alarms",), default.rule, part, metric, default.reason)
+    for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
-            yield OwnAlarm(path, rule, part, metric, reason)
+            yield OwnAlarm(("alarms", "rules", index), rule, part, metric, "")
 
 
 def alarms_block(spec: ModelSpec) -> Alarms:
@@ -54,20 +59,12 @@ def alarm_period(watched: AlarmRule | StepPolicy) -> int:
     return max((*of_metrics, *of_queries), default=ALARM_PERIOD.value)
 
 
-Rules = Iterator[tuple[SpecPath, AlarmRule, str]]
-
-
-def _own_rules(block: Alarms) -> Rules:
-    for index, rule in enumerate(block.rules):
-        yield ("alarms", "rules", index), rule, ""
-
-
-def _default_rules(spec: ModelSpec, block: Alarms) -> Rules:
+def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
     """Those of the endpoint's kind, except for metrics that the spec has rules of its own for."""
     own = {rule.metric for rule in block.rules}
     for default in DEFAULT_ALARMS if block.defaults else ():
         if kind_of(spec) in default.kinds and default.rule.metric not in own:
-            yield ("alarms",), default.rule, default.reason
+            yield default
 
 
 def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric | None]]:

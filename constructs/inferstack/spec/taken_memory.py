@@ -1,0 +1,53 @@
+"""Which parts of an endpoint run a server that takes most of a GPU's memory when it starts."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.defaults import GPU_MEMORY_TAKEN
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.measured import COMPONENT, Measured
+from inferstack.spec.walk import components, model_containers, specifications
+
+_SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
+
+Image = str | FrameworkImage | None
+
+
+def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
+    """Whether a container of a variant or a component is such a server, as far as its image's name tells."""
+    component = part.values.get(COMPONENT)
+    if component is not None:
+        return any(map(is_taker, _images_of_component(spec, component)))
+    return part.variant is not None and any(map(is_taker, _images_of_variant(spec, part.variant)))
+
+
+def is_taker(image: Image) -> bool:
+    """Whether an image is one of such a server."""
+    match image:
+        case FrameworkImage():
+            name = image.framework
+        case str():
+            # The registry's name says nothing of what runs in the image.
+            name = image.split("/", 1)[-1]
+        case None:
+            return False
+    return _SERVER.search(name) is not None
+
+
+def _images_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Image]:
+    hosted = {variant.model_name, *(pool.model_name_override for pool in variant.instance_pools or ())}
+    for _, name, container in model_containers(spec):
+        if name is None or name in hosted:
+            yield container.image
+
+
+def _images_of_component(spec: ModelSpec, name: str) -> Iterator[Image]:
+    """Those of its own; of an adapter, which runs in its base's container, those of its base."""
+    own = (component.specification for _, found, component in components(spec) if found == name)
+    hosts = {name, *(it.base_inference_component_name for it in own if it is not None)}
+    hosting = (component for _, found, component in components(spec) if found in hosts)
+    for _, specification in (pair for component in hosting for pair in specifications((), component)):
+        if specification.container is not None:
+            yield specification.container.image
