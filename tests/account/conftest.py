@@ -43,7 +43,7 @@ def cloud(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cloud
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     own = boto3.Session(aws_access_key_id="other", aws_secret_access_key="other", region_name="us-east-1")
-    found = Cloud(server, own.client("s3", endpoint_url=server))
+    found = Cloud(server, *(own.client(it, endpoint_url=server) for it in ("s3", "kms")))
     found.bucket(BUCKET)
     return found
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from support.s3 import BUCKET, Cloud, Faults
 
 from inferstack.account.bucket import Place
 from inferstack.account.connection import connect
+from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError
-from inferstack.account.upload import PART, Archive, part_size, upload
+from inferstack.account.upload import PART, UPLOADED, WAS_THERE, Archive, part_size, upload
 
 PLACE = Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
 MIB = 1 << 20
@@ -22,9 +24,10 @@ def archive(folder: Path, content: bytes = b"weights") -> Archive:
     return Archive(path, len(content), hashlib.sha256(content).hexdigest())
 
 
-def put(one: Archive) -> tuple[bool, int]:
+def put(one: Archive, *asked: str) -> tuple[str, int]:
     told: list[int] = []
-    return upload(connect(None).s3(), one, PLACE, told.append), sum(told)
+    stored = upload(connect(None).s3(), one, PLACE, told.append, Encryption(*asked))
+    return stored.outcome, sum(told)
 
 
 SIZES = pytest.mark.parametrize("content", [b"", b"weights", bytes(PART) + b"the end"], ids=["empty", "one", "parts"])
@@ -32,7 +35,7 @@ SIZES = pytest.mark.parametrize("content", [b"", b"weights", bytes(PART) + b"the
 
 @SIZES
 def test_an_archive_arrives_whole_and_progress_adds_up(content: bytes, cloud: Cloud, tmp_path: Path) -> None:
-    assert put(archive(tmp_path, content)) == (True, len(content))
+    assert put(archive(tmp_path, content)) == (UPLOADED, len(content))
     assert cloud.objects() == {PLACE.key: content}
     assert cloud.unfinished() == []
 
@@ -42,7 +45,7 @@ def test_what_is_there_is_not_sent_again(content: bytes, faults: Faults, tmp_pat
     one = archive(tmp_path, content)
     put(one)
     faults.seen.clear()
-    assert put(one) == (False, 0)
+    assert put(one) == (WAS_THERE, 0)
     assert faults.operations() == ["GetCallerIdentity", "HeadObject"]
 
 
@@ -69,6 +72,44 @@ def test_s3_is_told_not_to_overwrite(size: int, operation: str, faults: Faults, 
     assert [headers["if-none-match"] for headers in faults.headers(operation)] == ["*"]
 
 
+KMS = ("aws:kms", "arn:aws:kms:us-east-1:111122223333:key/abc")
+
+
+@pytest.mark.parametrize(("size", "operation"), [(7, "PutObject"), (PART + 1, "CreateMultipartUpload")])
+def test_s3_is_told_how_to_encrypt(size: int, operation: str, faults: Faults, tmp_path: Path) -> None:
+    put(archive(tmp_path, bytes(size)), *KMS)
+    (headers,) = faults.headers(operation)
+    assert headers["x-amz-server-side-encryption"] == KMS[0]
+    assert headers["x-amz-server-side-encryption-aws-kms-key-id"] == KMS[1]
+
+
+@pytest.mark.parametrize("size", [7, PART + 1])
+def test_without_being_asked_the_bucket_says_how_to_encrypt(size: int, faults: Faults, tmp_path: Path) -> None:
+    put(archive(tmp_path, bytes(size)))
+    assert not [name for _, headers in faults.seen for name in headers if "encryption" in name]
+
+
+@pytest.mark.parametrize("asked", [("AES256",), (KMS[0], KMS[1].replace("abc", "xyz")), ("aws:kms", "xyz")])
+def test_what_is_there_and_encrypted_otherwise_is_an_error_that_says_what_to_run(
+    asked: Sequence[str], faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path)
+    put(one, *KMS)
+    with pytest.raises(AccountError) as raised:
+        put(one, *asked)
+    assert f"encrypted with aws:kms by {KMS[1]} and not as --sse {asked[0]}" in str(raised.value)
+    options = f"--sse {asked[0]}" + (f" --sse-kms-key-id {asked[1]}" if len(asked) > 1 else "")
+    assert str(raised.value).endswith(f"again: aws s3 cp {PLACE} {PLACE} {options}")
+    assert faults.operations().count("PutObject") == 1
+
+
+@pytest.mark.parametrize("asked", [(), ("aws:kms",), KMS, ("aws:kms", "abc"), ("aws:kms", "alias/models")])
+def test_what_is_there_and_may_be_encrypted_so_stays(asked: Sequence[str], cloud: Cloud, tmp_path: Path) -> None:
+    one = archive(tmp_path)
+    put(one, *KMS)
+    assert put(one, *asked) == (WAS_THERE, 0)
+
+
 def test_something_else_of_the_name_stays_and_is_reported(cloud: Cloud, tmp_path: Path) -> None:
     cloud.s3.put_object(Bucket=BUCKET, Key=PLACE.key, Body=b"another")
     with pytest.raises(AccountError, match=r"other content \(7 bytes, SHA-256 None\), and nothing is overwritten"):
@@ -85,7 +126,7 @@ def test_who_comes_second_looks_what_came_first(
         Bucket=BUCKET, Key=PLACE.key, Body=theirs, Metadata={"inferstack-sha256": digest}
     )
     if same:
-        assert put(archive(tmp_path))[0] is False
+        assert put(archive(tmp_path))[0] == WAS_THERE
     else:
         with pytest.raises(AccountError, match="with other content"):
             put(archive(tmp_path))
@@ -113,7 +154,7 @@ def test_a_busy_s3_is_asked_again(operation: str, cloud: Cloud, faults: Faults, 
     busy = (503, "SlowDown", "Please reduce your request rate.")
     faults.answers[operation] = [busy, busy, None]
     content = bytes(7 if operation == "PutObject" else PART + 1)
-    assert put(archive(tmp_path, content)) == (True, len(content))
+    assert put(archive(tmp_path, content)) == (UPLOADED, len(content))
     assert cloud.objects() == {PLACE.key: content}
 
 

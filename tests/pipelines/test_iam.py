@@ -153,6 +153,15 @@ def test_no_statement_allows_a_service_as_a_whole() -> None:
         assert not [action for action in granted(file) if "*" in action]
 
 
+def test_whoever_uploads_may_use_a_key_through_s3_only() -> None:
+    policy = statements(FOLDER / "upload-policy.json")
+    through = {"StringLike": {"kms:ViaService": "s3.*.amazonaws.com"}}
+    conditions = {action: it.get("Condition") for it in policy for action in listed(it["Action"])}
+    keys = {action: condition for action, condition in conditions.items() if action.startswith("kms:")}
+    # https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html#mpuAndPermissions
+    assert keys == {"kms:Decrypt": through, "kms:GenerateDataKey": through, "kms:DescribeKey": None}
+
+
 @pytest.mark.parametrize("action", ["iam:PassRole", "iam:CreateServiceLinkedRole", "iam:AttachRolePolicy"])
 def test_what_could_raise_rights_has_a_condition(action: str) -> None:
     for statement in statements(FOLDER / "execution-policy.json"):

@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
+from moto.kms.models import kms_backends
 
 BUCKET = "acme-models"
 ACCOUNT = "123456789012"
@@ -81,15 +82,32 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Faults:
 
 @dataclass
 class Cloud:
-    """S3 as somebody else sees it."""
+    """S3 and KMS as somebody else sees them."""
 
     url: str
     s3: Any
+    kms: Any
 
     def bucket(self, name: str = BUCKET, region: str = "us-east-1") -> None:
         """Makes a bucket."""
         where = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
         self.s3.create_bucket(Bucket=name, **where)
+
+    def key(self, alias: str | None = None, *, of_aws: bool = False) -> str:
+        """Makes a KMS key, and gives its ARN."""
+        made = self.kms.create_key()["KeyMetadata"]
+        if alias is not None:
+            self.kms.create_alias(AliasName=alias, TargetKeyId=made["KeyId"])
+        if of_aws:
+            # Nobody can ask for one; the server is in this process.
+            kms_backends[ACCOUNT]["us-east-1"].keys[made["KeyId"]].key_manager = "AWS"
+        return str(made["Arn"])
+
+    def encrypt(self, key: str, bucket: str = BUCKET) -> None:
+        """Gives a bucket a key for all that comes into it."""
+        default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
+        rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
+        self.s3.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration=rules)
 
     def objects(self, bucket: str = BUCKET) -> dict[str, bytes]:
         """All objects of a bucket, by key."""

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 from inferstack.account.connection import Connection
 from inferstack.account.errors import AccountError, error_code, explained
-from inferstack.catalog import regions
 from inferstack.resolve.locations import s3_location
 from inferstack.spec.placeholders import PLACEHOLDER
 
@@ -29,18 +28,14 @@ def place_of(url: str, connection: Connection, *, account: str | None) -> Place:
     Raises:
         AccountError: when the URL needs a region and none is known, or the account of somebody else.
     """
-    values = {"AWS::AccountId": connection.account}
-    if connection.region is not None:
-        values["AWS::Region"] = connection.region
-        values["AWS::Partition"] = regions.partition(connection.region)
-        values["AWS::URLSuffix"] = regions.dns_suffix(connection.region)
+    values = connection.pseudo_parameters
     names = [name for name in PLACEHOLDER.findall(url) if name.startswith("AWS::")]
     if "AWS::AccountId" in names and account not in (None, connection.account):
         message = f"{url} is in the account {account}, and the credentials are of {connection.account}"
         raise AccountError(f"{message}; take credentials of {account}")
     if any(name not in values for name in names):
         raise AccountError(f"{url} needs a region; set AWS_REGION, or `env: {{region: …}}` in the spec")
-    found = s3_location(PLACEHOLDER.sub(lambda it: values.get(it[1], it[0]), url))
+    found = s3_location(connection.filled(url))
     return Place(found.bucket, found.key)
 
 

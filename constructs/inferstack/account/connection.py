@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.account.errors import AccountError, explained
+from inferstack.catalog import regions
+from inferstack.spec.placeholders import PLACEHOLDER
 
 # Where nothing says otherwise. STS answers everywhere, and S3 says where a bucket is.
 _ANY_REGION = "us-east-1"
 # Longer than botocore's own patience: an upload may take an hour and S3 asks to slow down now and then.
 _ATTEMPTS = 8
 _MOST_CONNECTIONS = 16
+_BRIEF = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,29 @@ class Connection:
     def s3(self, region: str | None = None) -> Any:
         """A client of S3, by default for the connection's region."""
         return _client(self.session, "s3", self.region if region is None else region)
+
+    def kms(self, region: str) -> Any:
+        """A client of KMS for questions that can stay without an answer: a network may have no way there."""
+        from botocore.config import Config  # noqa: PLC0415 - comes with an extra
+
+        brief = Config(connect_timeout=_BRIEF, read_timeout=_BRIEF, retries={"total_max_attempts": 2})
+        return self.session.client("kms", region_name=region, config=brief)
+
+    @property
+    def pseudo_parameters(self) -> dict[str, str]:
+        """What ``AWS::…`` means here, as far as it is known."""
+        if self.region is None:
+            return {"AWS::AccountId": self.account}
+        return {
+            "AWS::AccountId": self.account,
+            "AWS::Region": self.region,
+            "AWS::Partition": regions.partition(self.region),
+            "AWS::URLSuffix": regions.dns_suffix(self.region),
+        }
+
+    def filled(self, text: str) -> str:
+        """A text with what is known of its placeholders filled in."""
+        return PLACEHOLDER.sub(lambda it: self.pseudo_parameters.get(it[1], it[0]), text)
 
 
 def connect(region: str | None) -> Connection:

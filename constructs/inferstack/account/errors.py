@@ -9,8 +9,10 @@ _LOG_IN = f"log in again, such as by `aws sso login`, {_AGAIN}"
 _CREDENTIALS = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or log in by `aws sso login`"
 _PERMISSIONS = (
     "uploading takes s3:ListBucket on the bucket, s3:GetObject, s3:PutObject and s3:AbortMultipartUpload on "
-    "its objects, and for a bucket with a key of its own kms:GenerateDataKey and kms:Decrypt"
+    "its objects, and for a KMS key kms:GenerateDataKey and kms:Decrypt; where the bucket's policy asks for "
+    "encryption, --sse and --sse-kms-key-id"
 )
+_KEY = "see that the key is enabled and of the bucket's region; name one of another account by its ARN"
 _BUSY = f"wait a little, {_AGAIN}"
 _NETWORK = f"see whether the network is there, and proxies are set, {_AGAIN}"
 _BUCKET = "make the bucket, or correct its name in the spec"
@@ -48,6 +50,7 @@ _HELP = {
         _NETWORK,
     ),
     **dict.fromkeys(("NoSuchBucket", "404"), _BUCKET),
+    **dict.fromkeys(("KMS.NotFoundException", "KMS.DisabledException", "KMS.KMSInvalidStateException"), _KEY),
     "RequestTimeTooSkewed": "set the clock of this machine",
     "BadDigest": f"the archive changed while it was uploaded; let nothing write to it, {_AGAIN}",
     "NoRegionError": "set AWS_REGION, or `env: {region: …}` in the spec",

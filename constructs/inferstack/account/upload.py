@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inferstack.account.bucket import Place
+from inferstack.account.encryption import AS_THE_BUCKET_SAYS, Encryption, described
 from inferstack.account.errors import AccountError, error_code, explained
 
 PART = 16 << 20
 """Bytes of a part; more where an archive would have too many. An archive of one part travels whole."""
+UPLOADED, WAS_THERE = "uploaded", "was there already"
 _MOST_PARTS = 10_000
 _MIB = 1 << 20
 _DIGEST = "inferstack-sha256"
@@ -32,44 +34,59 @@ class Archive(NamedTuple):
     sha256: str
 
 
-def upload(client: Any, archive: Archive, place: Place, progress: Callable[[int], None]) -> bool:
-    """Puts an archive to its place; False when it is there already.
+class Stored(NamedTuple):
+    """An archive in S3: what was done for that, and the KMS key that encrypts it, if one does."""
+
+    outcome: str
+    key: str | None
+
+
+def upload(
+    client: Any,
+    archive: Archive,
+    place: Place,
+    progress: Callable[[int], None],
+    encryption: Encryption = AS_THE_BUCKET_SAYS,
+) -> Stored:
+    """Puts an archive to its place, unless it is there already.
 
     ``progress`` is told of bytes sent, and of less than none when some are sent again.
 
     Raises:
-        AccountError: when S3 refuses it, or something else has the name.
+        AccountError: when S3 refuses it, something else has the name, or it is there and encrypted otherwise.
     """
     with explained(f"{place} cannot be uploaded"):
         there = _look(client, place)
-        if there is not None:
-            _expect(there, archive, place)
-            return False
-        made = _send(client, archive, place, progress)
-        there = _look(client, place)
+        outcome = WAS_THERE
+        if there is None:
+            outcome = UPLOADED if _send(client, archive, place, progress, encryption) else WAS_THERE
+            there = _look(client, place)
     if there is None:
         raise AccountError(f"{place} was uploaded and is gone; see who else writes to the bucket")
     _expect(there, archive, place)
-    return made
+    _expect_encrypted(there, encryption, place)
+    return Stored(outcome, there.get("SSEKMSKeyId"))
 
 
 def _look(client: Any, place: Place) -> Any:
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
     try:
-        return client.head_object(Bucket=place.bucket, Key=place.key, ChecksumMode="ENABLED")
+        return client.head_object(Bucket=place.bucket, Key=place.key)
     except ClientError as error:
         if error_code(error) in ("404", "NoSuchKey", "NotFound"):
             return None
         raise
 
 
-def _send(client: Any, archive: Archive, place: Place, progress: Callable[[int], None]) -> bool:
+def _send(
+    client: Any, archive: Archive, place: Place, progress: Callable[[int], None], encryption: Encryption
+) -> bool:
     from boto3.exceptions import S3UploadFailedError  # noqa: PLC0415 - comes with an extra
     from boto3.s3.transfer import TransferConfig  # noqa: PLC0415
 
     part = part_size(archive.size)
-    arguments: dict[str, Any] = {"Metadata": {_DIGEST: archive.sha256}}
+    arguments: dict[str, Any] = {"Metadata": {_DIGEST: archive.sha256}, **encryption.arguments}
     if archive.size < part:
         arguments["ChecksumSHA256"] = base64.b64encode(bytes.fromhex(archive.sha256)).decode()
     else:
@@ -130,3 +147,10 @@ def _expect(there: Any, archive: Archive, place: Place) -> None:
         return
     message = f"{place} is there with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
     raise AccountError(f"{message}, and nothing is overwritten; find out who put it there, and remove it")
+
+
+def _expect_encrypted(there: Any, encryption: Encryption, place: Place) -> None:
+    if not encryption.is_of(there):
+        message = f"{place} is there, encrypted with {described(there)} and not as {encryption.options} says"
+        again = f"aws s3 cp {place} {place} {encryption.options}"
+        raise AccountError(f"{message}, and nothing is sent twice; have S3 encrypt it again: {again}")

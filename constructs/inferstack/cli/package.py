@@ -6,9 +6,10 @@ mistake: whoever packs all specs of a folder has some of those.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from inferstack.account.encryption import ALGORITHMS, S3_KEY, Encryption, is_key
 from inferstack.cli.streams import tell
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.problem import Problem, SpecError
@@ -30,6 +31,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--check", metavar="ARCHIVE", nargs="+", type=Path, help=archives)
     upload = "put the archives where the spec wants them in S3, and write what is there into SPEC's lock"
     add("--upload", action="store_true", help=upload)
+    sse = "with --upload: how S3 encrypts the archives (default: as the bucket says)"
+    add("--sse", choices=ALGORITHMS, help=sse)
+    key = "with --sse aws:kms or aws:kms:dsse: id, ARN or alias of the key (default: AWS's own for S3)"
+    add("--sse-kms-key-id", metavar="KEY", type=_key, help=key)
     component = "with --check: the archives are for this inference component of SPEC"
     add("--component", metavar="NAME", help=component)
     multi = "with --check and no SPEC: the archives are for a multi-model endpoint"
@@ -37,14 +42,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(wrong_usage=command.error)
 
 
+def _key(text: str) -> str:
+    if not is_key(text):
+        form = "write its id, its ARN, or an alias such as alias/models"
+        raise argparse.ArgumentTypeError(f"{text!r} is not how a KMS key is named; {form}")
+    return text
+
+
 def package(options: argparse.Namespace) -> int:
     """Pack the model archives that a spec declares, or look into archives that there are."""
-    if options.spec is None and options.check is None:
-        options.wrong_usage("name a SPEC to pack, or archives with --check")
-    if options.upload and options.check is not None:
-        options.wrong_usage("--upload packs SPEC itself and takes no archives of --check")
-    if options.component is not None and None in (options.spec, options.check):
-        options.wrong_usage("--component goes with SPEC and --check")
+    for message in _wrong_usage(options):
+        options.wrong_usage(message)
     try:
         # A lock says what was packed before.
         loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
@@ -54,6 +62,22 @@ def package(options: argparse.Namespace) -> int:
     except SpecError as error:
         _tell_all(error.problems)
         return 1
+
+
+def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
+    """What does not go together, at first what there is to do at all."""
+    if options.spec is None and options.check is None:
+        yield "name a SPEC to pack, or archives with --check"
+    if options.upload and options.check is not None:
+        yield "--upload packs SPEC itself and takes no archives of --check"
+    if options.component is not None and None in (options.spec, options.check):
+        yield "--component goes with SPEC and --check"
+    sse, key = options.sse, options.sse_kms_key_id
+    if not options.upload and (sse, key) != (None, None):
+        yield f"{'--sse' if sse is not None else '--sse-kms-key-id'} goes with --upload"
+    if key is not None and sse in (None, S3_KEY):
+        found = "there is no --sse" if sse is None else f"--sse {sse} encrypts with a key of S3's own"
+        yield f"--sse-kms-key-id goes with --sse aws:kms or aws:kms:dsse, and {found}"
 
 
 def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
@@ -68,8 +92,10 @@ def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:
 
     _tell_all(loaded.warnings)
     out = _OUT / options.spec.stem if options.out is None else options.out
-    work = make_and_upload if options.upload else make
-    return work(loaded, options.spec, out, options.allow)
+    if not options.upload:
+        return make(loaded, options.spec, out, options.allow)
+    encryption = Encryption(options.sse, options.sse_kms_key_id)
+    return make_and_upload(loaded, options.spec, out, options.allow, encryption)
 
 
 def _tell_all(problems: Sequence[Problem]) -> None:

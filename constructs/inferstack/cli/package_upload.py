@@ -14,13 +14,16 @@ from typing import Any
 
 from inferstack.account.bucket import Place, archives_under, client_for, place_of
 from inferstack.account.connection import Connection, connect
+from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError
-from inferstack.account.upload import Archive, upload
+from inferstack.account.keys import advice
+from inferstack.account.upload import Archive, Stored, upload
 from inferstack.cli.package_make import has_nothing_to_pack, packed, plans_for
 from inferstack.cli.progress import bar
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.document import read_document
 from inferstack.spec.lock.destinations import Destination, destinations_of
@@ -42,12 +45,27 @@ class _Target:
     connection: Connection
     account: str | None
     client: Any
+    encryption: Encryption
 
     def place(self, url: str) -> Place:
         return place_of(url, self.connection, account=self.account)
 
 
-def make_and_upload(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """Archives for a target, by their names there, and what the lock will say of them."""
+
+    target: _Target
+    upload: Upload
+    packed: Mapping[str, Packed]
+
+    def place(self, name: str) -> Place:
+        return self.target.place(self.upload.url_of(name))
+
+
+def make_and_upload(
+    loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path], encryption: Encryption
+) -> int:
     """Packs what a spec declares into ``out``, uploads it, and writes the spec's lock.
 
     Raises:
@@ -61,13 +79,15 @@ def make_and_upload(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable
     lock = _lock_of(spec)
     try:
         with termination_interrupts():
-            targets = list(_targets(destinations, loaded))
+            targets = list(_targets(destinations, loaded, encryption))
             for target in targets:
                 if target.destination.location not in lock.of(loaded.stage):
                     _tell_of_strangers(target, plans.keys())
             made = dict(zip(plans, packed(plans.values(), out), strict=True))
-            uploads = {it.destination.location: _uploaded(it, plans, made, spec.parent) for it in targets}
-            _write_lock(uploads, spec, loaded.stage)
+            loads = [_load_for(target, plans, made, spec.parent) for target in targets]
+            keys = {key: place for load in loads for key, place in _sent(load)}
+            _write_lock({it.target.destination.location: it.upload for it in loads}, spec, loaded.stage)
+            _tell_of_keys(keys, loaded.spec, targets[0].connection)
     except AccountError as error:
         raise Refusal(str(error)) from None
     return 0
@@ -81,7 +101,9 @@ def _lock_of(spec: Path) -> Lock:
     return EMPTY if lock is None else lock
 
 
-def _targets(destinations: Iterable[Destination], loaded: LoadedSpec) -> Iterator[_Target]:
+def _targets(
+    destinations: Iterable[Destination], loaded: LoadedSpec, encryption: Encryption
+) -> Iterator[_Target]:
     env = loaded.spec.env
     region, account = (None, None) if env is None else (env.region, env.account)
     connection = connect(region)
@@ -90,7 +112,7 @@ def _targets(destinations: Iterable[Destination], loaded: LoadedSpec) -> Iterato
         bucket = place_of(destination.location, connection, account=account).bucket
         if bucket not in clients:
             clients[bucket] = client_for(bucket, connection, region=region)
-        yield _Target(destination, connection, account, clients[bucket])
+        yield _Target(destination, connection, account, clients[bucket], encryption)
 
 
 def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
@@ -108,23 +130,36 @@ def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
         )
 
 
-def _uploaded(target: _Target, plans: Mapping[str, Plan], made: Mapping[str, Packed], base: Path) -> Upload:
-    """Uploads what belongs to one destination; ``plans`` and what was ``made`` of them are by archive."""
-    archives = {
-        name: repository.archive for name, repository in repositories_for(target.destination, base).items()
-    }
+def _load_for(target: _Target, plans: Mapping[str, Plan], made: Mapping[str, Packed], base: Path) -> _Load:
+    """What belongs to one destination; ``plans`` and what was ``made`` of them are by archive."""
+    archives = {name: it.archive for name, it in repositories_for(target.destination, base).items()}
     locked = {name: locked_archive(plans[it], made[it], base) for name, it in archives.items()}
-    found = upload_of(target.destination.location, locked)
-    for name, archive in archives.items():
-        url = f"{found.url}{name}" if found.url.endswith("/") else found.url
-        _upload(target, archive, made[archive], target.place(url))
-    return found
+    packed = {name: made[it] for name, it in archives.items()}
+    return _Load(target, upload_of(target.destination.location, locked), packed)
 
 
-def _upload(target: _Target, name: str, packed: Packed, place: Place) -> None:
-    with bar(f"{name} to {place.bucket}", packed.size) as progress:
-        new = upload(target.client, Archive(packed.path, packed.size, packed.file_sha256), place, progress)
-    print(f"{place}\n  {'uploaded' if new else 'was there already'}", flush=True)
+def _sent(load: _Load) -> Iterator[tuple[str, Place]]:
+    """Uploads what belongs to one destination; gives each KMS key that encrypts it, and where."""
+    for name, made in load.packed.items():
+        place = load.place(name)
+        stored = _upload(load.target, made, place)
+        if stored.key is not None:
+            yield stored.key, place
+
+
+def _upload(target: _Target, made: Packed, place: Place) -> Stored:
+    archive = Archive(made.path, made.size, made.file_sha256)
+    with bar(f"{made.path} to {place.bucket}", made.size) as progress:
+        stored = upload(target.client, archive, place, progress, target.encryption)
+    print(f"{place}\n  {stored.outcome}", flush=True)
+    return stored
+
+
+def _tell_of_keys(keys: Mapping[str, Place], spec: ModelSpec, connection: Connection) -> None:
+    for key, place in keys.items():
+        found = advice(key, spec, connection)
+        if found is not None:
+            tell(f"note: {place} is encrypted with {key}; {found}")
 
 
 def _write_lock(uploads: Uploads, spec: Path, stage: str | None) -> None:

@@ -42,6 +42,10 @@ class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     uploaded: Time
     archives: Annotated[dict[str, LockedArchive], Meta(min_length=1)]
 
+    def url_of(self, name: str) -> str:
+        """The URL of one of the archives."""
+        return f"{self.url}{name}" if self.url.endswith("/") else self.url
+
 
 Uploads = dict[str, Upload]
 """Uploads by their locations, the URLs as the spec writes them."""

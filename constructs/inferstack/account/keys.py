@@ -1,0 +1,83 @@
+"""KMS keys that encrypt archives, and whether the endpoint's role may use them.
+
+A role that may not is found out late: SageMaker creates the endpoint, and it waits for its model.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from inferstack.account.connection import Connection
+from inferstack.resolve.locations import key_arn
+from inferstack.resolve.needs import gather_needs
+from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.placeholders import is_opaque
+
+_ARN = re.compile(r"arn:[^:]+:kms:(?P<region>[^:]+):[0-9]{12}:.+")
+_DECRYPT = "kms:decrypt"
+
+
+def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
+    """What to do so that the endpoint's role may use the key with this ARN; None when it may.
+
+    What the spec does not say only AWS knows: whose key it is, and which one an alias means. Where that may
+    not be asked, the advice is to look.
+    """
+    role = ExecutionRole() if spec.execution_role is None else spec.execution_role
+    if not isinstance(role, str) and any(_allows(statement, key) for statement in role.statements):
+        return None
+    names = () if isinstance(role, str) else (*gather_needs(spec, connection.region).keys, *role.kms_key_arns)
+    about = set()
+    for answer in _about(key, names, _where_the_endpoint_is(spec, connection)):
+        if answer:
+            return None
+        about.add(answer)
+    if isinstance(role, str):
+        return f"see that {role} may use it (kms:Decrypt)"
+    line = f'`execution_role: {{kms_key_arns: ["{key}"]}}`'
+    if None in about or role.managed_policy_arns:
+        return f"see that the endpoint's role may use it, such as by {line}"
+    return f"the endpoint's role may not use it, and the endpoint would wait in vain: add {line}"
+
+
+def _about(key: str, names: tuple[str, ...], connection: Connection) -> Iterator[bool | None]:
+    """Whether it is one of these keys, or AWS's own for S3, which every role may use; None is not known."""
+    for name in names:
+        arn, alias = key_arn(name)
+        yield None if is_opaque(name) else _is_it(key, connection.filled(arn), alias, connection)
+    metadata = _metadata(key, connection)
+    yield None if metadata is None else metadata["KeyManager"] == "AWS"
+
+
+def _is_it(key: str, arn: str, alias: str | None, connection: Connection) -> bool | None:
+    if alias is None:
+        return arn == key
+    metadata = _metadata(f"{arn.removesuffix('key/*')}{alias}", connection)
+    return None if metadata is None else metadata["Arn"] == key
+
+
+def _metadata(arn: str, connection: Connection) -> Any:
+    """What KMS says of a key; None when it may not be asked, or cannot be reached."""
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - comes with an extra
+
+    found = _ARN.fullmatch(arn)
+    if found is None:
+        return None
+    try:
+        return connection.kms(found["region"]).describe_key(KeyId=arn)["KeyMetadata"]
+    except (BotoCoreError, ClientError):
+        return None
+
+
+def _where_the_endpoint_is(spec: ModelSpec, connection: Connection) -> Connection:
+    account = None if spec.env is None else spec.env.account
+    return connection if account is None else replace(connection, account=account)
+
+
+def _allows(statement: PolicyStatement, key: str) -> bool:
+    """Whether a statement is on the key; what its conditions mean is its writer's affair."""
+    acts = any(fnmatchcase(_DECRYPT, action.lower()) for action in statement.action)
+    return acts and any(fnmatchcase(key, resource) for resource in statement.resource)
