@@ -44,8 +44,8 @@ MACROS = {
     "$ENSEMBLE": f"platform: ensemble, {STEPS}, input: [{{name: A, {TENSOR}}}], output: [{{name: B, {TENSOR}}}]",
 }
 USUAL = {"kind": "single-model", "image": "26.05", "instance": "ml.c6i.xlarge", "environment": {}}
-# What can only be wrong with files on disk; `test_repository_*.py` have them.
-ON_DISK = {"IS901", "IS903", "IS915", "IS917", "IS988", "IS991"}
+# What can only be wrong with files on disk; `test_repository_*.py` and `test_local_files.py` have them.
+ON_DISK = {"IS901", "IS903", "IS915", "IS917", "IS987", "IS988", "IS991"}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Words for messages: what was found, what is allowed, what was probably meant."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _SHOWN = 12
 _LONGEST = 60
@@ -154,13 +154,18 @@ def slip_of(found: str, options: Sequence[str]) -> str | None:
     """The option that has one letter more, less or other, or the same ones in another order; capitals and
     hyphens do not count. Far less than ``nearest`` accepts: what is found may be right.
     """
-    return next((option for option in options if _is_slip(_fold(found), _fold(option))), None)
+    return next(slips_of(found, options), None)
+
+
+def slips_of(found: str, options: Iterable[str]) -> Iterator[str]:
+    """All such options."""
+    return (option for option in options if _is_slip(_fold(found), _fold(option)))
 
 
 def _is_slip(found: str, meant: str) -> bool:
     if found.startswith(meant):
         # The number of a version is no slip.
-        return len(found) <= len(meant) + 1 and not found[-1].isdigit()
+        return len(found) <= len(meant) + 1 and not found[-1:].isdigit()
     start = next((i for i, (a, b) in enumerate(zip(found, meant, strict=False)) if a != b), len(found))
     rests = (found[start:], meant[start + 1 :]), (found[start + 1 :], meant[start:])
     same_end = any(ours == theirs for ours, theirs in (*rests, (found[start + 1 :], meant[start + 1 :])))

@@ -69,7 +69,8 @@ class Repository(msgspec.Struct, frozen=True):
     ``archive`` is the archive's file name and ``source`` the part of the spec that declares it. ``kind``
     tells how the container loads it; ``default_model`` is the model that answers, None when that is unclear.
     ``faults`` are models that could not be read; they are missing in ``models``. ``outside``: it is read from
-    a folder that does not lie in that of the spec, so that whoever packs it has to allow it.
+    a folder that does not lie in that of the spec, so that whoever packs it has to allow it. ``uploaded`` are
+    the paths in the archive as a lock knows it: files that need not be on this machine.
     """
 
     archive: str
@@ -79,6 +80,7 @@ class Repository(msgspec.Struct, frozen=True):
     source: SpecPath
     faults: tuple[Fault, ...] = ()
     outside: bool = False
+    uploaded: frozenset[str] = frozenset()
 
     def model(self, name: str) -> TritonModel | None:
         """The model in the folder of this name."""

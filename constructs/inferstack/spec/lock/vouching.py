@@ -36,14 +36,15 @@ def _archives(destination: Destination, uploads: Uploads) -> Iterator[tuple[str,
 
 
 def vouched(repository: Repository, uploaded: Mapping[str, LockedArchive]) -> Repository:
-    """An existing repository with the files of its models that are uploaded and not here.
+    """A repository with the names of what was uploaded of it, and an existing one with the files themselves.
 
-    What a spec declares itself needs none of that: it says which files there are.
+    What a spec declares needs no more than the names: it says which files there are.
     """
     archive = uploaded.get(repository.archive)
     if archive is None:
         return repository
-    return replace(repository, models=tuple(_whole(model, archive.files) for model in repository.models))
+    models = tuple(_whole(model, archive.files) for model in repository.models)
+    return replace(repository, models=models, uploaded=frozenset(archive.files))
 
 
 def _whole(model: TritonModel, uploaded: Mapping[str, LockedFile]) -> TritonModel:

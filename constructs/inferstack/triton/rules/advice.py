@@ -1,4 +1,4 @@
-"""IS980 to IS989: advice on speed."""
+"""IS980 to IS986: advice on speed."""
 
 from collections.abc import Iterator
 
