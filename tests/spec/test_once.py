@@ -5,7 +5,7 @@ from support.damaged_specs import SPECS
 from inferstack.spec import walk
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import parse_spec
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import found_once
 
 
 def test_each_spec_gets_its_own_answer() -> None:
@@ -18,7 +18,7 @@ def test_each_spec_gets_its_own_answer() -> None:
 def test_what_is_asked_again_is_not_searched_again() -> None:
     asked: list[ModelSpec] = []
 
-    @once_a_spec
+    @found_once
     def names(spec: ModelSpec) -> list[str]:
         asked.append(spec)
         return [spec.endpoint_name]

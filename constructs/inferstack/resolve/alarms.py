@@ -18,7 +18,7 @@ from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import found_once
 from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
 from inferstack.spec.quantity import absolute_threshold
 from inferstack.spec.walk import watched_name
@@ -37,7 +37,7 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     }
 
 
-@once_a_spec
+@found_once
 def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
     seen: Counter[str] = Counter()
     for alarm in own_alarms(spec):

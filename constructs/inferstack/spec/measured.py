@@ -9,7 +9,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import found_once
 from inferstack.spec.walk import component_variants, components, every_variant, instance_types, kind_of
 
 ENDPOINT = "EndpointName"
@@ -54,7 +54,7 @@ def measured_component(spec: ModelSpec, name: str, component: InferenceComponent
     return Measured(name, {COMPONENT: name}, next(iter(component_variants(spec, component)), None))
 
 
-@once_a_spec
+@found_once
 def measured(spec: ModelSpec) -> Iterator[Measured]:
     """Components first: where a name means a component's metric and the fleet's, the component's is meant."""
     for _, name, component in components(spec):

@@ -1,29 +1,38 @@
-"""Answers about a spec that many rules ask for, found once."""
+"""Answers about a spec, or about a repository of models, that many rules ask for, found once."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TypeVar
 
-from inferstack.spec.blocks.kinds import ModelSpec
-
+Subject = TypeVar("Subject")
+Answer = TypeVar("Answer")
 T = TypeVar("T")
 
 
-def once_a_spec(find: Callable[[ModelSpec], Iterable[T]]) -> Callable[[ModelSpec], tuple[T, ...]]:
-    """Remembers what was found in the spec that was asked for last: specs are frozen and come one by one.
+def found_once(find: Callable[[Subject], Iterable[T]]) -> Callable[[Subject], tuple[T, ...]]:
+    """All that is found in a subject, remembered as :func:`answered_once` does."""
+
+    @wraps(find)
+    def found(subject: Subject) -> tuple[T, ...]:
+        return tuple(find(subject))
+
+    return answered_once(found)
+
+
+def answered_once(answer: Callable[[Subject], Answer]) -> Callable[[Subject], Answer]:
+    """Remembers the answer about the subject that was asked about last: specs are frozen and come one by one.
 
     Without it the rules take twice as long, as nearly all begin with the same few walks.
     """
-    # In one variable, so that threads never see the answer of one spec beside another spec.
-    last: tuple[ModelSpec | None, tuple[T, ...]] = (None, ())
+    # In one variable, so that threads never see the answer about one spec beside another spec.
+    last: tuple[Subject, Answer] | None = None
 
-    @wraps(find)
-    def found(spec: ModelSpec) -> tuple[T, ...]:
+    @wraps(answer)
+    def answered(subject: Subject) -> Answer:
         nonlocal last
-        of, answer = last
-        if of is not spec:
-            answer = tuple(find(spec))
-            last = (spec, answer)
-        return answer
+        known = last
+        if known is None or known[0] is not subject:
+            known = last = (subject, answer(subject))
+        return known[1]
 
-    return found
+    return answered

@@ -11,7 +11,7 @@ from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import COMPONENT, VARIANT, Measured, measured, published
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import found_once
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.taken_memory import takes_gpu_memory
 from inferstack.spec.walk import components, kind_of, watched_name
@@ -30,7 +30,7 @@ class OwnAlarm(msgspec.Struct, frozen=True):
     reason: str
 
 
-@once_a_spec
+@found_once
 def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     """One for each rule and each part of the endpoint that publishes its metric, one for any other metric."""
     if spec.alarms is False:
@@ -94,7 +94,7 @@ def _fits(part: Measured, wanted: Wanted) -> bool:
 # ---------------------------------------------------------------- those that undo an update
 
 
-@once_a_spec
+@found_once
 def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfiguration, str | None]]:
     """Every place that names roll-back alarms: its path, the alarms, and the component that it is about."""
     config = None if spec.endpoint is None else spec.endpoint.deployment_config

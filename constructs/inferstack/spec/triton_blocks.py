@@ -14,7 +14,7 @@ from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.lock.urls import location_of
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import found_once
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS, is_triton
@@ -40,7 +40,7 @@ class PlacedTriton(msgspec.Struct, frozen=True):
     multi_model: bool = False
 
 
-@once_a_spec
+@found_once
 def triton_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
     """Every model repository of a spec. Components with the same models in the same archive share one."""
     top = spec.triton if has_variants(spec) else None

@@ -22,7 +22,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import answered_once, found_once
 from inferstack.spec.problem import SpecPath
 
 VariantsSpec = ModelBackedSpec | InferenceComponentsSpec
@@ -33,6 +33,7 @@ def has_variants(spec: ModelSpec) -> TypeGuard[VariantsSpec]:
     return isinstance(spec, ModelBackedSpec | InferenceComponentsSpec)
 
 
+@answered_once
 def kind_of(spec: ModelSpec) -> Kind:
     """The catalog's word for the metrics that an endpoint publishes."""
     if is_async(spec):
@@ -53,7 +54,7 @@ def is_async(spec: ModelSpec) -> bool:
     return spec.endpoint_config is not None and spec.endpoint_config.async_inference_config is not None
 
 
-@once_a_spec
+@found_once
 def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Every production variant."""
     if not has_variants(spec):
@@ -64,7 +65,7 @@ def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
         yield ("variants", index), variant
 
 
-@once_a_spec
+@found_once
 def shadow_variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Every variant that only gets copies of requests."""
     if isinstance(spec, ModelBackedSpec):
@@ -72,14 +73,14 @@ def shadow_variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
             yield ("shadow_variants", index), variant
 
 
-@once_a_spec
+@found_once
 def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Production variants, then shadows."""
     yield from variants(spec)
     yield from shadow_variants(spec)
 
 
-@once_a_spec
+@found_once
 def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
     """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
     if not isinstance(spec, ModelBackedSpec):
@@ -90,7 +91,7 @@ def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
         yield ("models", name), name, model
 
 
-@once_a_spec
+@found_once
 def components(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent]]:
     """Every inference component: path, name, component."""
     if isinstance(spec, InferenceComponentsSpec):
@@ -98,7 +99,7 @@ def components(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceCompon
             yield ("inference_components", name), name, component
 
 
-@once_a_spec
+@found_once
 def model_containers(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Container]]:
     """Every container of the models: path, name of its model under `models`, container."""
     for path, name, model in models(spec):
@@ -132,7 +133,7 @@ class PlacedContainer(msgspec.Struct, frozen=True):
         return self.container.image
 
 
-@once_a_spec
+@found_once
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
@@ -181,7 +182,7 @@ def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[
     return tuple(variant for variant in found if variant.variant_name == component.variant_name)
 
 
-@once_a_spec
+@found_once
 def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autoscaling]]:
     """Scaling of variants' instances: path of the scaling, the variant, the scaling."""
     found = list(variants(spec))
@@ -215,7 +216,7 @@ def watched_name(watched: Watched) -> str:
     return next(returned, "Customized")
 
 
-@once_a_spec
+@found_once
 def component_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, InferenceComponent, Autoscaling]]:
     """Scaling of components' copies: path of the scaling, name, component, the scaling."""
     for path, name, component in components(spec):

@@ -1,6 +1,7 @@
 """The rules applied to a repository: problems at their places, in the spec or in a ``config.pbtxt``."""
 
 from collections.abc import Callable, Container, Iterator
+from functools import lru_cache
 
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.triton.model import FilePlace, Place, Repository
@@ -23,13 +24,20 @@ def repository_problems(
     When a model cannot be read, rules that look at several models are left out: what they would miss is
     in the unreadable one.
     """
-    for rule in RULES.values():
+    fields = frozenset[str]().union(*(model.fields for model in repository.models))
+    for rule in _rules_about(fields):
         if rule.severity is Severity.WARNING and rule.code in ignored:
             continue
         if rule.whole and repository.faults and rule.code not in _codes_of_faults(repository):
             continue
         for finding in rule.check(repository, context):
             yield _problem(rule, finding, locate)
+
+
+# Half of the rules are about fields that few models have.
+@lru_cache
+def _rules_about(fields: frozenset[str]) -> tuple[TritonRule, ...]:
+    return tuple(rule for rule in RULES.values() if not rule.about or rule.about & fields)
 
 
 def _codes_of_faults(repository: Repository) -> set[str]:

@@ -1,6 +1,7 @@
 """A model repository as data: what Triton finds in an archive, whoever wrote it and wherever it stands."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,7 +43,7 @@ class Fault(msgspec.Struct, frozen=True):
     fix: str
 
 
-class TritonModel(msgspec.Struct, frozen=True):
+class TritonModel(msgspec.Struct, frozen=True, dict=True):
     """One model, or an ensemble.
 
     ``config`` is a ``ModelConfig`` message; its ``name`` is empty or as written. ``files`` maps paths in the
@@ -61,6 +62,11 @@ class TritonModel(msgspec.Struct, frozen=True):
     folders: tuple[str, ...] = ()
     complete: bool = True
     """False without a ``config.pbtxt``: Triton may fill in what ``config`` lacks."""
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """Every field that the configuration has."""
+        return frozenset(field.name for field, _ in self.config.ListFields())
 
 
 class Repository(msgspec.Struct, frozen=True):

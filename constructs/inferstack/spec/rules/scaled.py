@@ -8,7 +8,7 @@ import msgspec
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.once import once_a_spec
+from inferstack.spec.once import found_once
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.to_zero import wake_up
 from inferstack.spec.walk import (
@@ -40,7 +40,7 @@ class Scaled(msgspec.Struct, frozen=True):
         return ("component",) if self.dimension == COPIES else ("variant", "endpoint")
 
 
-@once_a_spec
+@found_once
 def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
     """Variants first, then components."""
     where = {id(variant): path for path, variant in variants(spec)}
@@ -65,7 +65,7 @@ def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
     return None if count is None else ((*path, "serverless_config", "provisioned_concurrency"), count)
 
 
-@once_a_spec
+@found_once
 def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]]:
     """Every policy with its path and with what it scales."""
     for scaled in scaled_parts(spec):
@@ -73,7 +73,7 @@ def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]
             yield (*scaled.path, "policies", index), scaled, policy
 
 
-@once_a_spec
+@found_once
 def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
     """Every step policy with its path and with what it scales."""
     for scaled in scaled_parts(spec):

@@ -38,7 +38,7 @@ def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Findi
         yield Finding(at(model, "parameters"), message, "add `INFERENCE_MODE: true` to `parameters`")
 
 
-@model_warning("IS981", "The CUDA cache is not cleaned after each request.", _PYTORCH)
+@model_warning("IS981", "The CUDA cache is not cleaned after each request.", _PYTORCH, about="parameters")
 def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It helps against lack of memory where several models share a GPU, and slows down every request."""
     if is_torchscript(model) and _parameter(model, "ENABLE_CACHE_CLEANING") in _YES:
@@ -47,7 +47,7 @@ def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
         yield Finding(at(model, "parameters", "ENABLE_CACHE_CLEANING"), message, fix)
 
 
-@model_warning("IS982", "Instances that share weights keep no state.", _PYTORCH)
+@model_warning("IS982", "Instances that share weights keep no state.", _PYTORCH, about="parameters")
 def shared_weights_keep_no_state(model: TritonModel, context: Context) -> Iterator[Finding]:
     """One sequence would see what another one left."""
     shared = _parameter(model, "ENABLE_WEIGHT_SHARING") in _YES
@@ -95,7 +95,9 @@ def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[F
         yield Finding(at(model), message, fix)
 
 
-@warning("IS986", "Instance groups of a multi-model endpoint name no GPU.", "user reports")
+@warning(
+    "IS986", "Instance groups of a multi-model endpoint name no GPU.", "user reports", about="instance_group"
+)
 def no_pinned_gpus(repository: Repository, context: Context) -> Iterator[Finding]:
     """Models come and go; where one fits is for Triton to find out."""
     if repository.kind != "multi-model":

@@ -62,8 +62,16 @@ Check = Callable[[Repository, Context], Iterator[Finding]]
 ModelCheck = Callable[[TritonModel, Context], Iterator[Finding]]
 
 
+Fields = str | tuple[str, ...]
+"""A field of a configuration, or several."""
+
+
 class TritonRule(msgspec.Struct, frozen=True):
-    """A rule as the catalogue shows it. ``whole``: it needs every model of the archive to be readable."""
+    """A rule as the catalogue shows it.
+
+    ``whole``: it needs every model of the archive to be readable. ``about`` are fields of a configuration: a
+    model that has none of them cannot break the rule. Without any, it is about every model.
+    """
 
     code: str
     severity: Severity
@@ -71,52 +79,66 @@ class TritonRule(msgspec.Struct, frozen=True):
     source: str
     check: Check
     whole: bool
+    about: frozenset[str]
 
 
 RULES: dict[str, TritonRule] = {}
 """All rules by code, filled as the rule modules are imported."""
 
 
-def error(code: str, sentence: str, source: str) -> Callable[[Check], Check]:
+def error(code: str, sentence: str, source: str, about: Fields = ()) -> Callable[[Check], Check]:
     """Registers a rule about an archive: breaking it keeps a model from loading or answering."""
-    return _register(code, Severity.ERROR, sentence, source)
+    return _register(code, Severity.ERROR, sentence, source, about)
 
 
-def warning(code: str, sentence: str, source: str) -> Callable[[Check], Check]:
+def warning(code: str, sentence: str, source: str, about: Fields = ()) -> Callable[[Check], Check]:
     """Registers advice about an archive; a spec can ignore it."""
-    return _register(code, Severity.WARNING, sentence, source)
+    return _register(code, Severity.WARNING, sentence, source, about)
 
 
-def model_error(code: str, sentence: str, source: str) -> Callable[[ModelCheck], ModelCheck]:
+def model_error(
+    code: str, sentence: str, source: str, about: Fields = ()
+) -> Callable[[ModelCheck], ModelCheck]:
     """Registers a rule about each model by itself: breaking it keeps the model from loading or answering."""
-    return _register_for_models(code, Severity.ERROR, sentence, source)
+    return _register_for_models(code, Severity.ERROR, sentence, source, about)
 
 
-def model_warning(code: str, sentence: str, source: str) -> Callable[[ModelCheck], ModelCheck]:
+def model_warning(
+    code: str, sentence: str, source: str, about: Fields = ()
+) -> Callable[[ModelCheck], ModelCheck]:
     """Registers advice about each model by itself; a spec can ignore it."""
-    return _register_for_models(code, Severity.WARNING, sentence, source)
+    return _register_for_models(code, Severity.WARNING, sentence, source, about)
 
 
-def _register(code: str, severity: Severity, sentence: str, source: str) -> Callable[[Check], Check]:
+def _register(
+    code: str, severity: Severity, sentence: str, source: str, about: Fields
+) -> Callable[[Check], Check]:
     def register(check: Check) -> Check:
-        _add(TritonRule(code, severity, sentence, source, check, whole=True))
+        _add(TritonRule(code, severity, sentence, source, check, whole=True, about=_named(about)))
         return check
 
     return register
 
 
 def _register_for_models(
-    code: str, severity: Severity, sentence: str, source: str
+    code: str, severity: Severity, sentence: str, source: str, about: Fields
 ) -> Callable[[ModelCheck], ModelCheck]:
+    fields = _named(about)
+
     def register(check: ModelCheck) -> ModelCheck:
         def check_all(repository: Repository, context: Context) -> Iterator[Finding]:
             for model in repository.models:
-                yield from check(model, context)
+                if not fields or fields & model.fields:
+                    yield from check(model, context)
 
-        _add(TritonRule(code, severity, sentence, source, check_all, whole=False))
+        _add(TritonRule(code, severity, sentence, source, check_all, whole=False, about=fields))
         return check
 
     return register
+
+
+def _named(about: Fields) -> frozenset[str]:
+    return frozenset((about,) if isinstance(about, str) else about)
 
 
 def _add(rule: TritonRule) -> None:

@@ -13,7 +13,12 @@ _CORRELATION = "CONTROL_SEQUENCE_CORRID"
 _CORRELATION_TYPES = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", "TYPE_STRING")
 
 
-@model_error("IS944", "Inputs that are computed from a batch have one source, and it exists.", _CONFIG)
+@model_error(
+    "IS944",
+    "Inputs that are computed from a batch have one source, and it exists.",
+    _CONFIG,
+    about=("batch_input", "batch_output"),
+)
 def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator[Finding]:
     """They are numbers: TYPE_INT32 or TYPE_FP32."""
     names = {tensor.name for tensor in model.config.input}
@@ -32,7 +37,9 @@ def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator
             yield Finding(place, message, "allowed: `TYPE_INT32` or `TYPE_FP32`")
 
 
-@model_error("IS945", "Outputs that are cut from a batch exist, and are named once.", _CONFIG)
+@model_error(
+    "IS945", "Outputs that are cut from a batch exist, and are named once.", _CONFIG, about="batch_output"
+)
 def batch_outputs_have_targets(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Each is an output of the model."""
     names = {tensor.name for tensor in model.config.output}
@@ -54,7 +61,12 @@ def _controls(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str, 
             yield path, enum_name(control, "kind"), control
 
 
-@model_error("IS946", "The tensors that control sequences have names, and each says another thing.", _CONFIG)
+@model_error(
+    "IS946",
+    "The tensors that control sequences have names, and each says another thing.",
+    _CONFIG,
+    about="sequence_batching",
+)
 def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Start, end, readiness and the sequence's number each have one tensor at most."""
     seen = set[str]()
@@ -73,7 +85,12 @@ def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterat
         kinds.add(kind)
 
 
-@model_error("IS947", "A control of sequences has the values for no and yes, in one type.", _CONFIG)
+@model_error(
+    "IS947",
+    "A control of sequences has the values for no and yes, in one type.",
+    _CONFIG,
+    about="sequence_batching",
+)
 def control_values_are_pairs(model: TritonModel, context: Context) -> Iterator[Finding]:
     """The sequence's number has a data type instead."""
     for path, kind, control in _controls(model):
@@ -95,7 +112,7 @@ def control_values_are_pairs(model: TritonModel, context: Context) -> Iterator[F
             yield Finding(place, f"`{given[0]}` has not two values", "write [no, yes], for example [0, 1]")
 
 
-@model_error("IS948", "`minimum_slot_utilization` lies between 0 and 1.", _CONFIG)
+@model_error("IS948", "`minimum_slot_utilization` lies between 0 and 1.", _CONFIG, about="sequence_batching")
 def slot_utilization_is_a_share(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is the share of slots that a batch must fill before it runs."""
     share = model.config.sequence_batching.direct.minimum_slot_utilization

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from inferstack.spec.once import answered_once
 from inferstack.spec.words import did_you_mean, did_you_mean_then, listed
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
@@ -11,7 +12,8 @@ from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, mo
 
 _CONFIG = f"{SOURCE}/model_config_utils.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
-STEP = ("ensemble_scheduling", "step")
+SCHEDULING = "ensemble_scheduling"
+STEP = (SCHEDULING, "step")
 
 
 def is_scheduled(model: TritonModel) -> bool:
@@ -20,7 +22,10 @@ def is_scheduled(model: TritonModel) -> bool:
 
 
 @model_error(
-    "IS950", "What has `platform: ensemble` has `ensemble_scheduling`, and the other way round.", _CONFIG
+    "IS950",
+    "What has `platform: ensemble` has `ensemble_scheduling`, and the other way round.",
+    _CONFIG,
+    about=("platform", SCHEDULING),
 )
 def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Finding]:
     """The one says what the model is, the other what it does."""
@@ -33,7 +38,12 @@ def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iter
         yield Finding(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
 
 
-@model_error("IS951", "An ensemble has no instances, no optimization and no warm-up of its own.", _CONFIG)
+@model_error(
+    "IS951",
+    "An ensemble has no instances, no optimization and no warm-up of its own.",
+    _CONFIG,
+    about=SCHEDULING,
+)
 def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Finding]:
     """They belong to the models of its steps."""
     for name in ("instance_group", "optimization", "model_warmup") if is_scheduled(model) else ():
@@ -44,7 +54,10 @@ def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Fi
 
 
 @model_error(
-    "IS952", "An ensemble has steps, each with a model and the maps of its inputs and outputs.", _CONFIG
+    "IS952",
+    "An ensemble has steps, each with a model and the maps of its inputs and outputs.",
+    _CONFIG,
+    about=SCHEDULING,
 )
 def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A model's outputs that nobody needs may be left out, but not all of them."""
@@ -72,6 +85,7 @@ class _Tensor(msgspec.Struct):
     ready: bool = False
 
 
+@answered_once
 def _flow(model: TritonModel) -> dict[str, _Tensor]:
     """The tensors that steps name, with those marked ready that follow from the ensemble's inputs."""
     tensors: dict[str, _Tensor] = {}
@@ -104,7 +118,7 @@ def _spread(tensors: dict[str, _Tensor]) -> None:
                 tensor.ready = grown = True
 
 
-@model_error("IS953", "A tensor of an ensemble is written once.", _CONFIG)
+@model_error("IS953", "A tensor of an ensemble is written once.", _CONFIG, about=SCHEDULING)
 def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Finding]:
     """By one output of one step."""
     for name, tensor in _flow(model).items():
@@ -113,7 +127,9 @@ def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[F
             yield Finding(at(model, *path), message, "give the tensor of one step another name")
 
 
-@model_error("IS954", "The inputs of an ensemble are used, and its outputs are written.", _CONFIG)
+@model_error(
+    "IS954", "The inputs of an ensemble are used, and its outputs are written.", _CONFIG, about=SCHEDULING
+)
 def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An output is written when everything that it is made from follows from the inputs, without a circle."""
     if not model.config.ensemble_scheduling.step:
@@ -157,7 +173,9 @@ def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
         seen.add(name)
 
 
-@model_error("IS955", "Every tensor between the steps of an ensemble is written and used.", _CONFIG)
+@model_error(
+    "IS955", "Every tensor between the steps of an ensemble is written and used.", _CONFIG, about=SCHEDULING
+)
 def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An output of a model that nobody needs is left out of the map."""
     outputs = {tensor.name for tensor in model.config.output}
@@ -177,7 +195,7 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
         yield Finding(at(model, *tensor.place), message, fix)
 
 
-@error("IS956", "The models of an ensemble's steps are in its archive.", _MANAGER)
+@error("IS956", "The models of an ensemble's steps are in its archive.", _MANAGER, about=SCHEDULING)
 def step_models_exist(repository: Repository, context: Context) -> Iterator[Finding]:
     """Each in a folder beside the ensemble's."""
     names = [model.name for model in repository.models]
@@ -190,7 +208,7 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Find
                 yield Finding(place, message, did_you_mean_then(step.model_name, names, allowed))
 
 
-@error("IS957", "Ensembles do not call one another in a circle.", _MANAGER)
+@error("IS957", "Ensembles do not call one another in a circle.", _MANAGER, about=SCHEDULING)
 def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Finding]:
     """Nor does one call itself."""
     for model in repository.models:

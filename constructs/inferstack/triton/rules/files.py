@@ -83,7 +83,7 @@ def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[
         yield Finding(at(model), f"{model.name} has no {CONFIG_FILE}, so that it cannot be checked", fix)
 
 
-@error("IS904", "The `name` in a configuration is the name of the model's folder.", _MANAGER)
+@error("IS904", "The `name` in a configuration is the name of the model's folder.", _MANAGER, about="name")
 def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Finding]:
     """Not so for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
     for model in repository.models:
@@ -143,7 +143,7 @@ def _from_spec(model: TritonModel) -> bool:
     return model.text is None and model.complete
 
 
-@model_warning("IS909", "Each version that a policy names is there.", _LIFECYCLE)
+@model_warning("IS909", "Each version that a policy names is there.", _LIFECYCLE, about="version_policy")
 def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton only logs it; whoever asks for that version gets an error."""
     for index, version in enumerate(model.config.version_policy.specific.versions):

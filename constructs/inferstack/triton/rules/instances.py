@@ -10,7 +10,7 @@ _CONFIG = f"{SOURCE}/model_config_utils.cc"
 _TENSORRT = "tensorrt_plan"
 
 
-@model_error("IS930", "Only instance groups on GPUs name GPUs.", _CONFIG)
+@model_error("IS930", "Only instance groups on GPUs name GPUs.", _CONFIG, about="instance_group")
 def only_gpu_groups_name_gpus(model: TritonModel, context: Context) -> Iterator[Finding]:
     """`KIND_CPU` uses none, and with `KIND_MODEL` the model chooses itself."""
     for index, group in enumerate(model.config.instance_group):
@@ -20,7 +20,7 @@ def only_gpu_groups_name_gpus(model: TritonModel, context: Context) -> Iterator[
             yield Finding(place, f"`{kind}` does not go with `gpus`", "remove `gpus`, or write `KIND_GPU`")
 
 
-@model_error("IS931", "Instance groups on GPUs run where there are GPUs.", _CONFIG)
+@model_error("IS931", "Instance groups on GPUs run where there are GPUs.", _CONFIG, about="instance_group")
 def gpus_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton does not load a model for a GPU that is missing, not even one that could do without."""
     if not context.gpus:
@@ -42,7 +42,7 @@ def gpus_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
             yield Finding(place, message, "remove `gpus` to use all there are")
 
 
-@model_error("IS932", "Profiles are for TensorRT models, and numbers.", _CONFIG)
+@model_error("IS932", "Profiles are for TensorRT models, and numbers.", _CONFIG, about="instance_group")
 def profiles_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Optimization profiles are counted from 0; the field holds the numbers as texts."""
     tensorrt = model.config.platform == _TENSORRT or model.config.backend == "tensorrt"

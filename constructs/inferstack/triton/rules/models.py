@@ -62,7 +62,12 @@ def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator
         yield Finding(at(model, "max_batch_size"), message, "write 0 for a model that does not batch")
 
 
-@model_error("IS923", "Preferred batch sizes lie between 1 and `max_batch_size`.", _CONFIG)
+@model_error(
+    "IS923",
+    "Preferred batch sizes lie between 1 and `max_batch_size`.",
+    _CONFIG,
+    about=("dynamic_batching", "sequence_batching"),
+)
 def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
     """So a model without batches (`max_batch_size: 0`) can have none."""
     most = model.config.max_batch_size
@@ -77,7 +82,9 @@ def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Findin
                 yield Finding(place, message, f"allowed: 1 to {most}" if most > 0 else "set `max_batch_size`")
 
 
-@model_error("IS924", "Priorities of a queue lie between 1 and `priority_levels`.", _CONFIG)
+@model_error(
+    "IS924", "Priorities of a queue lie between 1 and `priority_levels`.", _CONFIG, about="dynamic_batching"
+)
 def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     """With levels there is a default one, too."""
     batcher = model.config.dynamic_batching
@@ -94,7 +101,12 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
             yield Finding(place, f"there is no priority {level}", f"allowed: 1 to {levels}")
 
 
-@model_error("IS925", "Answers that keep their order have one priority and no delayed requests.", _CONFIG)
+@model_error(
+    "IS925",
+    "Answers that keep their order have one priority and no delayed requests.",
+    _CONFIG,
+    about="dynamic_batching",
+)
 def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Both would let a later request pass an earlier one."""
     batcher = model.config.dynamic_batching
@@ -114,7 +126,12 @@ def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]
             yield Finding(place, "`preserve_ordering` does not go with `timeout_action: DELAY`", fix)
 
 
-@model_error("IS926", "The response cache is for models that answer once and keep no state.", _CONFIG)
+@model_error(
+    "IS926",
+    "The response cache is for models that answer once and keep no state.",
+    _CONFIG,
+    about="response_cache",
+)
 def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Sequences and decoupled models cannot use it."""
     config = model.config
@@ -129,7 +146,9 @@ def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Findi
             yield Finding(at(model, "response_cache"), message, "remove `response_cache`")
 
 
-@model_warning("IS927", "A model's response cache works only with a cache in the server.", _CACHE)
+@model_warning(
+    "IS927", "A model's response cache works only with a cache in the server.", _CACHE, about="response_cache"
+)
 def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton loads the model all the same, and caches nothing."""
     arguments = context.environment.get(_ARGUMENTS, "")
@@ -139,7 +158,9 @@ def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding
         yield Finding(at(model, "response_cache"), message, fix)
 
 
-@model_error("IS928", "A change to a metric names the metric and its buckets.", _CONFIG)
+@model_error(
+    "IS928", "A change to a metric names the metric and its buckets.", _CONFIG, about="model_metrics"
+)
 def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Only histograms can be changed."""
     for index, control in enumerate(model.config.model_metrics.metric_control):

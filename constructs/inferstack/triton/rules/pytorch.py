@@ -59,7 +59,9 @@ def is_torchscript(model: TritonModel) -> bool:
     return backend_of(config) == "pytorch" and config.platform != "torch_aoti" and not config.runtime
 
 
-@model_error("IS975", "Values of the PyTorch backend's parameters have the right type.", _README)
+@model_error(
+    "IS975", "Values of the PyTorch backend's parameters have the right type.", _README, about="parameters"
+)
 def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator[Finding]:
     """The backend cannot load a model with another."""
     for name, parameter in PARAMETERS.items() if is_torchscript(model) else ():
@@ -72,7 +74,9 @@ def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator
             yield Finding(at(model, "parameters", name), f'{name} is "{value}"', f"write {wanted}")
 
 
-@model_warning("IS976", "Parameters of a PyTorch model are known to the backend.", _README)
+@model_warning(
+    "IS976", "Parameters of a PyTorch model are known to the backend.", _README, about="parameters"
+)
 def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It passes over others without a word."""
     known = {*PARAMETERS, *_TRITONS}
@@ -123,6 +127,7 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Findi
     "IS978",
     "A PyTorch model that keeps state has positions in all names.",
     f"{_SOURCE}/pt/model_instance_state.cc",
+    about="sequence_batching",
 )
 def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Also the tensors that control sequences, with state or without."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from inferstack.spec.words import listed
@@ -66,39 +67,56 @@ def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     release = context.release
     if release is None or release >= _NEWEST:
         return
-    for path, shown, since in _late(model.config):
-        if release < since:
-            message = f"`{shown}` came with Triton {_text(since)}, the image has {_text(release)}"
-            yield Finding(at(model, *path), message, "remove it, or choose a newer image")
+    for path, shown, since in _late(model.config, (), release):
+        message = f"`{shown}` came with Triton {_text(since)}, the image has {_text(release)}"
+        yield Finding(at(model, *path), message, "remove it, or choose a newer image")
 
 
-def _late(config: Any) -> Iterator[tuple[FieldPath, str, Release]]:
-    """What came after 21.05: where it stands, what it is called, and the release."""
-    for path, name, message in _fields(config, ()):
-        field = str(path[-1])
-        if name in FIRST_RELEASE:
-            yield path, field, FIRST_RELEASE[name]
-        if message.DESCRIPTOR.fields_by_name[field].enum_type is not None:
-            value = enum_name(message, field)
-            if value in FIRST_RELEASE_OF_VALUES:
-                yield path, value, FIRST_RELEASE_OF_VALUES[value]
-
-
-def _fields(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str, Any]]:
-    """Path and name (`Message.field`) of every field that is set in a message, and what holds it."""
+def _late(message: Any, path: FieldPath, release: Release) -> Iterator[tuple[FieldPath, str, Release]]:
+    """What came after a release: where it stands, what it is called, and the release that has it first."""
     for field, value in message.ListFields():
         here = (*path, field.name)
-        yield here, f"{message.DESCRIPTOR.name}.{field.name}", message
-        for inner, below in _messages(field, value):
-            yield from _fields(inner, (*here, *below))
+        for name, since in _late_by_itself(field, release).items():
+            if name in (field.name, _shown(field, message)):
+                yield here, name, since
+        if field.message_type is not None and _may_hold_late(field.message_type, release):
+            for inner, below in _messages(field, value):
+                yield from _late(inner, (*here, *below), release)
+
+
+@cache
+def _late_by_itself(field: Any, release: Release) -> dict[str, Release]:
+    """The field and the values of its enum, as far as they came after a release."""
+    since = FIRST_RELEASE.get(f"{field.containing_type.name}.{field.name}")
+    names = {} if since is None else {field.name: since}
+    if field.enum_type is not None:
+        values = (value.name for value in field.enum_type.values)
+        names |= {name: FIRST_RELEASE_OF_VALUES[name] for name in values if name in FIRST_RELEASE_OF_VALUES}
+    return {name: since for name, since in names.items() if release < since}
+
+
+@cache
+def _may_hold_late(kind: Any, release: Release) -> bool:
+    """Whether a type of message has something, at any depth, that came after a release."""
+    return any(
+        _late_by_itself(field, release)
+        or (field.message_type is not None and _may_hold_late(field.message_type, release))
+        for field in kind.fields
+    )
+
+
+def _shown(field: Any, message: Any) -> str | None:
+    """The name of an enum field's value."""
+    return None if field.enum_type is None else enum_name(message, field.name)
 
 
 def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
     """The messages in a field's value, with their keys or indices."""
-    if field.message_type is None:
+    entry = field.message_type
+    if entry is None:
         return
-    if field.message_type.GetOptions().map_entry:
-        if field.message_type.fields_by_name["value"].message_type is not None:
+    if _is_map(entry):
+        if entry.fields_by_name["value"].message_type is not None:
             yield from ((value[key], (str(key),)) for key in sorted(value))
     elif hasattr(value, "ListFields"):
         yield value, ()
@@ -106,7 +124,13 @@ def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
         yield from ((item, (index,)) for index, item in enumerate(value))
 
 
-@model_error("IS971", "The platform of a model is known to the image's Triton.", _PYTORCH)
+@cache
+def _is_map(entry: Any) -> bool:
+    """Whether a type of message is that of a map's entries."""
+    return bool(entry.GetOptions().map_entry)
+
+
+@model_error("IS971", "The platform of a model is known to the image's Triton.", _PYTORCH, about="platform")
 def platform_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Models compiled ahead of time came late."""
     platform, since = _AOT_INDUCTOR
@@ -172,4 +196,4 @@ def _texts(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
 
 def _maps_to_texts(field: Any) -> bool:
     entry = field.message_type
-    return bool(entry.GetOptions().map_entry) and entry.fields_by_name["value"].message_type is None
+    return _is_map(entry) and entry.fields_by_name["value"].message_type is None

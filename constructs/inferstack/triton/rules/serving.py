@@ -95,6 +95,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
     "IS918",
     "A model that answers a request several times is not called through a multi-model endpoint.",
     _FRONT_END,
+    about="model_transaction_policy",
 )
 def no_decoupled_multi_model(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container loads it and then refuses each request."""

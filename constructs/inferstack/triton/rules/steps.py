@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
+from inferstack.spec.once import found_once
 from inferstack.spec.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error
-from inferstack.triton.rules.ensembles import STEP
+from inferstack.triton.rules.ensembles import SCHEDULING, STEP
 from inferstack.triton.versions import loaded_versions
 
 _ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
@@ -28,6 +29,7 @@ class _Call(msgspec.Struct, frozen=True):
         return at(self.ensemble, *STEP, self.index, *path)
 
 
+@found_once
 def _calls(repository: Repository) -> Iterator[_Call]:
     members = _by_name(repository)
     for model in repository.models:
@@ -45,7 +47,7 @@ def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iter
             yield _Call(ensemble, index, step, member)
 
 
-@error("IS958", "A step calls a version that is loaded; -1 is the latest.", _MANAGER)
+@error("IS958", "A step calls a version that is loaded; -1 is the latest.", _MANAGER, about=SCHEDULING)
 def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
     """A step that names no version calls version 0, which is hardly ever there."""
     for call in _calls(repository):
@@ -59,7 +61,9 @@ def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Fi
             yield Finding(call.at("model_version"), message, fix)
 
 
-@error("IS959", "The models of an ensemble take batches as large as the ensemble's.", _ENSEMBLE)
+@error(
+    "IS959", "The models of an ensemble take batches as large as the ensemble's.", _ENSEMBLE, about=SCHEDULING
+)
 def batches_fit(repository: Repository, context: Context) -> Iterator[Finding]:
     """Or do not batch at all."""
     for call in _calls(repository):
@@ -69,7 +73,12 @@ def batches_fit(repository: Repository, context: Context) -> Iterator[Finding]:
             yield Finding(at(call.ensemble, "max_batch_size"), message, f"write at most {theirs}")
 
 
-@error("IS960", "A step maps every input of its model, and nothing that the model does not have.", _ENSEMBLE)
+@error(
+    "IS960",
+    "A step maps every input of its model, and nothing that the model does not have.",
+    _ENSEMBLE,
+    about=SCHEDULING,
+)
 def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Finding]:
     """Optional inputs and any outputs may be left out."""
     for call in _calls(repository):
@@ -130,6 +139,7 @@ def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterat
                     yield getattr(call.step, key)[tensor.name], end
 
 
+@found_once
 def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _End]]:
     """Each end of a tensor together with the end that decides what the tensor is: the first one."""
     members = _by_name(repository)
@@ -144,7 +154,7 @@ def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _E
                 yield model, name, first[name], end
 
 
-@error("IS961", "What is joined in an ensemble has one data type.", _ENSEMBLE)
+@error("IS961", "What is joined in an ensemble has one data type.", _ENSEMBLE, about=SCHEDULING)
 def types_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
     """Triton converts nothing."""
     for model, name, one, other in _joints(repository):
@@ -155,7 +165,7 @@ def types_are_equal(repository: Repository, context: Context) -> Iterator[Findin
             )
 
 
-@error("IS962", "What is joined in an ensemble has one shape; -1 fits any size.", _ENSEMBLE)
+@error("IS962", "What is joined in an ensemble has one shape; -1 fits any size.", _ENSEMBLE, about=SCHEDULING)
 def shapes_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
     """Compared without the batch dimension, or with it for models that do not batch."""
     for model, name, one, other in _joints(repository):
@@ -173,6 +183,7 @@ def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
     "IS963",
     "An ensemble that batches has no models with fixed shapes that do not.",
     "observed on Triton 2.51",
+    about=SCHEDULING,
 )
 def batches_reach_every_model(repository: Repository, context: Context) -> Iterator[Finding]:
     """Triton loads it, since the shapes are equal without the batch, and refuses every request."""
@@ -185,7 +196,12 @@ def batches_reach_every_model(repository: Repository, context: Context) -> Itera
             yield Finding(at(model, *other.path), message, fix)
 
 
-@error("IS964", "The inputs of a step come from one decoupled model at most.", _ENSEMBLE)
+@error(
+    "IS964",
+    "The inputs of a step come from one decoupled model at most.",
+    _ENSEMBLE,
+    about="model_transaction_policy",
+)
 def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[Finding]:
     """Two models that answer as often as they like cannot be joined answer by answer."""
     members = _by_name(repository)

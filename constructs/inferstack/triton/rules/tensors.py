@@ -1,7 +1,6 @@
 """IS935 to IS943: inputs and outputs."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -91,7 +90,7 @@ def _pieces(dims: Sequence[int]) -> list[int]:
     return [math.prod(piece) for piece in pieces]
 
 
-@model_error("IS938", "An image format belongs to an input with three dimensions.", _CONFIG)
+@model_error("IS938", "An image format belongs to an input with three dimensions.", _CONFIG, about="input")
 def images_have_three_dimensions(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Height, width and channels; the batch comes on top."""
     for index, tensor in enumerate(model.config.input):
@@ -119,15 +118,15 @@ def tensorrt_features(model: TritonModel, context: Context) -> Iterator[Finding]
 def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton loads such a model, and one of the two can never be filled."""
     for field in ("input", "output"):
-        names = Counter[str]()
+        names: dict[str, int] = {}
         for index, tensor in enumerate(getattr(model.config, field)):
-            names[tensor.name] += 1
+            names[tensor.name] = names.get(tensor.name, 0) + 1
             if tensor.name and names[tensor.name] == 2:
                 message = f"{model.name} has two {field}s `{tensor.name}`"
                 yield Finding(at(model, field, index, "name"), message, "give one of them another name")
 
 
-@warning("IS941", "The outputs of the model that answers can be written as JSON.", _HTTP)
+@warning("IS941", "The outputs of the model that answers can be written as JSON.", _HTTP, about="output")
 def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Finding]:
     """Of half-precision numbers JSON knows nothing; Triton refuses such a request."""
     served = None if repository.default_model is None else repository.model(repository.default_model)
@@ -140,7 +139,10 @@ def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Findi
 
 
 @model_warning(
-    "IS942", "Requests of different shapes are batched only where the model allows it.", MODEL_CONFIGURATION
+    "IS942",
+    "Requests of different shapes are batched only where the model allows it.",
+    MODEL_CONFIGURATION,
+    about="dynamic_batching",
 )
 def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton joins requests of equal shape, so that a dimension of any size often leaves batches of one."""

@@ -17,7 +17,7 @@ _SIZES = {"BOOL": 1, "UINT8": 1, "INT8": 1, "UINT16": 2, "INT16": 2, "FP16": 2, 
 _SIZES |= {"UINT32": 4, "INT32": 4, "FP32": 4, "UINT64": 8, "INT64": 8, "FP64": 8}
 
 
-@model_error("IS949", "Samples for warm-up fit the model's inputs.", _INSTANCE)
+@model_error("IS949", "Samples for warm-up fit the model's inputs.", _INSTANCE, about="model_warmup")
 def samples_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
     """All inputs, with their types, all dimensions known, and data for each."""
     for index, sample in enumerate(model.config.model_warmup):
