@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 
 import math
 import re
-from fractions import Fraction
+from decimal import Context, Decimal
 
 import msgspec
 
@@ -20,6 +20,8 @@ _TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000
 _METRIC_UNITS = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
 _FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
 _LONGEST_UNIT = 20
+# Of a form as above, times and divided by what stands here: room for every digit.
+_EXACT = Context(prec=60)
 TIME_UNITS = ("us", "ms", "s", "min")
 """Units that the threshold of a latency may carry."""
 
@@ -81,7 +83,8 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1
     quantity = parse_threshold(threshold, metric)
     if not quantity.is_share:
         return quantity.value
-    return _plain(Fraction(str(quantity.value)) * (100 if metric.unit == "Percent" else 1) * devices)
+    of_all = devices * (100 if metric.unit == "Percent" else 1)
+    return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
 
 
 def _with_unit(text: str, metric: Metric) -> Quantity:
@@ -89,13 +92,14 @@ def _with_unit(text: str, metric: Metric) -> Quantity:
     found = _FORM.fullmatch(text)
     if found is None:
         raise UnfitQuantity(f"{describe(text)} is no threshold", _allowed(metric))
-    number, unit = Fraction(found[1]), found[2]
+    number, unit = Decimal(found[1]), found[2]
     if unit == "%" and is_utilization(metric):
         if number > 100:
             raise UnfitQuantity(f"{describe(text)} is more than all of it", "write 0 % to 100 %")
-        return Quantity(_plain(number / 100), is_share=True)
+        return Quantity(_plain(_EXACT.divide(number, 100)), is_share=True)
     if unit in _TIME_UNITS and is_time(metric):
-        return Quantity(_plain(number * _TIME_UNITS[unit] / _METRIC_UNITS[metric.unit]))
+        microseconds = _EXACT.multiply(number, _TIME_UNITS[unit])
+        return Quantity(_plain(_EXACT.divide(microseconds, _METRIC_UNITS[metric.unit])))
     shown = unit if len(unit) <= _LONGEST_UNIT else f"{unit[:_LONGEST_UNIT]}…"
     message = f"{describe(text)} has the unit `{shown}`, which {metric.name} has not"
     raise UnfitQuantity(message, _allowed(metric))
@@ -109,5 +113,5 @@ def _allowed(metric: Metric) -> str:
     return "write a number without quotes and without unit"
 
 
-def _plain(number: Fraction) -> Number:
-    return number.numerator if number.denominator == 1 else float(number)
+def _plain(number: Decimal) -> Number:
+    return int(number) if number == number.to_integral_value() else float(number)
