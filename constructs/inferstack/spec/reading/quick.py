@@ -6,6 +6,7 @@ composed, when they are first asked for. Whatever is rare or wrong is left to
 that are no text or stand twice, deep or long files, numbers that do not fit, and all that is no YAML.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -16,6 +17,8 @@ from inferstack.spec.reading.tree import DEEPEST, Entries, Entry, Node, Position
 from inferstack.spec.reading.yaml12 import plain_scalar
 
 _MOST_LEVELS = 500
+# Specs have most of their keys and many of their values in common.
+_plain_scalar = lru_cache(1024)(plain_scalar)
 _MERGE = "<<"
 
 # In the place of a tag: whether the text itself says of what type the value is.
@@ -65,7 +68,7 @@ if CParser is not None:
 def _value(node: Any, level: int) -> Any:
     """The data of a composed node. Asks for what is frequent first; `match` would take half as long again."""
     if type(node) is yaml.ScalarNode:
-        return plain_scalar(node.value) if node.tag is _PLAIN else node.value
+        return _plain_scalar(node.value) if node.tag is _PLAIN else node.value
     if level > DEEPEST:
         raise _CareError
     if type(node) is yaml.MappingNode:
