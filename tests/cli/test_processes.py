@@ -113,14 +113,23 @@ def test_what_was_handed_over_in_part_counts_as_nothing() -> None:
         os.close(source)
 
 
-def test_no_process_and_no_pipe_is_left(two_cores: None) -> None:
+def test_no_process_and_no_pipe_is_left(two_cores: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def fork(fork: Callable[[], int] = os.fork) -> int:
+        made.append(fork())
+        return made[-1]
+
+    monkeypatch.setattr(os, "fork", fork)
     before = set(Path("/dev/fd").iterdir())
     mapped(with_process, range(MANY))
     with suppress(ValueError):
         mapped(refuse, range(MANY))
     assert set(Path("/dev/fd").iterdir()) == before
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert len(made) == 2
+    for process in made:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process, os.WNOHANG)
 
 
 def test_where_no_process_can_be_made_this_one_does_the_work(

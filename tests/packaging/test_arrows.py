@@ -9,15 +9,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LIBRARY, STACKS = ROOT / "constructs/inferstack", ROOT / "stacks/inferstack_stacks"
 
-PURE = frozenset({"catalog", "spec", "triton", "defaults", "resolve"})
+PURE = frozenset({"catalog", "spec", "triton", "defaults", "resolve", "once"})
 """Rooms that need neither CDK nor AWS."""
 
 MAY_IMPORT = {
     "catalog": frozenset[str](),
-    "spec": frozenset({"catalog", "defaults", "triton"}),
-    "triton": frozenset({"catalog", "spec"}),
+    "spec": frozenset({"catalog", "defaults", "triton", "once"}),
+    "triton": frozenset({"catalog", "spec", "once"}),
     "defaults": frozenset({"catalog", "spec"}),
     "resolve": PURE,
+    "once": frozenset[str](),
     "node_runtime": frozenset[str](),
     "collection": frozenset[str](),
     "review": frozenset({"catalog", "spec", "resolve"}),
@@ -76,7 +77,7 @@ def test_between_the_vocabulary_of_specs_and_their_rules_stand(room):
 @pytest.mark.parametrize("word", VOCABULARY)
 def test_the_vocabulary_of_specs_rests_on_nothing_above_it(word):
     for file in files(f"spec/{word}"):
-        assert rooms_of(imported(file)) <= {"catalog", "spec"}, file
+        assert rooms_of(imported(file)) <= {"catalog", "spec", "once"}, file
 
 
 @pytest.mark.parametrize("room", sorted(PURE | {"review", "cli"}))

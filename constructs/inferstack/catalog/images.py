@@ -6,6 +6,7 @@ see https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-doc
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -56,6 +57,7 @@ def versions(framework: str) -> tuple[str, ...]:
     return (*sorted(full, key=_natural), *sorted(short, key=_natural))
 
 
+@lru_cache(maxsize=256)
 def find(
     framework: str,
     version: str,

@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -106,7 +106,7 @@ def _copy(done: Callable[[], dict[int, list[Out]]]) -> tuple[int, int]:
     return process, source
 
 
-def _work_and_end(done: Callable[[], dict[int, list[Out]]], sink: int) -> NoReturn:
+def _work_and_end(done: Callable[[], object], sink: int) -> NoReturn:
     """What a copy does. It ends here, whatever happens: the rest of the program is the first one's."""
     try:
         import pickle  # noqa: PLC0415 - few need it
@@ -120,13 +120,13 @@ def _work_and_end(done: Callable[[], dict[int, list[Out]]], sink: int) -> NoRetu
         os._exit(0)
 
 
-def _handed_over(pipe: int) -> dict[int, list[Out]]:
+def _handed_over(pipe: int) -> dict[int, list[Any]]:
     """What a copy made; nothing where it failed or was killed."""
     import pickle  # noqa: PLC0415 - few need it
 
     with open(pipe, "rb", closefd=False) as stream:
         content = stream.read()
     with suppress(EOFError, pickle.UnpicklingError):
-        made: dict[int, list[Out]] = pickle.loads(content)
+        made: dict[int, list[Any]] = pickle.loads(content)
         return made
     return {}

@@ -10,6 +10,7 @@ from inferstack.defaults import (
     ALARM_OPERATOR,
     ALARM_PERIOD,
 )
+from inferstack.once import found_once
 from inferstack.resolve.convert import properties
 from inferstack.resolve.metric import dimensions, named_unit
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present, ref, short_hash
@@ -18,7 +19,6 @@ from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured
-from inferstack.spec.once import found_once
 from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
 from inferstack.spec.quantity import absolute_threshold
 from inferstack.spec.walk import watched_name

@@ -7,7 +7,6 @@ is read once beside the Document, for all its stages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +21,7 @@ from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
-from inferstack.spec.rules import RULES, Rule
+from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
@@ -240,18 +239,8 @@ def _ignored(spec: ModelSpec) -> frozenset[str]:
     return frozenset(entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore)
 
 
-@cache
-def _rules_for(kind: type[ModelSpec], ignored: frozenset[str]) -> tuple[Rule, ...]:
-    return tuple(
-        rule
-        for rule in RULES.values()
-        if issubclass(kind, rule.applies_to)
-        and not (rule.severity is Severity.WARNING and rule.code in ignored)
-    )
-
-
 def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
-    for rule in _rules_for(type(spec), _ignored(spec)):
+    for rule in rules_for(type(spec), _ignored(spec), document.data):
         for finding in rule.check(spec):
             at = document.position(finding.path)
             yield Problem(

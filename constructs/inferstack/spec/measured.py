@@ -6,10 +6,10 @@ import msgspec
 
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.metrics import Metric
+from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.once import found_once
 from inferstack.spec.walk import component_variants, components, every_variant, instance_types, kind_of
 
 ENDPOINT = "EndpointName"

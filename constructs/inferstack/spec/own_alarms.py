@@ -6,12 +6,12 @@ import msgspec
 
 from inferstack.catalog.metrics import Metric
 from inferstack.defaults import ALARM_PERIOD, DEFAULT_ALARMS, DefaultAlarm
+from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import COMPONENT, VARIANT, Measured, measured, published
-from inferstack.spec.once import found_once
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.taken_memory import takes_gpu_memory
 from inferstack.spec.walk import components, kind_of, watched_name

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.lock.urls import location_of
-from inferstack.spec.once import found_once
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS, is_triton

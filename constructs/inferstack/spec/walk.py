@@ -11,6 +11,7 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.metrics import Kind
+from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
@@ -22,7 +23,6 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
-from inferstack.spec.once import answered_once, found_once
 from inferstack.spec.problem import SpecPath
 
 VariantsSpec = ModelBackedSpec | InferenceComponentsSpec

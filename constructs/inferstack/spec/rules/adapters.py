@@ -31,7 +31,13 @@ def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, Co
             yield (*path, "specification"), name, it, it.base_inference_component_name
 
 
-@error("IS430", "The base of an adapter is a component of the spec.", _SPECIFICATION, InferenceComponentsSpec)
+@error(
+    "IS430",
+    "The base of an adapter is a component of the spec.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
 def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """The adapter is made after its base."""
     known = list(spec.inference_components)
@@ -41,7 +47,13 @@ def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield unknown_name((*path, "base_inference_component_name"), "inference component", base, others)
 
 
-@error("IS431", "The base of an adapter is no adapter itself.", _SPECIFICATION, InferenceComponentsSpec)
+@error(
+    "IS431",
+    "The base of an adapter is no adapter itself.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
 def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Nor is it the adapter."""
     adapters = {name for _, name, _, _ in _adapters(spec)}
@@ -60,6 +72,7 @@ def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     "An adapter uses its base's resources and reserves none.",
     _SPECIFICATION,
     InferenceComponentsSpec,
+    about="base_inference_component_name",
 )
 def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """SageMaker wants the block left out."""
@@ -76,6 +89,7 @@ def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]
     "An adapter consists of an `artifact_url` and brings no image, model or Triton repository.",
     _SPECIFICATION,
     InferenceComponentsSpec,
+    about="base_inference_component_name",
 )
 def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """It is loaded by its base's container."""
@@ -102,7 +116,13 @@ def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS434", "An adapter runs on the variant of its base.", _SPECIFICATION, InferenceComponentsSpec)
+@error(
+    "IS434",
+    "An adapter runs on the variant of its base.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
 def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """It has no instances of its own."""
     for path, name, _, base in _adapters(spec):
@@ -117,6 +137,7 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]
     "The base of an adapter runs in a container that can load adapters.",
     _SPECIFICATION,
     InferenceComponentsSpec,
+    about="base_inference_component_name",
 )
 def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """What loads an adapter is the base's container; Triton's front end knows no request for it."""

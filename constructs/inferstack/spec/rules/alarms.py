@@ -43,7 +43,7 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     return [it for it in found if level is None or it.dimensions == level]
 
 
-@error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec)
+@error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec, about="rules")
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """For any kind of endpoint; IS801 looks at this one."""
     for path, _, name in _on_sagemaker(spec):
@@ -53,7 +53,13 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
-@error("IS801", "The metric of an alarm is published for what the alarm watches.", _METRICS, ModelSpec)
+@error(
+    "IS801",
+    "The metric of an alarm is published for what the alarm watches.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm without data never goes off."""
     for path, rule, name in _on_sagemaker(spec):
@@ -68,7 +74,13 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
 
 
-@error("IS802", "An alarm watches a variant or a component that the spec has.", _METRICS, ModelSpec)
+@error(
+    "IS802",
+    "An alarm watches a variant or a component that the spec has.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
 def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
     """By name."""
     of_variants = [variant.variant_name for _, variant in variants(spec)]
@@ -87,6 +99,7 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
     "A threshold fits its metric: times carry a unit, shares a `%`, counts neither.",
     _METRICS,
     ModelSpec,
+    about="rules",
 )
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch counts latencies in microseconds, which nobody means by 500."""
@@ -94,7 +107,7 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
         yield from unfit_threshold(path, rule.threshold, _metrics(spec, rule))
 
 
-@warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec)
+@warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec, about="rules")
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
     for path, rule in alarm_rules(spec):
@@ -106,7 +119,11 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS805", "A bare threshold of a utilization that sums over devices counts them all.", _METRICS, ModelSpec
+    "IS805",
+    "A bare threshold of a utilization that sums over devices counts them all.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
 )
 def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """90 on four GPUs is 22.5 % of them."""
@@ -124,7 +141,13 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
                 )
 
 
-@warning("IS816", "The threshold of a utilization is in percent, no share of one.", _METRICS, ModelSpec)
+@warning(
+    "IS816",
+    "The threshold of a utilization is in percent, no share of one.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
 def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm below 0.5 % finds what is idle; one above it goes off at the first request."""
     for path, rule in alarm_rules(spec):
@@ -146,7 +169,13 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
     )
 
 
-@error("IS806", "An alarm needs no more breaching data points than it looks at.", _ALARM, ModelSpec)
+@error(
+    "IS806",
+    "An alarm needs no more breaching data points than it looks at.",
+    _ALARM,
+    ModelSpec,
+    about="rules",
+)
 def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
     """M out of N."""
     for path, rule in alarm_rules(spec):
@@ -165,6 +194,7 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
     "A period is 10, 20 or 30 seconds or a multiple of 60.",
     _ALARM,
     ModelSpec,
+    about=("rules", "step_policies"),
 )
 def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds."""
@@ -191,6 +221,7 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
     "An alarm looks back a day at most, or a week with periods of an hour or more.",
     _ALARM,
     ModelSpec,
+    about=("rules", "step_policies"),
 )
 def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
     """Period times evaluation periods."""
@@ -203,7 +234,13 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(where, message, f"at most {most} s together are possible")
 
 
-@warning("IS809", "SageMaker publishes its metrics once a minute.", _ALARM, ModelSpec)
+@warning(
+    "IS809",
+    "SageMaker publishes its metrics once a minute.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
     """Between the minutes a shorter period finds nothing, unless metrics come more often by request."""
     config = None if spec.endpoint_config is None else spec.endpoint_config.metrics_config
@@ -222,7 +259,13 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@warning("IS810", "An alarm tells a topic in its own region.", _ACTIONS, ModelSpec)
+@warning(
+    "IS810",
+    "An alarm tells a topic in its own region.",
+    _ACTIONS,
+    ModelSpec,
+    about=("actions", "ok_actions", "insufficient_data_actions"),
+)
 def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch refuses topics of other regions."""
     region = None if spec.env is None else spec.env.region
@@ -244,7 +287,13 @@ _OF_A_BAND = (
 )
 
 
-@error("IS811", "An alarm compares with its threshold, and not with a band.", _ALARM, ModelSpec)
+@error(
+    "IS811",
+    "An alarm compares with its threshold, and not with a band.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
     """Anomaly detection has a band instead of a threshold, for which the format has no place."""
     for path, rule, _ in watching(spec):

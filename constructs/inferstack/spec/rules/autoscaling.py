@@ -34,7 +34,7 @@ _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoi
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
 
 
-@error("IS500", "The least capacity is not above the most.", _TARGET, ModelSpec)
+@error("IS500", "The least capacity is not above the most.", _TARGET, ModelSpec, about="autoscaling")
 def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
     """In instances, copies or provisioned places."""
     for it in scaled_parts(spec):
@@ -51,6 +51,7 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
     "Only asynchronous endpoints and inference components scale down to nothing.",
     _SCALING,
     ModelSpec,
+    about="autoscaling",
 )
 def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
     """Everything else keeps one; nothing goes below zero."""
@@ -64,7 +65,11 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS502", "Top-level `autoscaling` is for a spec with one variant.", "inferstack's spec format", ModelSpec
+    "IS502",
+    "Top-level `autoscaling` is for a spec with one variant.",
+    "inferstack's spec format",
+    ModelSpec,
+    about="autoscaling",
 )
 def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise it would not be clear which one it means."""
@@ -73,7 +78,13 @@ def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("autoscaling",), message, "move it into the variant that it is for")
 
 
-@error("IS503", "A variant scales by one `autoscaling` block.", "inferstack's spec format", ModelSpec)
+@error(
+    "IS503",
+    "A variant scales by one `autoscaling` block.",
+    "inferstack's spec format",
+    ModelSpec,
+    about="autoscaling",
+)
 def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Either at the top or in the variant."""
     seen = [variant for _, variant, _ in variant_scalings(spec)]
@@ -82,7 +93,7 @@ def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(path, "the variant's scaling stands here and at the top", "keep one of them")
 
 
-@warning("IS504", "What scales starts within its limits.", _SCALING, ModelSpec)
+@warning("IS504", "What scales starts within its limits.", _SCALING, ModelSpec, about="autoscaling")
 def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
     """Scaling corrects it right after the deployment."""
     for it in scaled_parts(spec):
@@ -96,7 +107,7 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@warning("IS505", "What scales has a policy or a schedule.", _SCALING, ModelSpec)
+@warning("IS505", "What scales has a policy or a schedule.", _SCALING, ModelSpec, about="autoscaling")
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Without a policy of either sort and without a schedule nothing ever changes."""
     for it in scaled_parts(spec):
@@ -110,7 +121,7 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec)
+@error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec, about="autoscaling")
 def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
     """A second policy with the same name would replace the first."""
     for it in scaled_parts(spec):
@@ -131,7 +142,7 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
             seen.setdefault(folded(name), f"`{name}`")
 
 
-@error("IS507", "A cooldown is not negative.", _TRACKING, ModelSpec)
+@error("IS507", "A cooldown is not negative.", _TRACKING, ModelSpec, about="autoscaling")
 def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds; 0 is an answer."""
     for path, _, policy in policies(spec):
@@ -146,7 +157,13 @@ def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
         yield Finding(path, f"`{path[-1]}` is {seconds}", "write 0 or more seconds")
 
 
-@warning("IS520", "The instances of a fleet are counted by one mechanism.", _MANAGED, InferenceComponentsSpec)
+@warning(
+    "IS520",
+    "The instances of a fleet are counted by one mechanism.",
+    _MANAGED,
+    InferenceComponentsSpec,
+    about="managed_instance_scaling",
+)
 def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Managed scaling follows the copies, Application Auto Scaling its policies: they undo one another."""
     for path, variant, _ in variant_scalings(spec):
@@ -161,6 +178,7 @@ def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     "Provisioned concurrency scales from a number, by its own utilization, within `max_concurrency`.",
     _SERVERLESS,
     ModelSpec,
+    about="serverless_config",
 )
 def serverless_scaling(spec: ModelSpec) -> Iterator[Finding]:
     """On-demand serverless scales by itself."""

@@ -22,7 +22,11 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule as the catalogue shows it. ``source`` is the page or report that it rests on."""
+    """A rule as the catalogue shows it. ``source`` is the page or report that it rests on.
+
+    ``about`` are keys: a spec that has none of them anywhere cannot break the rule. Without any, it is about
+    every spec.
+    """
 
     code: str
     severity: Severity
@@ -30,6 +34,7 @@ class Rule(msgspec.Struct, frozen=True):
     source: str
     applies_to: type[ModelSpec]
     check: Callable[[Any], Iterator[Finding]]
+    about: frozenset[str]
 
 
 RULES: dict[str, Rule] = {}
@@ -39,23 +44,33 @@ S = TypeVar("S", bound=ModelSpec)
 Check = Callable[[S], Iterator[Finding]]
 
 
-def error(code: str, sentence: str, source: str, on: type[S]) -> Callable[[Check[S]], Check[S]]:
+Keys = str | tuple[str, ...]
+"""A key of the spec format, or several."""
+
+
+def error(
+    code: str, sentence: str, source: str, on: type[S], about: Keys = ()
+) -> Callable[[Check[S]], Check[S]]:
     """Registers a rule that AWS enforces: breaking it stops synthesis."""
-    return _register(code, Severity.ERROR, sentence, source, on)
+    return _register(code, Severity.ERROR, sentence, source, on, about)
 
 
-def warning(code: str, sentence: str, source: str, on: type[S]) -> Callable[[Check[S]], Check[S]]:
+def warning(
+    code: str, sentence: str, source: str, on: type[S], about: Keys = ()
+) -> Callable[[Check[S]], Check[S]]:
     """Registers advice, or a fact that AWS does not confirm; a spec can ignore it."""
-    return _register(code, Severity.WARNING, sentence, source, on)
+    return _register(code, Severity.WARNING, sentence, source, on, about)
 
 
 def _register(
-    code: str, severity: Severity, sentence: str, source: str, on: type[S]
+    code: str, severity: Severity, sentence: str, source: str, on: type[S], about: Keys
 ) -> Callable[[Check[S]], Check[S]]:
+    keys = frozenset((about,) if isinstance(about, str) else about)
+
     def register(check: Check[S]) -> Check[S]:
         if code in RULES:
             raise ValueError(f"{code} is taken by {RULES[code].check.__name__}")
-        RULES[code] = Rule(code, severity, sentence, source, on, check)
+        RULES[code] = Rule(code, severity, sentence, source, on, check, keys)
         return check
 
     return register

@@ -152,6 +152,7 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
     "A component's largest number of copies fits on the largest fleet.",
     _SCALING,
     InferenceComponentsSpec,
+    about="autoscaling",
 )
 def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Each by itself, by accelerators: copies beyond the fleet can never start."""

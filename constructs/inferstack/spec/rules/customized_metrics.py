@@ -17,7 +17,13 @@ _QUERY = (
 _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
 
 
-@error("IS518", "A policy holds one metric at its target: SageMaker's, or another.", _TRACKING, ModelSpec)
+@error(
+    "IS518",
+    "A policy holds one metric at its target: SageMaker's, or another.",
+    _TRACKING,
+    ModelSpec,
+    about="policies",
+)
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     """`metric` for those that AWS has a name for."""
     for path, _, policy in policies(spec):
@@ -30,7 +36,13 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "metric"), message, "keep one of them")
 
 
-@error("IS519", "A metric of your own is one metric, or an expression over several.", _CUSTOMIZED, ModelSpec)
+@error(
+    "IS519",
+    "A metric of your own is one metric, or an expression over several.",
+    _CUSTOMIZED,
+    ModelSpec,
+    about="customized_metric_specification",
+)
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """Of several, exactly one is held at the target."""
     for path, _, policy in policies(spec):

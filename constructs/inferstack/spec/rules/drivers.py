@@ -74,6 +74,7 @@ def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
     "The host's NVIDIA driver is not of a later generation than the CUDA of the image.",
     "user reports",
     ModelSpec,
+    about="inference_ami_version",
 )
 def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
     """Reported: images with CUDA 12.9 never come up on the AMI for CUDA 13."""

@@ -48,7 +48,13 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
             yield _Variable((*placed.path, "environment", key), key, value, _bounds(placed))
 
 
-@error("IS210", "Names of environment variables are letters, digits and underscores.", _CONTAINER, ModelSpec)
+@error(
+    "IS210",
+    "Names of environment variables are letters, digits and underscores.",
+    _CONTAINER,
+    ModelSpec,
+    about="environment",
+)
 def variable_names(spec: ModelSpec) -> Iterator[Finding]:
     """The pattern is CloudFormation's."""
     for variable in _variables(spec):
@@ -66,6 +72,7 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
     "The value of an environment variable is not longer than SageMaker allows.",
     _CONTAINER,
     ModelSpec,
+    about="environment",
 )
 def variable_values(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
@@ -81,7 +88,11 @@ def variable_values(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS212", "Names and values of a container's environment fit into 32 KB together.", _CONTAINER, ModelSpec
+    "IS212",
+    "Names and values of a container's environment fit into 32 KB together.",
+    _CONTAINER,
+    ModelSpec,
+    about="environment",
 )
 def environment_size(spec: ModelSpec) -> Iterator[Finding]:
     """Counted in bytes, as the API does."""
@@ -102,6 +113,7 @@ def environment_size(spec: ModelSpec) -> Iterator[Finding]:
     "A container has at most as many environment variables as SageMaker allows.",
     _CONTAINER,
     ModelSpec,
+    about="environment",
 )
 def environment_count(spec: ModelSpec) -> Iterator[Finding]:
     """A component's container may have far fewer than a model's."""
@@ -112,7 +124,7 @@ def environment_count(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
 
 
-@error("IS220", "A resource has at most as many tags as AWS allows.", _TAGS, ModelSpec)
+@error("IS220", "A resource has at most as many tags as AWS allows.", _TAGS, ModelSpec, about="tags")
 def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     count, most = (
@@ -123,7 +135,7 @@ def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
 
 
-@error("IS221", "No tag's key begins with `aws:`, which AWS keeps to itself.", _TAGS, ModelSpec)
+@error("IS221", "No tag's key begins with `aws:`, which AWS keeps to itself.", _TAGS, ModelSpec, about="tags")
 def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
     """In any case, as AWS compares."""
     for key in spec.tags or {}:
@@ -135,7 +147,9 @@ def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS222", "Keys and values of tags have only characters that AWS allows.", _TAGS, ModelSpec)
+@error(
+    "IS222", "Keys and values of tags have only characters that AWS allows.", _TAGS, ModelSpec, about="tags"
+)
 def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
     """The pattern is CloudFormation's."""
     tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
@@ -147,7 +161,13 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
 
 
-@error("IS223", "Keys of tags differ in more than case where a role is made.", _ROLE_TAGS, ModelSpec)
+@error(
+    "IS223",
+    "Keys of tags differ in more than case where a role is made.",
+    _ROLE_TAGS,
+    ModelSpec,
+    about="tags",
+)
 def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
     """IAM compares keys without regard to case; the other services do not."""
     if isinstance(spec.execution_role, str):
@@ -160,7 +180,9 @@ def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
         first.setdefault(key.casefold(), key)
 
 
-@error("IS224", "A tag has a value where a resource needs one.", _CLOUDFORMATION_TAGS, ModelSpec)
+@error(
+    "IS224", "A tag has a value where a resource needs one.", _CLOUDFORMATION_TAGS, ModelSpec, about="tags"
+)
 def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     strict = [
@@ -187,7 +209,13 @@ def _made(spec: ModelSpec) -> Iterator[str]:
         yield "AWS::CloudWatch::Dashboard"
 
 
-@error("IS217", "An environment is not taken for one of CloudFormation's functions.", _REF, ModelSpec)
+@error(
+    "IS217",
+    "An environment is not taken for one of CloudFormation's functions.",
+    _REF,
+    ModelSpec,
+    about="environment",
+)
 def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
     """A mapping whose only key is `Ref` is a reference, wherever it stands in a template."""
     for placed in containers(spec):

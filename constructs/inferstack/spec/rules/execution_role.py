@@ -18,7 +18,11 @@ _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
 
 
 @warning(
-    "IS820", "A statement names its actions and resources, without `*` for all of them.", _LEAST, ModelSpec
+    "IS820",
+    "A statement names its actions and resources, without `*` for all of them.",
+    _LEAST,
+    ModelSpec,
+    about="statements",
 )
 def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
     """A `*` inside an ARN or after a verb is another matter."""
@@ -33,7 +37,13 @@ def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
                     )
 
 
-@warning("IS821", "A role does without policies that allow everything.", _MANAGED, ModelSpec)
+@warning(
+    "IS821",
+    "A role does without policies that allow everything.",
+    _MANAGED,
+    ModelSpec,
+    about="managed_policy_arns",
+)
 def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
     """The role has what the spec needs already."""
     role = spec.execution_role
@@ -47,7 +57,13 @@ def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS822", "A statement allows something: it has actions and resources.", _LEAST, ModelSpec)
+@error(
+    "IS822",
+    "A statement allows something: it has actions and resources.",
+    _LEAST,
+    ModelSpec,
+    about="statements",
+)
 def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
     """IAM refuses an empty list."""
     role = spec.execution_role
@@ -61,7 +77,11 @@ def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS823", "The role of an asynchronous endpoint can read the requests, which lie in S3.", _ASYNC, ModelSpec
+    "IS823",
+    "The role of an asynchronous endpoint can read the requests, which lie in S3.",
+    _ASYNC,
+    ModelSpec,
+    about="async_inference_config",
 )
 def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
     """Where they lie, each request says; no block of a spec does."""
@@ -106,7 +126,13 @@ def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
         yield ("execution_role", "statements", index), statement
 
 
-@warning("IS824", "A role has no more managed policies than AWS allows by default.", _QUOTAS, ModelSpec)
+@warning(
+    "IS824",
+    "A role has no more managed policies than AWS allows by default.",
+    _QUOTAS,
+    ModelSpec,
+    about="managed_policy_arns",
+)
 def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
     """The quota can be raised; one policy is made here, and two are there while one replaces the other."""
     role = spec.execution_role
@@ -120,7 +146,7 @@ def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("execution_role", "managed_policy_arns"), message, fix)
 
 
-@error("IS825", "Statements have names of their own.", _SID, ModelSpec)
+@error("IS825", "Statements have names of their own.", _SID, ModelSpec, about="statements")
 def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
     """Among themselves and from those that are made: all of them are in one policy."""
     seen: set[str] = set()
@@ -133,7 +159,7 @@ def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
             seen.add(sid)
 
 
-@error("IS826", "The operator of a condition is one that IAM has.", _OPERATORS, ModelSpec)
+@error("IS826", "The operator of a condition is one that IAM has.", _OPERATORS, ModelSpec, about="statements")
 def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
     """With or without `ForAllValues:` or `ForAnyValue:` in front and `IfExists` behind."""
     for path, statement in _statements(spec):

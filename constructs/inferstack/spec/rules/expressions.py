@@ -27,7 +27,9 @@ _WORDS = frozenset(
 """CloudWatch's own words, which it writes in capitals."""
 
 
-@warning("IS817", "An expression computes with metrics that stand beside it.", _MATH, ModelSpec)
+@warning(
+    "IS817", "An expression computes with metrics that stand beside it.", _MATH, ModelSpec, about="metrics"
+)
 def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
     """By their ids. What CloudWatch says of another name is not documented."""
     for path, queries in _queries(spec):
@@ -42,7 +44,11 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS818", "An id of a metric is a small letter, then letters, digits and underscores.", _QUERY, ModelSpec
+    "IS818",
+    "An id of a metric is a small letter, then letters, digits and underscores.",
+    _QUERY,
+    ModelSpec,
+    about="metrics",
 )
 def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch answers no more than that the list of metrics is invalid."""

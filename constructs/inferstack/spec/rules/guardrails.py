@@ -62,7 +62,13 @@ def _component_policies(
             yield where, component.deployment_config.rolling_update_policy, copies
 
 
-@error("IS610", "An update follows one policy: blue/green or rolling.", _GUARDRAILS, ModelSpec)
+@error(
+    "IS610",
+    "An update follows one policy: blue/green or rolling.",
+    _GUARDRAILS,
+    ModelSpec,
+    about="deployment_config",
+)
 def one_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Neither means blue/green, all at once."""
     config = _config(spec)
@@ -73,7 +79,9 @@ def one_policy(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(_ROLL, message, "keep one of them")
 
 
-@error("IS611", "The size of a traffic shift goes with its type.", _ROUTING, ModelSpec)
+@error(
+    "IS611", "The size of a traffic shift goes with its type.", _ROUTING, ModelSpec, about="deployment_config"
+)
 def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
     """`CANARY` needs `canary_size`, `LINEAR` `linear_step_size`, `ALL_AT_ONCE` neither."""
     for policy in _blue_green(spec):
@@ -91,7 +99,13 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
                 )
 
 
-@error("IS612", "A traffic shift says how long to wait after a step.", _ROUTING, ModelSpec)
+@error(
+    "IS612",
+    "A traffic shift says how long to wait after a step.",
+    _ROUTING,
+    ModelSpec,
+    about="deployment_config",
+)
 def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
     """The API asks for it whatever the type; 0 is an answer."""
     for policy in _blue_green(spec):
@@ -102,7 +116,13 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(_ROUTE, f"{routing.type} does not say how long to wait", fix)
 
 
-@error("IS613", "A canary is at most half of the fleet, a linear step 10 to 50 %.", _ROUTING, ModelSpec)
+@error(
+    "IS613",
+    "A canary is at most half of the fleet, a linear step 10 to 50 %.",
+    _ROUTING,
+    ModelSpec,
+    about="deployment_config",
+)
 def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
     """Percentages; counts of instances are looked at by IS616."""
     for policy in _blue_green(spec):
@@ -111,7 +131,13 @@ def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
         yield from _percent((*_ROUTE, "linear_step_size"), routing.linear_step_size, _LINEAR)
 
 
-@error("IS614", "A batch of a rolling update is 5 to 50 % of the fleet.", _ROLLING, ModelSpec)
+@error(
+    "IS614",
+    "A batch of a rolling update is 5 to 50 % of the fleet.",
+    _ROLLING,
+    ModelSpec,
+    about="deployment_config",
+)
 def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
     """A rollback may go in one batch of all."""
     for policy in _rolling(spec):
@@ -125,6 +151,7 @@ def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
     "A batch of a component's update is 5 to 50 % of its copies.",
     _COMPONENT,
     InferenceComponentsSpec,
+    about="deployment_config",
 )
 def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """A rollback may go in one batch of all."""
@@ -141,7 +168,13 @@ def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iter
         yield Finding((*path, "value"), message, f"allowed: {bounds[0]} to {bounds[1]}")
 
 
-@warning("IS616", "A step counted in instances is at most half of the fleet.", _ROUTING, ModelSpec)
+@warning(
+    "IS616",
+    "A step counted in instances is at most half of the fleet.",
+    _ROUTING,
+    ModelSpec,
+    about="deployment_config",
+)
 def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
     """Of the fleet as it starts; scaling may have made it larger by the time of an update."""
     counts = [it.initial_instance_count for _, it in variants(spec) if it.initial_instance_count is not None]
@@ -163,7 +196,13 @@ def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
         yield (*_ROLL, "maximum_batch_size"), rolling.maximum_batch_size
 
 
-@error("IS617", "An update may take longer than its waits together.", _BLUE_GREEN, ModelSpec)
+@error(
+    "IS617",
+    "An update may take longer than its waits together.",
+    _BLUE_GREEN,
+    ModelSpec,
+    about="deployment_config",
+)
 def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise every update times out and rolls back."""
     count = min((it.initial_instance_count or 1 for _, it in variants(spec)), default=1)
@@ -180,6 +219,7 @@ def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
     "A component's update may take longer than its waits together.",
     _COMPONENT,
     InferenceComponentsSpec,
+    about="deployment_config",
 )
 def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Otherwise every update times out and rolls back."""
@@ -210,7 +250,13 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Findin
         )
 
 
-@error("IS620", "A rolling update is for one variant on instances.", _EXCLUSIONS, ModelSpec)
+@error(
+    "IS620",
+    "A rolling update is for one variant on instances.",
+    _EXCLUSIONS,
+    ModelSpec,
+    about="deployment_config",
+)
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Neither for several variants nor for serverless."""
     found = [variant for _, variant in variants(spec)]
@@ -224,7 +270,9 @@ def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@warning("IS621", "Guardrails do not work on inf1 instances.", _EXCLUSIONS, ModelSpec)
+@warning(
+    "IS621", "Guardrails do not work on inf1 instances.", _EXCLUSIONS, ModelSpec, about="deployment_config"
+)
 def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker falls back to all at once, without a word."""
     known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
@@ -234,7 +282,13 @@ def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
         )
 
 
-@warning("IS622", "Roll-back alarms are not the same alarm twice.", _GUARDRAILS, ModelSpec)
+@warning(
+    "IS622",
+    "Roll-back alarms are not the same alarm twice.",
+    _GUARDRAILS,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
 def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Finding]:
     """One of 1 to 10 places is wasted."""
     for path, rollback, _ in rollbacks(spec):

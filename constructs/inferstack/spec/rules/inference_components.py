@@ -39,6 +39,7 @@ _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
     "A variant for inference components has no model, weight or serverless setting.",
     _COMPONENTS,
     InferenceComponentsSpec,
+    about=("model_name", "initial_variant_weight", "serverless_config"),
 )
 def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """The components bring the models, and requests name a component."""
@@ -48,7 +49,13 @@ def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 yield Finding((*path, key), f"`{key}` does not go with inference components", "remove it")
 
 
-@error("IS401", "`managed_instance_scaling` is for endpoints of inference components.", _SCALING, ModelSpec)
+@error(
+    "IS401",
+    "`managed_instance_scaling` is for endpoints of inference components.",
+    _SCALING,
+    ModelSpec,
+    about="managed_instance_scaling",
+)
 def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
     """Elsewhere Application Auto Scaling counts the instances."""
     for path, variant in variants(spec):
@@ -57,7 +64,13 @@ def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
 
 
-@error("IS402", "Managed scaling's minimum is not above its maximum.", _SCALING, InferenceComponentsSpec)
+@error(
+    "IS402",
+    "Managed scaling's minimum is not above its maximum.",
+    _SCALING,
+    InferenceComponentsSpec,
+    about="managed_instance_scaling",
+)
 def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Both in instances."""
     for path, scaling, _ in _managed(spec):
@@ -74,6 +87,7 @@ def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Findi
     "A fleet starts with as many instances as managed scaling allows.",
     _SCALING,
     InferenceComponentsSpec,
+    about="managed_instance_scaling",
 )
 def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """A minimum of 0 still starts with an instance or more."""
@@ -155,7 +169,13 @@ def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 )
 
 
-@error("IS407", "A component starts with one copy or more.", _RUNTIME, InferenceComponentsSpec)
+@error(
+    "IS407",
+    "A component starts with one copy or more.",
+    _RUNTIME,
+    InferenceComponentsSpec,
+    about="runtime_config",
+)
 def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Scaling may go down to none later; creating with none is refused."""
     for path, _, component in components(spec):
@@ -167,7 +187,11 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS440", "Specifications of a component differ in their instance type.", _CREATE, InferenceComponentsSpec
+    "IS440",
+    "Specifications of a component differ in their instance type.",
+    _CREATE,
+    InferenceComponentsSpec,
+    about="specifications",
 )
 def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """One for each type."""
@@ -180,7 +204,13 @@ def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 yield Finding(where, f"two specifications are for {name}", "keep one for each instance type")
 
 
-@error("IS441", "Each specification is for an instance type of the variant.", _POOLS, InferenceComponentsSpec)
+@error(
+    "IS441",
+    "Each specification is for an instance type of the variant.",
+    _POOLS,
+    InferenceComponentsSpec,
+    about="specifications",
+)
 def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Another type never appears in the fleet."""
     for path, _, component in components(spec):

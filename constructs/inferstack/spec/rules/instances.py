@@ -32,7 +32,13 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(path, "the variant has no `instance_type`", fix)
 
 
-@error("IS261", "`instance_pools` stands in the place of `instance_type`.", _POOLS, ModelSpec)
+@error(
+    "IS261",
+    "`instance_pools` stands in the place of `instance_type`.",
+    _POOLS,
+    ModelSpec,
+    about="instance_pools",
+)
 def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Finding]:
     """Not both."""
     for path, variant in every_variant(spec):
@@ -53,7 +59,13 @@ def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(path, "the variant has no `initial_instance_count`", "add it: 1 or more")
 
 
-@error("IS263", "An instance with its own NVMe disk takes no volume.", _STORAGE, ModelSpec)
+@error(
+    "IS263",
+    "An instance with its own NVMe disk takes no volume.",
+    _STORAGE,
+    ModelSpec,
+    about="volume_size_in_gb",
+)
 def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker keeps model files on the instance's disk there."""
     for path, variant in every_variant(spec):
@@ -68,7 +80,13 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS264", "`inference_ami_version` fits the instance's accelerator.", _VARIANT, ModelSpec)
+@error(
+    "IS264",
+    "`inference_ami_version` fits the instance's accelerator.",
+    _VARIANT,
+    ModelSpec,
+    about="inference_ami_version",
+)
 def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
     """An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's."""
     for path, variant in every_variant(spec):
@@ -82,7 +100,9 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
                 )
 
 
-@error("IS265", "Instance pools differ in instance type and priority.", _POOLS, ModelSpec)
+@error(
+    "IS265", "Instance pools differ in instance type and priority.", _POOLS, ModelSpec, about="instance_pools"
+)
 def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
     """The order in which pools are tried follows from the priorities."""
     for path, variant in every_variant(spec):
@@ -99,7 +119,13 @@ def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
                     )
 
 
-@error("IS266", "Settings for a routing strategy go with that strategy.", _ROUTING, ModelSpec)
+@error(
+    "IS266",
+    "Settings for a routing strategy go with that strategy.",
+    _ROUTING,
+    ModelSpec,
+    about="routing_config",
+)
 def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
     """`prefix_aware_routing_config` means nothing to the others."""
     for path, variant in every_variant(spec):
@@ -114,7 +140,7 @@ def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(where, message, "write `routing_strategy: PREFIX_AWARE`, or remove the settings")
 
 
-@error("IS267", "A routing configuration names a strategy.", _ROUTING, ModelSpec)
+@error("IS267", "A routing configuration names a strategy.", _ROUTING, ModelSpec, about="routing_config")
 def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
     """The API demands it."""
     strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
@@ -125,7 +151,11 @@ def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS268", "A KMS key encrypts the volume of an instance, never its own NVMe disk.", _CONFIG, ModelSpec
+    "IS268",
+    "A KMS key encrypts the volume of an instance, never its own NVMe disk.",
+    _CONFIG,
+    ModelSpec,
+    about="kms_key_id",
 )
 def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
     """The hardware encrypts such a disk with a key of its own."""
@@ -139,7 +169,13 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding(("endpoint_config", "kms_key_id"), message, fix)
 
 
-@error("IS269", "Traffic has somewhere to go: not every variant has the weight 0.", _VARIANT, ModelSpec)
+@error(
+    "IS269",
+    "Traffic has somewhere to go: not every variant has the weight 0.",
+    _VARIANT,
+    ModelSpec,
+    about="initial_variant_weight",
+)
 def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Finding]:
     """A variant without weight counts 1."""
     found = list(variants(spec))

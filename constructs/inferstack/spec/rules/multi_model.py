@@ -43,7 +43,13 @@ def archives_lie_under_a_prefix(spec: MultiModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS301", "A multi-model endpoint does not take `model_data_source`.", _CONTAINER, MultiModelSpec)
+@error(
+    "IS301",
+    "A multi-model endpoint does not take `model_data_source`.",
+    _CONTAINER,
+    MultiModelSpec,
+    about="model_data_source",
+)
 def no_data_source(spec: MultiModelSpec) -> Iterator[Finding]:
     """Only archives can be loaded on request."""
     for path, _, model in models(spec):
@@ -54,7 +60,13 @@ def no_data_source(spec: MultiModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS302", "A multi-model endpoint is not serverless.", _SERVERLESS, MultiModelSpec)
+@error(
+    "IS302",
+    "A multi-model endpoint is not serverless.",
+    _SERVERLESS,
+    MultiModelSpec,
+    about="serverless_config",
+)
 def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
     for path, variant in variants(spec):
@@ -136,7 +148,13 @@ def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS307", "`multi_model_config` is for multi-model endpoints.", _CONTAINER, ModelBackedSpec)
+@error(
+    "IS307",
+    "`multi_model_config` is for multi-model endpoints.",
+    _CONTAINER,
+    ModelBackedSpec,
+    about="multi_model_config",
+)
 def caching_only_for_multi_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Elsewhere there is nothing to cache."""
     for path, _, model in models(spec):
@@ -154,6 +172,7 @@ def caching_only_for_multi_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     "AWS does not document multi-model endpoints that are asynchronous.",
     _MULTI_MODEL,
     MultiModelSpec,
+    about="async_inference_config",
 )
 def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
     """`TargetModel` is no parameter of an asynchronous request."""
@@ -169,6 +188,7 @@ def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
     "AWS documents instance pools for single models and inference components.",
     _POOLS,
     MultiModelSpec,
+    about="instance_pools",
 )
 def no_instance_pools(spec: MultiModelSpec) -> Iterator[Finding]:
     """Multi-model endpoints are not among them."""

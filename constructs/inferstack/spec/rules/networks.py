@@ -14,7 +14,13 @@ _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
 
 
-@warning("IS249", "Security groups and subnets are named by their IDs: `sg-…`, `subnet-…`.", _VPC, ModelSpec)
+@warning(
+    "IS249",
+    "Security groups and subnets are named by their IDs: `sg-…`, `subnet-…`.",
+    _VPC,
+    ModelSpec,
+    about="vpc_config",
+)
 def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Finding]:
     """The API's own pattern lets their names pass, and a deployment does not find them."""
     for path, network in _networks(spec):

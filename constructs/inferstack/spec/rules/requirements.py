@@ -74,7 +74,11 @@ def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS411", "A copy's maximum of memory is not below its minimum.", _REQUIREMENTS, InferenceComponentsSpec
+    "IS411",
+    "A copy's maximum of memory is not below its minimum.",
+    _REQUIREMENTS,
+    InferenceComponentsSpec,
+    about="compute_resource_requirements",
 )
 def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Both in MB of the host's memory."""
@@ -96,7 +100,11 @@ def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS412", "A copy needs no more accelerators than an instance has.", _REQUIREMENTS, InferenceComponentsSpec
+    "IS412",
+    "A copy needs no more accelerators than an instance has.",
+    _REQUIREMENTS,
+    InferenceComponentsSpec,
+    about="compute_resource_requirements",
 )
 def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """A copy never spans instances."""
@@ -113,7 +121,13 @@ def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield Finding((*it.path, "number_of_accelerator_devices_required"), message, fix)
 
 
-@error("IS413", "A copy needs no more vCPUs than an instance has.", _REQUIREMENTS, InferenceComponentsSpec)
+@error(
+    "IS413",
+    "A copy needs no more vCPUs than an instance has.",
+    _REQUIREMENTS,
+    InferenceComponentsSpec,
+    about="compute_resource_requirements",
+)
 def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """A copy never spans instances."""
     for it in _placements(spec):
@@ -127,7 +141,13 @@ def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS414", "A copy needs no more memory than an instance has.", _REQUIREMENTS, InferenceComponentsSpec)
+@error(
+    "IS414",
+    "A copy needs no more memory than an instance has.",
+    _REQUIREMENTS,
+    InferenceComponentsSpec,
+    about="compute_resource_requirements",
+)
 def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """The host's memory, not the GPU's."""
     for it in _placements(spec):
@@ -141,7 +161,13 @@ def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             )
 
 
-@warning("IS415", "A copy leaves memory for the host itself.", "user reports", InferenceComponentsSpec)
+@warning(
+    "IS415",
+    "A copy leaves memory for the host itself.",
+    "user reports",
+    InferenceComponentsSpec,
+    about="compute_resource_requirements",
+)
 def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """How much the host keeps is not documented; a tenth is a guess on the small side."""
     for it in _placements(spec):

@@ -20,7 +20,13 @@ _ROLLING = ("rolling_update_policy", "wait_interval_in_seconds")
 _SHIFT = ("blue_green_update_policy", "traffic_routing_configuration", "wait_interval_in_seconds")
 
 
-@error("IS623", "A roll-back alarm is given by its metric or by its name.", _CONFIG, ModelSpec)
+@error(
+    "IS623",
+    "A roll-back alarm is given by its metric or by its name.",
+    _CONFIG,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
 def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
     """Alarms of the spec have no names of their own; other alarms have nothing else."""
     for path, rollback, _ in rollbacks(spec):
@@ -34,7 +40,13 @@ def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding(where, "`metric` and `alarm_name` exclude one another", fix)
 
 
-@error("IS624", "A roll-back alarm of the spec is one that the spec has.", _CONFIG, ModelSpec)
+@error(
+    "IS624",
+    "A roll-back alarm of the spec is one that the spec has.",
+    _CONFIG,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
 def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
     """From the default set or from `alarms.rules`; for a component, of its own."""
     for path, rollback, component in rollbacks(spec):
@@ -66,7 +78,7 @@ def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
         yield from (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
 
 
-@error("IS625", "At most 10 alarms undo an update.", _CONFIG, ModelSpec)
+@error("IS625", "At most 10 alarms undo an update.", _CONFIG, ModelSpec, about="auto_rollback_configuration")
 def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
     """Counted with those that one metric stands for: one for each variant or component."""
     for path, rollback, component in rollbacks(spec):
@@ -78,7 +90,13 @@ def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "alarms"), message, fix or "list fewer")
 
 
-@warning("IS626", "An alarm that undoes an update does not take silence for trouble.", _MISSING, ModelSpec)
+@warning(
+    "IS626",
+    "An alarm that undoes an update does not take silence for trouble.",
+    _MISSING,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
 def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
     """It would be in ALARM while no requests come, and undo every update before anyone has seen it."""
     seen = []
@@ -91,7 +109,13 @@ def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*alarm.path, "treat_missing_data"), message, fix)
 
 
-@warning("IS627", "An alarm that undoes an update can go off while the update waits.", _GUARDRAILS, ModelSpec)
+@warning(
+    "IS627",
+    "An alarm that undoes an update can go off while the update waits.",
+    _GUARDRAILS,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
 def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker watches the alarms in the waits only, and the first bad minute is not yet an alarm."""
     for path, rollback, component in rollbacks(spec):

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from inferstack.once import found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.once import found_once
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.to_zero import wake_up
 from inferstack.spec.walk import (

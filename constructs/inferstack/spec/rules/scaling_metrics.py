@@ -24,7 +24,7 @@ _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatc
 _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 
 
-@error("IS510", "The metric of a policy is one that AWS has.", _METRICS, ModelSpec)
+@error("IS510", "The metric of a policy is one that AWS has.", _METRICS, ModelSpec, about="policies")
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """A predefined metric type, or one that SageMaker publishes."""
     for path, scaled, _, name in named_policies(spec):
@@ -49,7 +49,7 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     return any(it.dimensions in scaled.levels for it in metrics.find(name, kind_of(spec)))
 
 
-@error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec)
+@error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec, about="policies")
 def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
     """Metrics of copies scale copies, those of variants instances."""
     for path, scaled, _, name in named_policies(spec):
@@ -60,7 +60,9 @@ def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
 
 
-@error("IS512", "The metric of a policy is published for what it scales.", _METRICS, ModelSpec)
+@error(
+    "IS512", "The metric of a policy is published for what it scales.", _METRICS, ModelSpec, about="policies"
+)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """A policy on a metric without data never does anything."""
     for path, scaled, _, name in named_policies(spec):
@@ -70,7 +72,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
 
 
-@error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec)
+@error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec, about="policies")
 def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
     """Capacity follows the ratio of metric and target."""
     for path, _, policy in policies(spec):
@@ -80,7 +82,7 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS514", "The target of a utilization can be reached.", _METRICS, ModelSpec)
+@error("IS514", "The target of a utilization can be reached.", _METRICS, ModelSpec, about="policies")
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
     for path, scaled, policy, metric in _utilizations(spec):
@@ -98,7 +100,13 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, key), message, fix)
 
 
-@warning("IS515", "The target of a utilization that sums over devices counts them all.", _METRICS, ModelSpec)
+@warning(
+    "IS515",
+    "The target of a utilization that sums over devices counts them all.",
+    _METRICS,
+    ModelSpec,
+    about="policies",
+)
 def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """60 on four GPUs is 15 % of them."""
     for path, scaled, policy, metric in _utilizations(spec):
@@ -110,7 +118,13 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "target_value"), f"{policy.metric} is a sum: {share}", fix)
 
 
-@warning("IS522", "The target of a utilization is in percent, no share of one.", _METRICS, ModelSpec)
+@warning(
+    "IS522",
+    "The target of a utilization is in percent, no share of one.",
+    _METRICS,
+    ModelSpec,
+    about="policies",
+)
 def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     """What is busier than 0.6 % is everything that runs at all."""
     for path, _, policy, _ in _utilizations(spec):
@@ -131,7 +145,7 @@ _DO_NOT_FALL = frozenset(
 )
 
 
-@error("IS516", "No policy holds a time at a target.", _TRACKING, ModelSpec)
+@error("IS516", "No policy holds a time at a target.", _TRACKING, ModelSpec, about="policies")
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     """The number would be microseconds, and a time does not follow the capacity in proportion."""
     for path, scaled, policy, name in named_policies(spec):
@@ -142,7 +156,9 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "target_value"), message, fix)
 
 
-@warning("IS517", "The metric of a policy falls when capacity is added.", _TRACKING, ModelSpec)
+@warning(
+    "IS517", "The metric of a policy falls when capacity is added.", _TRACKING, ModelSpec, about="policies"
+)
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise capacity grows to the most and stays there."""
     for path, scaled, _, metric in named_policies(spec):

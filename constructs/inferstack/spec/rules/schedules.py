@@ -36,7 +36,9 @@ def _instant(text: str) -> datetime | None:
     return found if found is None or found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-@error("IS540", "A schedule is `cron(…)`, `rate(…)` or `at(…)`.", _SCHEDULE, ModelSpec)
+@error(
+    "IS540", "A schedule is `cron(…)`, `rate(…)` or `at(…)`.", _SCHEDULE, ModelSpec, about="scheduled_actions"
+)
 def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
     """Cron expressions of AWS have six fields; the instant of `at` is one that there is."""
     for path, _, action in _actions(spec):
@@ -48,7 +50,13 @@ def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "schedule"), f'"{text[:60]}" is no schedule', fix)
 
 
-@error("IS541", "Scheduled actions of one target have different names.", _ACTION, ModelSpec)
+@error(
+    "IS541",
+    "Scheduled actions of one target have different names.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
 def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
     """An action replaces another one of its name."""
     for scaled in scaled_parts(spec):
@@ -62,7 +70,13 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
             seen.add(action.scheduled_action_name)
 
 
-@error("IS542", "A scheduled action sets limits that fit together.", _ACTION, ModelSpec)
+@error(
+    "IS542",
+    "A scheduled action sets limits that fit together.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
 def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
     """At least one of both, the least not above the most, and nothing below what can run."""
     for scaled in scaled_parts(spec):
@@ -83,7 +97,11 @@ def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS543", "The times of a scheduled action are instants, the beginning before the end.", _ACTION, ModelSpec
+    "IS543",
+    "The times of a scheduled action are instants, the beginning before the end.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
 )
 def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
     """Written as 2026-12-01T00:00:00Z."""
@@ -97,7 +115,13 @@ def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "end_time"), "the action ends before it begins", "write a later `end_time`")
 
 
-@warning("IS544", "The time zone of a schedule is one that there is.", _SCHEDULE, ModelSpec)
+@warning(
+    "IS544",
+    "The time zone of a schedule is one that there is.",
+    _SCHEDULE,
+    ModelSpec,
+    about="scheduled_actions",
+)
 def time_zone_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """As this machine knows them; where it knows none, nothing is said."""
     for path, _, action in _actions(spec):
@@ -118,7 +142,13 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-@error("IS545", "The fields of a cron expression have values that there are.", _SCHEDULE, ModelSpec)
+@error(
+    "IS545",
+    "The fields of a cron expression have values that there are.",
+    _SCHEDULE,
+    ModelSpec,
+    about="scheduled_actions",
+)
 def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
     """A minute 60 never comes."""
     for path, _, action in _actions(spec):
@@ -128,7 +158,13 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*path, "schedule"), message, fix)
 
 
-@error("IS546", "A scheduled action's limits fit those of its target.", _ACTION, ModelSpec)
+@error(
+    "IS546",
+    "A scheduled action's limits fit those of its target.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
 def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
     """A limit that an action leaves out stays what the target or another action has made it."""
     for path, scaled, action in _actions(spec):

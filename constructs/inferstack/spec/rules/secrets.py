@@ -87,7 +87,13 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
             yield _Variable((*placed.path, "environment", key), key, value)
 
 
-@warning("IS214", "No environment variable holds a value that has the form of a secret.", _CODE, ModelSpec)
+@warning(
+    "IS214",
+    "No environment variable holds a value that has the form of a secret.",
+    _CODE,
+    ModelSpec,
+    about="environment",
+)
 def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
     """Parts that CloudFormation fills in at deployment are no secrets of the file."""
     for variable in _variables(spec):
@@ -96,7 +102,13 @@ def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(variable.path, f"`{variable.key}` holds {kind} in plain text", _FIX)
 
 
-@warning("IS215", "No environment variable that is named like a secret holds one.", _CODE, ModelSpec)
+@warning(
+    "IS215",
+    "No environment variable that is named like a secret holds one.",
+    _CODE,
+    ModelSpec,
+    about="environment",
+)
 def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
     """Under the name of a password any text counts, under that of a token or key what looks random."""
     for variable in _variables(spec):
@@ -111,6 +123,7 @@ def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
     " resource types only, none of them SageMaker's.",
     _SECURE,
     ModelSpec,
+    about="environment",
 )
 def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
     """With any other the deployment fails."""

@@ -36,7 +36,7 @@ def _serverless(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Serverless
             yield path, variant, variant.serverless_config
 
 
-@error("IS600", "Serverless memory comes in steps of 1024 MB.", _CONFIG, ModelSpec)
+@error("IS600", "Serverless memory comes in steps of 1024 MB.", _CONFIG, ModelSpec, about="serverless_config")
 def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
     """From 1024 to 6144; the schema holds the ends."""
     for path, _, config in _serverless(spec):
@@ -50,7 +50,9 @@ def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS601", "Provisioned concurrency is part of the maximum.", _CONFIG, ModelSpec)
+@error(
+    "IS601", "Provisioned concurrency is part of the maximum.", _CONFIG, ModelSpec, about="serverless_config"
+)
 def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
     """It may equal it."""
     for path, _, config in _serverless(spec):
@@ -61,7 +63,13 @@ def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(where, message, f"write at most {most}, or raise `max_concurrency`")
 
 
-@error("IS602", "A serverless variant says nothing about instances.", _SERVERLESS, ModelSpec)
+@error(
+    "IS602",
+    "A serverless variant says nothing about instances.",
+    _SERVERLESS,
+    ModelSpec,
+    about="serverless_config",
+)
 def nothing_about_instances(spec: ModelSpec) -> Iterator[Finding]:
     """There are none to choose, size or reach; GPUs are not to be had."""
     for path, variant, _ in _serverless(spec):
@@ -71,13 +79,21 @@ def nothing_about_instances(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*path, key), message, f"remove `{key}`, or `serverless_config`")
 
 
-@error("IS603", "A serverless endpoint is not in a VPC.", _SERVERLESS, ModelBackedSpec)
+@error(
+    "IS603", "A serverless endpoint is not in a VPC.", _SERVERLESS, ModelBackedSpec, about="serverless_config"
+)
 def not_in_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
     yield from _not_with_serverless(spec, "vpc_config")
 
 
-@error("IS604", "A serverless endpoint has no network isolation.", _SERVERLESS, ModelBackedSpec)
+@error(
+    "IS604",
+    "A serverless endpoint has no network isolation.",
+    _SERVERLESS,
+    ModelBackedSpec,
+    about="serverless_config",
+)
 def not_isolated(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
     yield from _not_with_serverless(spec, "enable_network_isolation")
@@ -92,7 +108,7 @@ def _not_with_serverless(spec: ModelBackedSpec, key: str) -> Iterator[Finding]:
             )
 
 
-@error("IS605", "A serverless endpoint captures no data.", _SERVERLESS, ModelSpec)
+@error("IS605", "A serverless endpoint captures no data.", _SERVERLESS, ModelSpec, about="serverless_config")
 def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
     config = spec.endpoint_config
@@ -103,7 +119,7 @@ def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
         )
 
 
-@error("IS606", "A serverless endpoint has one variant.", _SERVERLESS, ModelSpec)
+@error("IS606", "A serverless endpoint has one variant.", _SERVERLESS, ModelSpec, about="serverless_config")
 def one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Nor can instances stand beside serverless."""
     if len(list(variants(spec))) > 1:
@@ -115,7 +131,7 @@ def one_variant(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS607", "An asynchronous endpoint runs on instances.", _CREATE, ModelSpec)
+@error("IS607", "An asynchronous endpoint runs on instances.", _CREATE, ModelSpec, about="serverless_config")
 def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
     """Asynchronous and serverless exclude one another."""
     if is_async(spec):
@@ -129,6 +145,7 @@ def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
     "Placement in a network is set on the model, or for components on the endpoint configuration.",
     _CREATE,
     ModelSpec,
+    about=("vpc_config", "enable_network_isolation"),
 )
 def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
     """The endpoint configuration's own VPC is the one of inference components."""

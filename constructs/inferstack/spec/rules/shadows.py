@@ -12,7 +12,11 @@ _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateE
 
 
 @error(
-    "IS280", "An endpoint with a shadow has one production variant and one shadow.", _CREATE, ModelBackedSpec
+    "IS280",
+    "An endpoint with a shadow has one production variant and one shadow.",
+    _CREATE,
+    ModelBackedSpec,
+    about="shadow_variants",
 )
 def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Requests are copied from the one to the other."""
@@ -23,7 +27,9 @@ def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
         yield Finding(("shadow_variants",), message, "keep one of each")
 
 
-@error("IS281", "A shadow names a model that the spec has.", _SHADOW, ModelBackedSpec)
+@error(
+    "IS281", "A shadow names a model that the spec has.", _SHADOW, ModelBackedSpec, about="shadow_variants"
+)
 def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Usually another one than production hosts."""
     known = [name for _, name, _ in models(spec) if name is not None]
@@ -36,7 +42,7 @@ def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*path, "model_name"), message, "write it under `models`, or remove the name")
 
 
-@error("IS282", "A shadow has a name of its own.", _CREATE, ModelBackedSpec)
+@error("IS282", "A shadow has a name of its own.", _CREATE, ModelBackedSpec, about="shadow_variants")
 def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
     """The name is a dimension of its metrics."""
     taken = {variant.variant_name for _, variant in variants(spec)}
@@ -51,6 +57,7 @@ def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
     "A shadow runs on instances, beside a real-time endpoint of single models.",
     _SHADOW,
     ModelBackedSpec,
+    about="shadow_variants",
 )
 def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Serverless, asynchronous and multi-model endpoints take no shadow."""
@@ -65,7 +72,7 @@ def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding(("shadow_variants",), f"the endpoint is {what}", "remove the shadow")
 
 
-@error("IS284", "A shadow does not scale by itself.", _SHADOW, ModelBackedSpec)
+@error("IS284", "A shadow does not scale by itself.", _SHADOW, ModelBackedSpec, about="shadow_variants")
 def shadow_does_not_scale(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Scaling is registered for production variants."""
     for path, variant in shadow_variants(spec):

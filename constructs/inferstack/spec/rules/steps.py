@@ -27,7 +27,13 @@ def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str | None) -> list[metri
     return [it for it in found if it.dimensions in scaled.levels]
 
 
-@error("IS530", "The metric of a step policy is published for what it scales.", _STEP, ModelSpec)
+@error(
+    "IS530",
+    "The metric of a step policy is published for what it scales.",
+    _STEP,
+    ModelSpec,
+    about="step_policies",
+)
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
     for path, scaled, step in steps(spec):
@@ -37,14 +43,14 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "metric"), message, choose(step.metric, fitting))
 
 
-@error("IS531", "The threshold of a step policy fits its metric.", _STEP, ModelSpec)
+@error("IS531", "The threshold of a step policy fits its metric.", _STEP, ModelSpec, about="step_policies")
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """As in an alarm: times carry a unit, shares a `%`."""
     for path, scaled, step in steps(spec):
         yield from unfit_threshold(path, step.threshold, _metrics_of(spec, scaled, step.metric))
 
 
-@error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec)
+@error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec, about="step_policies")
 def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
     """A missing lower bound is minus infinity, a missing upper one infinity."""
     for path, _, step in steps(spec):
@@ -62,7 +68,7 @@ def _interval(step: StepAdjustment) -> tuple[float, float]:
     return (-math.inf if low is None else low, math.inf if high is None else high)
 
 
-@error("IS533", "Policies of one target have different names.", _STEP, ModelSpec)
+@error("IS533", "Policies of one target have different names.", _STEP, ModelSpec, about="step_policies")
 def names_differ(spec: ModelSpec) -> Iterator[Finding]:
     """Of either sort; the policy that starts the first of what is at zero has a name, too."""
     for scaled in scaled_parts(spec):
@@ -78,7 +84,7 @@ def names_differ(spec: ModelSpec) -> Iterator[Finding]:
             seen.setdefault(folded(name), name)
 
 
-@error("IS534", "A least change goes with a change in percent.", _STEP, ModelSpec)
+@error("IS534", "A least change goes with a change in percent.", _STEP, ModelSpec, about="step_policies")
 def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
     """Other changes are numbers already."""
     for path, _, step in steps(spec):
@@ -93,6 +99,7 @@ def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
     "An alarm of a step policy needs no more breaching data points than it looks at.",
     _STEP,
     ModelSpec,
+    about="step_policies",
 )
 def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
     """`datapoints_to_alarm` is at most `evaluation_periods`, which is 1 when absent."""
@@ -103,7 +110,9 @@ def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
 
 
-@error("IS536", "Steps have no end on the side that the alarm looks to.", _PUT, ModelSpec)
+@error(
+    "IS536", "Steps have no end on the side that the alarm looks to.", _PUT, ModelSpec, about="step_policies"
+)
 def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
     """Beyond the last bound nothing would happen; Application Auto Scaling refuses a bound without a step."""
     for path, _, step in steps(spec):
@@ -133,7 +142,13 @@ def _can_be_judged(step: StepPolicy) -> bool:
     return known and all(low < high for low, high in bounds)
 
 
-@warning("IS537", "A step lies on the side of the threshold that the alarm looks to.", _STEP, ModelSpec)
+@warning(
+    "IS537",
+    "A step lies on the side of the threshold that the alarm looks to.",
+    _STEP,
+    ModelSpec,
+    about="step_policies",
+)
 def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """Bounds count from the threshold, and the other side sets off no alarm."""
     for path, _, step in steps(spec):
@@ -146,7 +161,7 @@ def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
                 )
 
 
-@error("IS538", "A step policy has at most 20 steps.", _QUOTAS, ModelSpec)
+@error("IS538", "A step policy has at most 20 steps.", _QUOTAS, ModelSpec, about="step_policies")
 def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
     """A quota of Application Auto Scaling."""
     for path, _, step in steps(spec):

@@ -28,6 +28,7 @@ _COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Infe
     "A model repository is declared in one way: `models`, `archives` or `repository`.",
     _TRITON,
     ModelSpec,
+    about="triton",
 )
 def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
     """An empty block declares nothing."""
@@ -44,7 +45,7 @@ def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS251", "Only a multi-model endpoint has `archives`.", _MULTI_MODEL, ModelSpec)
+@error("IS251", "Only a multi-model endpoint has `archives`.", _MULTI_MODEL, ModelSpec, about="triton")
 def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     """Every other endpoint loads one archive."""
     for placed in triton_blocks(spec):
@@ -54,7 +55,13 @@ def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "archives"), message, fix)
 
 
-@error("IS252", "A multi-model endpoint declares its Triton models by archive.", _MULTI_MODEL, MultiModelSpec)
+@error(
+    "IS252",
+    "A multi-model endpoint declares its Triton models by archive.",
+    _MULTI_MODEL,
+    MultiModelSpec,
+    about="triton",
+)
 def multi_model_has_archives(spec: MultiModelSpec) -> Iterator[Finding]:
     """A request chooses an archive (`TargetModel`), not a folder."""
     if spec.triton is not None and spec.triton.models is not None:
@@ -62,7 +69,7 @@ def multi_model_has_archives(spec: MultiModelSpec) -> Iterator[Finding]:
         yield Finding(("triton", "models"), "`models` says of no archive what it holds", fix)
 
 
-@error("IS253", "`default_model` names a model that the repository has.", _TRITON, ModelSpec)
+@error("IS253", "`default_model` names a model that the repository has.", _TRITON, ModelSpec, about="triton")
 def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
     """The container stops when the folder is missing."""
     for placed in triton_blocks(spec):
@@ -76,6 +83,7 @@ def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
     "Among several Triton models of one archive, one is the default or the ensemble.",
     _TRITON,
     ModelSpec,
+    about="triton",
 )
 def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
     """Without it the container stops. The variable may stand in the environment as well."""
@@ -91,7 +99,7 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "models"), message, fix)
 
 
-@error("IS255", "The repository of an ensemble has an ensemble.", _TRITON, EnsembleSpec)
+@error("IS255", "The repository of an ensemble has an ensemble.", _TRITON, EnsembleSpec, about="triton")
 def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
     """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
     triton = spec.triton
@@ -105,7 +113,11 @@ def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS256", "Only a repository with folders of its own has a `default_model`.", _MULTI_MODEL, MultiModelSpec
+    "IS256",
+    "Only a repository with folders of its own has a `default_model`.",
+    _MULTI_MODEL,
+    MultiModelSpec,
+    about="triton",
 )
 def multi_model_has_no_default(spec: MultiModelSpec) -> Iterator[Finding]:
     """With several archives the request says which one it means."""
@@ -114,7 +126,7 @@ def multi_model_has_no_default(spec: MultiModelSpec) -> Iterator[Finding]:
         yield Finding(("triton", "default_model"), message, "remove it")
 
 
-@error("IS257", "A container loads the model repository.", _TRITON, ModelSpec)
+@error("IS257", "A container loads the model repository.", _TRITON, ModelSpec, about="triton")
 def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
     """That of a lone container of another framework is said of its image."""
     found = list(containers(spec))
@@ -133,6 +145,7 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
     "The Triton models of an inference component lie in its `artifact_url`.",
     _COMPONENT,
     InferenceComponentsSpec,
+    about="triton",
 )
 def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Nothing else brings them into the container."""
@@ -147,6 +160,7 @@ def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]
     "An archive that several inference components load holds the same models for all of them.",
     _COMPONENT,
     InferenceComponentsSpec,
+    about="triton",
 )
 def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Which model of it answers may differ."""

@@ -27,7 +27,13 @@ _SEARCH = re.compile(r"\bSEARCH\s*\(")
 Watching = AlarmRule | StepPolicy
 
 
-@error("IS812", "An alarm watches one metric: SageMaker's, another, or an expression.", _ALARM, ModelSpec)
+@error(
+    "IS812",
+    "An alarm watches one metric: SageMaker's, another, or an expression.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     """`metric` for those that AWS has a name for."""
     for path, watched, _ in watching(spec):
@@ -40,7 +46,13 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, ways[0]), message, "keep one of them")
 
 
-@error("IS813", "A watched metric of your own is given whole, alone or in `metrics`.", _QUERY, ModelSpec)
+@error(
+    "IS813",
+    "A watched metric of your own is given whole, alone or in `metrics`.",
+    _QUERY,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker's need no more than their name."""
     for path, watched, _ in watching(spec):
@@ -62,7 +74,13 @@ def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Findin
         yield Finding((*path, beside[0]), message, fix)
 
 
-@error("IS814", "The threshold of a metric of your own is a number.", _ALARM, ModelSpec)
+@error(
+    "IS814",
+    "The threshold of a metric of your own is a number.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     """Only of SageMaker's metrics the unit is known."""
     for path, watched, _ in watching(spec):
@@ -73,7 +91,13 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "threshold"), message, fix)
 
 
-@error("IS815", "An alarm computes one number from 10 metrics and 10 expressions at most.", _MATH, ModelSpec)
+@error(
+    "IS815",
+    "An alarm computes one number from 10 metrics and 10 expressions at most.",
+    _MATH,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch refuses more, and a search, which returns any number of series."""
     for path, watched, _ in watching(spec):

@@ -6,6 +6,7 @@ does not import protobuf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 
 import msgspec
 
@@ -126,6 +127,7 @@ def _register_for_models(
     fields = _named(about)
 
     def register(check: ModelCheck) -> ModelCheck:
+        @wraps(check)
         def check_all(repository: Repository, context: Context) -> Iterator[Finding]:
             for model in repository.models:
                 if not fields or fields & model.fields:

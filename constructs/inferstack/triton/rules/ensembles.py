@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.spec.once import answered_once
+from inferstack.once import answered_once
 from inferstack.spec.words import did_you_mean, did_you_mean_then, listed
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel

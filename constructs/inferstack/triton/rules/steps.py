@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.spec.once import found_once
+from inferstack.once import found_once
 from inferstack.spec.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error

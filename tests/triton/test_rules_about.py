@@ -1,0 +1,72 @@
+"""A rule that says which fields it is about cannot be broken by models without them: not asking it hides nothing."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from inferstack.spec.document import read_document
+from inferstack.spec.rules.triton_models import triton_contexts
+from inferstack.spec.triton_blocks import triton_blocks
+from inferstack.triton.messages import model_config_class
+from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.repository import repositories_at
+from inferstack.triton.rules import RULES, Context
+from tests.spec.test_rules_about import typed
+from tests.triton.test_triton_rules import CASES, Case
+
+ASKED = sorted({field for rule in RULES.values() for field in rule.about})
+
+
+def without(model: TritonModel, field: str) -> TritonModel:
+    config = model_config_class()()
+    config.CopyFrom(model.config)
+    config.ClearField(field)
+    return replace(model, config=config)
+
+
+def shapes(repository: Repository) -> Iterator[Repository]:
+    """The repository, and what is left of it without each of the fields that rules are about."""
+    yield repository
+    for field in ASKED:
+        if any(field in model.fields for model in repository.models):
+            yield replace(repository, models=tuple(without(model, field) for model in repository.models))
+
+
+def repositories(file: Path) -> Iterator[tuple[Repository, Context]]:
+    spec = typed(read_document(file).data)
+    assert spec is not None
+    for placed in triton_blocks(spec):
+        for repository in repositories_at(placed, file.parent):
+            for context in triton_contexts(spec, placed):
+                yield from ((shape, context) for shape in shapes(repository))
+
+
+def found_by_others(repository: Repository, context: Context) -> list[str]:
+    """Codes that rules would find in what they are not about."""
+    fields = frozenset[str]().union(*(model.fields for model in repository.models))
+    found = [
+        rule.code
+        for rule in RULES.values()
+        if rule.whole and rule.about and not rule.about & fields and list(rule.check(repository, context))
+    ]
+    for rule in RULES.values():
+        of_model = inspect.unwrap(rule.check)
+        for model in repository.models if rule.about and not rule.whole else ():
+            found += [rule.code] if not rule.about & model.fields and list(of_model(model, context)) else []
+    return found
+
+
+@pytest.mark.parametrize("wrong", [True, False], ids=["wrong", "right"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_who_is_not_asked_has_nothing_to_say(case: Case, wrong: bool, tmp_path: Path) -> None:
+    file = tmp_path / "spec.yaml"
+    file.write_text(case.spec(wrong=wrong), "utf-8")
+    for repository, context in repositories(file):
+        assert found_by_others(repository, context) == []
+
+
+def test_rules_are_about_fields_that_triton_has() -> None:
+    assert set(ASKED) <= set(model_config_class().DESCRIPTOR.fields_by_name)
