@@ -33,12 +33,12 @@ class Measured(msgspec.Struct, frozen=True):
 
     def devices(self, metric: Metric) -> int:
         """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
-        if self.variant is None:
+        about_gpus = metric.name.startswith("GPU")
+        if self.variant is None or (metric.per_device is None and not about_gpus):
             return 1
         known = [it for it in map(instances.find, instance_types(self.variant)[:1]) if it is not None]
-        about_gpus = metric.name.startswith("GPU")
         if metric.per_device is None:
-            return 0 if about_gpus and known and not any(it.gpus for it in known) else 1
+            return 0 if known and not any(it.gpus for it in known) else 1
         return next((it.gpus if metric.per_device == "gpu" else it.vcpus for it in known), 0)
 
 

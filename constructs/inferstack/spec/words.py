@@ -1,7 +1,8 @@
 """Words for messages: what was found, what is allowed, what was probably meant."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SHOWN = 12
 _LONGEST = 60
@@ -154,12 +155,22 @@ def slip_of(found: str, options: Sequence[str]) -> str | None:
     """The option that has one letter more, less or other, or the same ones in another order; capitals and
     hyphens do not count. Far less than ``nearest`` accepts: what is found may be right.
     """
-    return next(slips_of(found, options), None)
+    return next(slips_among(found, by_length(options)), None)
 
 
-def slips_of(found: str, options: Iterable[str]) -> Iterator[str]:
-    """All such options."""
-    return (option for option in options if _is_slip(_fold(found), _fold(option)))
+def by_length(options: Iterable[str]) -> Mapping[int, list[str]]:
+    """Many options in such an order that those which one of them may be a slip of are few."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for option in options:
+        found[len(_fold(option))].append(option)
+    return dict(found)
+
+
+def slips_among(found: str, options: Mapping[int, list[str]]) -> Iterator[str]:
+    """All options that ``slip_of`` could have found."""
+    text = _fold(found)
+    for length in (len(text), len(text) - 1, len(text) + 1):
+        yield from (option for option in options.get(length, ()) if _is_slip(text, _fold(option)))
 
 
 def _is_slip(found: str, meant: str) -> bool:
