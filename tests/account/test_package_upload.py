@@ -72,6 +72,36 @@ def test_archives_of_a_multi_model_endpoint_keep_their_names_in_a_folder_of_thei
     assert upload()["url"] != url
 
 
+def test_an_archive_that_did_not_change_is_copied_into_the_folder_of_the_new_set(
+    package: Command, cloud: Cloud, faults: Faults, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.yaml").write_text(MANY)
+    package()
+    former = str(upload()["url"])
+    Path("weights/dogs.onnx").write_text("wolf")
+    # Under another name, too: what counts is what is in it.
+    Path("a.yaml").write_text(MANY.replace("cats.tar.gz", "felines.tar.gz"))
+    faults.seen.clear()
+    capsys.readouterr()
+    assert package() == 0
+    assert (faults.operations().count("CopyObject"), faults.operations().count("PutObject")) == (1, 1)
+    assert f"{upload()['url']}felines.tar.gz\n  copied from {former}cats.tar.gz\n" in capsys.readouterr().out
+    found = {f"s3://{BUCKET}/{key}": content for key, content in cloud.objects().items()}
+    assert found[f"{upload()['url']}felines.tar.gz"] == found[f"{former}cats.tar.gz"]
+    assert check_file("a.yaml") == []
+
+
+def test_a_former_set_that_is_gone_is_sent_again(package: Command, cloud: Cloud, faults: Faults) -> None:
+    Path("a.yaml").write_text(MANY)
+    package()
+    for key in cloud.objects():
+        cloud.s3.delete_object(Bucket=BUCKET, Key=key)
+    Path("weights/dogs.onnx").write_text("wolf")
+    faults.seen.clear()
+    assert package() == 0
+    assert faults.operations().count("PutObject") == len(cloud.objects()) == 2
+
+
 def test_archives_that_others_put_under_a_prefix_are_pointed_out_before_they_are_missed(
     package: Command, cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,8 @@ from inferstack.account.bucket import Place
 from inferstack.account.connection import connect
 from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError
-from inferstack.account.upload import PART, UPLOADED, WAS_THERE, Archive, part_size, upload
+from inferstack.account.transfer import PART, Archive, part_size
+from inferstack.account.upload import COPIED, UPLOADED, WAS_THERE, upload
 
 PLACE = Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
 MIB = 1 << 20
@@ -24,9 +25,9 @@ def archive(folder: Path, content: bytes = b"weights") -> Archive:
     return Archive(path, len(content), hashlib.sha256(content).hexdigest())
 
 
-def put(one: Archive, *asked: str) -> tuple[str, int]:
+def put(one: Archive, *asked: str, to: Place = PLACE, former: Place | None = None) -> tuple[str, int]:
     told: list[int] = []
-    stored = upload(connect(None).s3(), one, PLACE, told.append, Encryption(*asked))
+    stored = upload(connect(None).s3(), one, to, told.append, Encryption(*asked), former)
     return stored.outcome, sum(told)
 
 
@@ -164,3 +165,83 @@ def test_parts_are_never_too_many(size: int) -> None:
     assert part % MIB == 0
     assert part * 10_000 >= size
     assert part >= PART
+
+
+NEW = Place(BUCKET, "new/model.tar.gz")
+COPIES = pytest.mark.parametrize(
+    ("size", "operation", "last"),
+    [(7, "CopyObject", "CopyObject"), (PART + 1, "UploadPartCopy", "CompleteMultipartUpload")],
+    ids=["one", "parts"],
+)
+
+
+@COPIES
+def test_what_lies_elsewhere_in_s3_is_copied_there_and_not_sent(
+    size: int, operation: str, last: str, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, bytes(size))
+    put(one)
+    faults.seen.clear()
+    assert put(one, to=NEW, former=PLACE) == (f"{COPIED} {PLACE}", size)
+    assert not {"PutObject", "UploadPart"} & {*faults.operations()}
+    assert cloud.objects()[NEW.key] == bytes(size)
+    assert put(one, to=NEW) == (WAS_THERE, 0)
+    etag = cloud.s3.head_object(Bucket=BUCKET, Key=PLACE.key)["ETag"]
+    assert {it["x-amz-copy-source-if-match"] for it in faults.headers(operation)} == {etag}
+    assert [it["if-none-match"] for it in faults.headers(last)] == ["*"]
+
+
+@pytest.mark.parametrize(("size", "operation"), [(7, "CopyObject"), (PART + 1, "CreateMultipartUpload")])
+def test_a_copy_is_encrypted_as_is_asked_and_compared_and_takes_no_rights_on_tags(
+    size: int, operation: str, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, bytes(size))
+    put(one)
+    faults.seen.clear()
+    put(one, *KMS, to=NEW, former=PLACE)
+    (headers,) = faults.headers(operation)
+    assert headers["x-amz-server-side-encryption-aws-kms-key-id"] == KMS[1]
+    assert headers["x-amz-checksum-algorithm"] == "SHA256"
+    assert headers["x-amz-meta-inferstack-sha256"] == one.sha256
+    assert headers.get("x-amz-tagging-directive", "REPLACE") == "REPLACE"
+    assert not [it for it in faults.operations() if "Tagging" in it]
+
+
+@COPIES
+def test_what_s3_does_not_copy_is_sent(
+    size: int, operation: str, last: str, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    one = archive(tmp_path, bytes(size))
+    put(one)
+    faults.answers[operation] = [None, (403, "AccessDenied", "")] if size > PART else [(403, "AccessDenied", "")]
+    said = f"{UPLOADED}; {PLACE} was not copied: AWS answers AccessDenied"
+    assert put(one, to=NEW, former=PLACE) == (said, size)
+    assert cloud.objects()[NEW.key] == bytes(size)
+    assert cloud.unfinished() == []
+
+
+def test_a_place_that_may_not_be_looked_at_is_not_copied_from(faults: Faults, tmp_path: Path) -> None:
+    faults.answers["HeadObject"] = [None, (403, "", ""), None]
+    assert put(archive(tmp_path), to=NEW, former=PLACE)[0] == f"{UPLOADED}; {PLACE} was not copied: AWS answers 403"
+
+
+@pytest.mark.parametrize("there", [None, {}, {"inferstack-sha256": "0" * 64}])
+def test_what_is_gone_or_something_else_is_not_copied(
+    there: dict[str, str] | None, cloud: Cloud, faults: Faults, tmp_path: Path
+) -> None:
+    if there is not None:
+        cloud.s3.put_object(Bucket=BUCKET, Key=PLACE.key, Body=b"another", Metadata=there)
+    assert put(archive(tmp_path), to=NEW, former=PLACE) == (UPLOADED, 7)
+    assert "CopyObject" not in faults.operations()
+    assert cloud.objects()[NEW.key] == b"weights"
+
+
+def test_who_copies_second_looks_what_came_first(cloud: Cloud, faults: Faults, tmp_path: Path) -> None:
+    one = archive(tmp_path)
+    put(one)
+    faults.before["CopyObject"] = lambda: cloud.s3.put_object(
+        Bucket=BUCKET, Key=NEW.key, Body=b"weights", Metadata={"inferstack-sha256": one.sha256}
+    )
+    # The emulated S3 does not know the condition of a copy.
+    faults.answers["CopyObject"] = [(412, "PreconditionFailed", "")]
+    assert put(one, to=NEW, former=PLACE)[0].startswith(f"{WAS_THERE}; ")

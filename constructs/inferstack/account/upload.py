@@ -1,37 +1,14 @@
-"""Archives into S3: complete or not at all, never over something else, and only once.
+"""Archives into S3: complete or not at all, never over something else, and only once."""
 
-Parts travel in parallel by boto3's own transfers, each with its SHA-256, which S3 compares on arrival. An
-object has its name when the last part is there, and only if none had that name before:
-https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
-"""
-
-import base64
-import hashlib
-import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from inferstack.account.bucket import Place
 from inferstack.account.encryption import AS_THE_BUCKET_SAYS, Encryption, described
 from inferstack.account.errors import AccountError, error_code, explained
+from inferstack.account.transfer import DIGEST, Archive, Transfer
 
-PART = 16 << 20
-"""Bytes of a part; more where an archive would have too many. An archive of one part travels whole."""
-UPLOADED, WAS_THERE = "uploaded", "was there already"
-_MOST_PARTS = 10_000
-_MIB = 1 << 20
-_DIGEST = "inferstack-sha256"
-_TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
-_CONDITIONAL = tuple(f"provide-client-params.s3.{it}" for it in ("PutObject", "CompleteMultipartUpload"))
-
-
-class Archive(NamedTuple):
-    """A file to upload: its size in bytes and SHA-256 in hex."""
-
-    path: Path
-    size: int
-    sha256: str
+UPLOADED, WAS_THERE, COPIED = "uploaded", "was there already", "copied from"
 
 
 class Stored(NamedTuple):
@@ -47,19 +24,20 @@ def upload(
     place: Place,
     progress: Callable[[int], None],
     encryption: Encryption = AS_THE_BUCKET_SAYS,
+    former: Place | None = None,
 ) -> Stored:
     """Puts an archive to its place, unless it is there already.
 
-    ``progress`` is told of bytes sent, and of less than none when some are sent again.
+    ``progress`` is told of bytes sent, and of less than none when some are sent again. ``former`` is where
+    the same archive may lie; S3 then copies it, and it is sent when S3 does not.
 
     Raises:
         AccountError: when S3 refuses it, something else has the name, or it is there and encrypted otherwise.
     """
     with explained(f"{place} cannot be uploaded"):
-        there = _look(client, place)
-        outcome = WAS_THERE
+        there, outcome = _look(client, place), WAS_THERE
         if there is None:
-            outcome = UPLOADED if _send(client, archive, place, progress, encryption) else WAS_THERE
+            outcome = _brought(Transfer(client, archive, place, progress, encryption), former)
             there = _look(client, place)
     if there is None:
         raise AccountError(f"{place} was uploaded and is gone; see who else writes to the bucket")
@@ -79,72 +57,36 @@ def _look(client: Any, place: Place) -> Any:
         raise
 
 
-def _send(
-    client: Any, archive: Archive, place: Place, progress: Callable[[int], None], encryption: Encryption
-) -> bool:
-    from boto3.exceptions import S3UploadFailedError  # noqa: PLC0415 - comes with an extra
-    from boto3.s3.transfer import TransferConfig  # noqa: PLC0415
+def _brought(transfer: Transfer, former: Place | None) -> str:
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
-    part = part_size(archive.size)
-    arguments: dict[str, Any] = {"Metadata": {_DIGEST: archive.sha256}, **encryption.arguments}
-    if archive.size < part:
-        arguments["ChecksumSHA256"] = base64.b64encode(bytes.fromhex(archive.sha256)).decode()
-    else:
-        _expect_unchanged(archive)
-        arguments["ChecksumAlgorithm"] = "SHA256"
-    # The other kind of transfer, which some machines have, knows nothing of the condition.
-    config = TransferConfig(
-        multipart_threshold=part, multipart_chunksize=part, preferred_transfer_client="classic"
-    )
-    for event in _CONDITIONAL:
-        # Under a name of its own, which registers it once for each client.
-        client.meta.events.register(event, _if_absent, f"if-absent-{event}")
-    try:
-        client.upload_file(str(archive.path), *place, arguments, _one_at_a_time(progress), config)
-    except S3UploadFailedError as error:
-        if error_code(error.__context__) in _TAKEN:
-            # Somebody else uploads the same; who is second looks whether it is.
-            return False
-        raise
+    refused = ""
+    if former is not None:
+        try:
+            if _copied(transfer, former):
+                return f"{COPIED} {former}"
+        except ClientError as error:
+            refused = f"; {former} was not copied: AWS answers {error_code(error)}"
+    return f"{UPLOADED if transfer.send() else WAS_THERE}{refused}"
+
+
+def _copied(transfer: Transfer, former: Place) -> bool:
+    there = _look(transfer.client, former)
+    if there is None or not _holds(there, transfer.archive):
+        return False
+    transfer.copy(former, there["ETag"])
     return True
 
 
-def part_size(size: int) -> int:
-    """Bytes of each part of an archive: whole MiB, and not more parts than S3 takes.
-
-    https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
-    """
-    least = -(-size // _MOST_PARTS)
-    return max(PART, -(-least // _MIB) * _MIB)
-
-
-def _if_absent(params: dict[str, Any], **_: object) -> dict[str, Any]:
-    """The condition that boto3's transfers do not know yet."""
-    return {**params, "IfNoneMatch": "*"}
-
-
-def _one_at_a_time(progress: Callable[[int], None]) -> Callable[[int], None]:
-    lock = threading.Lock()
-
-    def tell(done: int) -> None:
-        with lock:
-            progress(done)
-
-    return tell
-
-
-def _expect_unchanged(archive: Archive) -> None:
-    """Of parts S3 knows the digest of each, not that of the whole, so that is compared here."""
-    with archive.path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != archive.sha256:
-        raise AccountError(f"{archive.path} changed after it was packed; run the command again")
+def _holds(there: Any, archive: Archive) -> bool:
+    found = (there["ContentLength"], there.get("Metadata", {}).get(DIGEST))
+    return found == (archive.size, archive.sha256)
 
 
 def _expect(there: Any, archive: Archive, place: Place) -> None:
-    digest = there.get("Metadata", {}).get(_DIGEST)
-    if there["ContentLength"] == archive.size and digest == archive.sha256:
+    if _holds(there, archive):
         return
+    digest = there.get("Metadata", {}).get(DIGEST)
     message = f"{place} is there with other content ({there['ContentLength']:,} bytes, SHA-256 {digest})"
     raise AccountError(f"{message}, and nothing is overwritten; find out who put it there, and remove it")
 

@@ -17,7 +17,8 @@ from inferstack.account.connection import Connection, connect
 from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError
 from inferstack.account.keys import advice
-from inferstack.account.upload import Archive, Stored, upload
+from inferstack.account.transfer import Archive
+from inferstack.account.upload import Stored, upload
 from inferstack.cli.package_make import has_nothing_to_pack, packed, plans_for
 from inferstack.cli.progress import bar
 from inferstack.cli.refusal import Refusal
@@ -53,14 +54,23 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Archives for a target, by their names there, and what the lock will say of them."""
+    """Archives for a target, by their names there, what the lock will say of them, and what it says now."""
 
     target: _Target
-    upload: Upload
     packed: Mapping[str, Packed]
+    upload: Upload
+    before: Upload | None
 
     def place(self, name: str) -> Place:
         return self.target.place(self.upload.url_of(name))
+
+    def former(self, made: Packed) -> Place | None:
+        """Where the same archive was put before, under whichever name."""
+        if self.before is None:
+            return None
+        same = (name for name, it in self.before.archives.items() if it.sha256 == made.file_sha256)
+        name = next(same, None)
+        return None if name is None else self.target.place(self.before.url_of(name))
 
 
 def make_and_upload(
@@ -76,15 +86,15 @@ def make_and_upload(
         return 0
     destinations = destinations_of(loaded.spec, loaded.document)
     plans = {plan.archive: plan for plan in plans_for(loaded, spec, out, allowed)}
-    lock = _lock_of(spec)
+    before = _lock_of(spec).of(loaded.stage)
     try:
         with termination_interrupts():
             targets = list(_targets(destinations, loaded, encryption))
             for target in targets:
-                if target.destination.location not in lock.of(loaded.stage):
+                if target.destination.location not in before:
                     _tell_of_strangers(target, plans.keys())
             made = dict(zip(plans, packed(plans.values(), out), strict=True))
-            loads = [_load_for(target, plans, made, spec.parent) for target in targets]
+            loads = [_load_for(target, plans, made, spec.parent, before) for target in targets]
             keys = {key: place for load in loads for key, place in _sent(load)}
             _write_lock({it.target.destination.location: it.upload for it in loads}, spec, loaded.stage)
             _tell_of_keys(keys, loaded.spec, targets[0].connection)
@@ -130,27 +140,30 @@ def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
         )
 
 
-def _load_for(target: _Target, plans: Mapping[str, Plan], made: Mapping[str, Packed], base: Path) -> _Load:
+def _load_for(
+    target: _Target, plans: Mapping[str, Plan], made: Mapping[str, Packed], base: Path, before: Uploads
+) -> _Load:
     """What belongs to one destination; ``plans`` and what was ``made`` of them are by archive."""
+    location = target.destination.location
     archives = {name: it.archive for name, it in repositories_for(target.destination, base).items()}
     locked = {name: locked_archive(plans[it], made[it], base) for name, it in archives.items()}
     packed = {name: made[it] for name, it in archives.items()}
-    return _Load(target, upload_of(target.destination.location, locked), packed)
+    return _Load(target, packed, upload_of(location, locked), before.get(location))
 
 
 def _sent(load: _Load) -> Iterator[tuple[str, Place]]:
     """Uploads what belongs to one destination; gives each KMS key that encrypts it, and where."""
     for name, made in load.packed.items():
         place = load.place(name)
-        stored = _upload(load.target, made, place)
+        stored = _upload(load.target, made, place, load.former(made))
         if stored.key is not None:
             yield stored.key, place
 
 
-def _upload(target: _Target, made: Packed, place: Place) -> Stored:
+def _upload(target: _Target, made: Packed, place: Place, former: Place | None) -> Stored:
     archive = Archive(made.path, made.size, made.file_sha256)
     with bar(f"{made.path} to {place.bucket}", made.size) as progress:
-        stored = upload(target.client, archive, place, progress, target.encryption)
+        stored = upload(target.client, archive, place, progress, target.encryption, former)
     print(f"{place}\n  {stored.outcome}", flush=True)
     return stored
 

@@ -1,0 +1,143 @@
+"""An archive on its way into S3, in parts by boto3's own transfers; nothing is there before the last part is.
+
+Parts have their SHA-256, which S3 compares on arrival, and no transfer overwrites what has the name before:
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+"""
+
+import base64
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inferstack.account.bucket import Place
+from inferstack.account.encryption import Encryption
+from inferstack.account.errors import AccountError, error_code
+
+PART = 16 << 20
+"""Bytes of a part; more where an archive would have too many. An archive of one part travels whole."""
+DIGEST = "inferstack-sha256"
+"""Metadata of an archive in S3, which has no digest of the whole of one that came in parts."""
+_MOST_PARTS = 10_000
+_MIB = 1 << 20
+_TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
+_MAKING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
+
+
+class Archive(NamedTuple):
+    """A file to upload: its size in bytes and SHA-256 in hex."""
+
+    path: Path
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """``progress`` is told of bytes that arrived, and of less than none when some are sent again."""
+
+    client: Any
+    archive: Archive
+    place: Place
+    progress: Callable[[int], None]
+    encryption: Encryption
+
+    def send(self) -> bool:
+        """From this machine; False when somebody else took the place meanwhile.
+
+        Raises:
+            AccountError: when the archive is not what was packed.
+            S3UploadFailedError: when S3 refuses it; the cause is its context.
+        """
+        from boto3.exceptions import S3UploadFailedError  # noqa: PLC0415 - comes with an extra
+
+        arguments = {**self._of_the_object(), **self._checksum()}
+        told, config = _one_at_a_time(self.progress), self._config()
+        try:
+            self.client.upload_file(str(self.archive.path), *self.place, arguments, told, config)
+        except S3UploadFailedError as error:
+            if error_code(error.__context__) in _TAKEN:
+                return False
+            raise
+        return True
+
+    def copy(self, source: Place, etag: str) -> None:
+        """From another place in S3, which does it, as long as there is what has this ETag.
+
+        Raises:
+            ClientError: when S3 does not copy it, or somebody else took the place meanwhile.
+        """
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+        # Tags would take rights of their own, and what is sent from here has none.
+        arguments = {**self._of_the_object(), "ChecksumAlgorithm": "SHA256", "CopySourceIfMatch": etag}
+        arguments |= {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE"}
+        named = {"Bucket": source.bucket, "Key": source.key}
+        copied: list[int] = []
+
+        def tell(done: int) -> None:
+            copied.append(done)
+            self.progress(done)
+
+        told, config = _one_at_a_time(tell), self._config()
+        try:
+            self.client.copy(named, *self.place, arguments, told, None, config)
+        except ClientError:
+            self.progress(-sum(copied))
+            raise
+
+    def _of_the_object(self) -> dict[str, Any]:
+        return {"Metadata": {DIGEST: self.archive.sha256}, **self.encryption.arguments}
+
+    def _checksum(self) -> dict[str, str]:
+        if self.archive.size < part_size(self.archive.size):
+            return {"ChecksumSHA256": base64.b64encode(bytes.fromhex(self.archive.sha256)).decode()}
+        _expect_unchanged(self.archive)
+        return {"ChecksumAlgorithm": "SHA256"}
+
+    def _config(self) -> Any:
+        from boto3.s3.transfer import TransferConfig  # noqa: PLC0415 - comes with an extra
+
+        for operation in _MAKING:
+            event = f"provide-client-params.s3.{operation}"
+            # Under a name of its own, which registers it once for each client.
+            self.client.meta.events.register(event, _if_absent, f"if-absent-{event}")
+        part = part_size(self.archive.size)
+        # The other kind of transfer, which some machines have, knows nothing of the condition.
+        return TransferConfig(
+            multipart_threshold=part, multipart_chunksize=part, preferred_transfer_client="classic"
+        )
+
+
+def part_size(size: int) -> int:
+    """Bytes of each part of an archive: whole MiB, and not more parts than S3 takes.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
+    """
+    least = -(-size // _MOST_PARTS)
+    return max(PART, -(-least // _MIB) * _MIB)
+
+
+def _if_absent(params: dict[str, Any], **_: object) -> dict[str, Any]:
+    """The condition that boto3's transfers do not know yet."""
+    return {**params, "IfNoneMatch": "*"}
+
+
+def _one_at_a_time(progress: Callable[[int], None]) -> Callable[[int], None]:
+    lock = threading.Lock()
+
+    def tell(done: int) -> None:
+        with lock:
+            progress(done)
+
+    return tell
+
+
+def _expect_unchanged(archive: Archive) -> None:
+    """Of parts S3 knows the digest of each, not that of the whole, so that is compared here."""
+    with archive.path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != archive.sha256:
+        raise AccountError(f"{archive.path} changed after it was packed; run the command again")
