@@ -11,10 +11,9 @@ S3_KEY = "AES256"
 ALGORITHMS = (S3_KEY, "aws:kms", "aws:kms:dsse")
 """What S3 encrypts an object of a bucket with; what else its API knows is for file systems and backups."""
 
-_KEY = re.compile(
-    r"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:(key/[A-Za-z0-9-]+|alias/[\w/-]+)|[A-Za-z0-9-]+|alias/[\w/-]+)",
-    re.ASCII,
-)
+# Compiled when a key is named: every command imports this.
+_ALIAS = r"alias/[\w/-]+"
+_KEY = rf"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{{12}}:(key/[A-Za-z0-9-]+|{_ALIAS})|[A-Za-z0-9-]+|{_ALIAS}"
 
 
 class Encryption(NamedTuple):
@@ -47,7 +46,7 @@ AS_THE_BUCKET_SAYS = Encryption()
 
 def is_key(text: str) -> bool:
     """Whether a text has the form of a key's id or ARN, or of an alias or its ARN."""
-    return _KEY.fullmatch(text) is not None
+    return re.fullmatch(_KEY, text, re.ASCII) is not None
 
 
 def described(there: Mapping[str, Any]) -> str:
