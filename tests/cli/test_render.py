@@ -1,6 +1,7 @@
 """``inferstack render``: templates without CDK, all of them or none."""
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -139,3 +140,24 @@ def test_a_template_replaces_the_one_of_before_as_a_whole(write: Write, folder: 
     (folder / "out/a.template.json").write_text("x" * 100_000)
     assert main(["render", file, "--out", "out"]) == 0
     assert (folder / "out/a.template.json").read_bytes() == before
+
+
+def test_a_template_that_is_there_already_is_left_alone(write: Write, folder: Path) -> None:
+    files = [str(write(f"{name}.yaml", name=name)) for name in ("a", "b")]
+    made = [folder / f"out/{name}.template.json" for name in ("a", "b")]
+    assert main(["render", *files, "--out", "out"]) == 0
+    made[1].write_text("x" * made[1].stat().st_size)
+    before = [path.stat().st_ino for path in made]
+    assert main(["render", *files, "--out", "out"]) == 0
+    after = [path.stat().st_ino for path in made]
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+    assert json.loads(made[1].read_bytes())["Resources"]
+
+
+def test_what_is_no_file_is_not_waited_for(write: Write, folder: Path) -> None:
+    pipe = folder / "out/a.template.json"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    assert main(["render", str(write("a.yaml")), "--out", "out"]) == 0
+    assert pipe.is_file()

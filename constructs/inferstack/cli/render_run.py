@@ -90,11 +90,16 @@ def _hand_over(written: Mapping[str, str], folder: Path | None) -> None:
 
 
 def _write_all(folder: Path, contents: Mapping[str, str]) -> None:
-    """Writes all files or none: each gets its name only when all are complete."""
-    unfinished = {folder / f".{name}.{os.getpid()}": folder / name for name in contents}
+    """Writes all files or none: each gets its name only when all are complete.
+
+    A file that is as it should be is left alone: to replace it takes longer than to make its content, and
+    whoever looks at times would take it for a new one.
+    """
+    new = {name: content for name, content in contents.items() if not _holds(folder / name, content)}
+    unfinished = {folder / f".{name}.{os.getpid()}": folder / name for name in new}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path, content in zip(unfinished, contents.values(), strict=True):
+        for path, content in zip(unfinished, new.values(), strict=True):
             path.write_text(content, encoding="utf-8", newline="\n")
         for path, target in unfinished.items():
             path.replace(target)
@@ -103,6 +108,16 @@ def _write_all(folder: Path, contents: Mapping[str, str]) -> None:
     finally:
         for path in unfinished:
             _forget(path)
+
+
+def _holds(path: Path, content: str) -> bool:
+    wanted = content.encode()
+    try:
+        # Nor is a pipe read, which would wait for a writer.
+        return path.is_file() and path.stat().st_size == len(wanted) and path.read_bytes() == wanted
+    except OSError:
+        # Not there, or not ours to read: whether it can be written is seen when it is.
+        return False
 
 
 def _forget(path: Path) -> None:

@@ -26,8 +26,11 @@ def _yaml(template: Template) -> str:
 
 
 def _json(template: Template) -> str:
-    # Python's own indentation takes four times as long and makes the same text.
-    return msgspec.json.format(json.dumps(template), indent=1) + "\n"
+    # Python's own takes four times as long; but it writes all that is not ASCII so that any terminal shows it.
+    written = msgspec.json.encode(template)
+    if not written.isascii():
+        written = json.dumps(template).encode()
+    return msgspec.json.format(written, indent=1).decode() + "\n"
 
 
 WRITERS: dict[str, Callable[[Template], str]] = {"json": _json, "yaml": _yaml}

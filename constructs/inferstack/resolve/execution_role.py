@@ -93,11 +93,15 @@ def _content_hash(properties: dict[str, Value]) -> str:
 
 def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
     pack: list[Value] = []
+    length = 0
     for statement in (portion for whole in statements for portion in _portions(whole)):
-        if pack and len(json.dumps([*pack, statement])) > _LONGEST_POLICY:
+        # With what stands between two of them.
+        more = len(json.dumps(statement)) + 2
+        if pack and length + more > _LONGEST_POLICY:
             yield pack
-            pack = []
+            pack, length = [], 0
         pack.append(statement)
+        length += more
     yield pack
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -40,6 +41,8 @@ def present(**properties: Value) -> dict[str, Value]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
+# Names of metrics stand in the ids of all specs.
+@lru_cache(maxsize=1024)
 def pascal(name: str) -> str:
     """A name as part of a logical id: ``llama2-europe`` is ``Llama2Europe``."""
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
