@@ -26,7 +26,7 @@ def _yaml(template: Template) -> str:
 
 
 def _json(template: Template) -> str:
-    # Python's own takes four times as long; but it writes all that is not ASCII so that any terminal shows it.
+    # Python takes four times as long, but writes what is not ASCII so that any terminal shows it.
     written = msgspec.json.encode(template)
     if not written.isascii():
         written = json.dumps(template).encode()
