@@ -5,7 +5,6 @@ here exist in all of protobuf 4 to 7. What the fields mean:
 https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -85,7 +84,7 @@ def parse_mapping(data: dict[str, Any]) -> Any:
     Raises:
         ConfigError: where the data does not fit; it has no line.
     """
-    if not _may_choose_twice(data):
+    if not _chooses_twice(data, model_config_class().DESCRIPTOR):
         # In C, and in a tenth of the time of the JSON parser, which knows how to speak about what is wrong.
         with suppress(TypeError, ValueError):
             return model_config_class()(**data)
@@ -97,23 +96,36 @@ def parse_mapping(data: dict[str, Any]) -> Any:
         raise ConfigError(str(error)) from None
 
 
-def _may_choose_twice(data: Mapping[str, Any]) -> bool:
-    """Whether there may be two of what only one can be, of which protobuf's constructor takes the last."""
-    choices, holders = _choices()
-    return len(choices & data.keys()) > 1 or not holders.isdisjoint(data)
+def _chooses_twice(data: Any, kind: Any) -> bool:
+    """Whether data for a type of message has two of what there can be one, at any depth. Of these protobuf's
+    constructor takes the last.
+    """
+    match data:
+        case dict() if kind.GetOptions().map_entry:
+            of_values = kind.fields_by_name["value"].message_type
+            return any(_chooses_twice(value, of_values) for value in data.values())
+        case dict():
+            if any(len(choice & data.keys()) > 1 for choice in _choices(kind)):
+                return True
+            return any(_chooses_twice(data[name], below) for name, below in _holders(kind) if name in data)
+        case list():
+            return any(_chooses_twice(item, kind) for item in data)
+        case _:
+            return False
 
 
 @cache
-def _choices() -> tuple[frozenset[str], frozenset[str]]:
-    """Fields of a configuration of which there can be one, and those with such a choice inside them."""
-    top = model_config_class().DESCRIPTOR
-    return (
-        frozenset(field.name for choice in top.oneofs for field in choice.fields),
-        frozenset(field.name for field in top.fields if _has_choice(field.message_type)),
-    )
+def _choices(kind: Any) -> tuple[frozenset[str], ...]:
+    """The fields of a type of message of which there can be one."""
+    return tuple(frozenset(field.name for field in choice.fields) for choice in kind.oneofs)
 
 
-def _has_choice(message: Any) -> bool:
-    if message is None:
-        return False
-    return bool(message.oneofs) or any(_has_choice(field.message_type) for field in message.fields)
+@cache
+def _holders(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields of a type of message with such a choice inside them, and their types."""
+    fields = ((field.name, field.message_type) for field in kind.fields)
+    return tuple((name, below) for name, below in fields if below is not None and _has_choice(below))
+
+
+def _has_choice(kind: Any) -> bool:
+    return bool(kind.oneofs) or bool(_holders(kind))

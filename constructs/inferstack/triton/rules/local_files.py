@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -20,32 +21,19 @@ _SEARCHED = 1000
 @warning("IS987", "The path of a local file has no slip of the keys.", "inferstack's archives")
 def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Finding]:
     """Weights are often not on this machine, so that a file which is not there says nothing by itself."""
-    declared = [model for model in repository.models if model.text is None]
-    named = {local for model in declared for local in model.files.values()}
-    here = _Here({local for local in named if os.path.lexists(local)})
+    around = _Around(tuple(model for model in repository.models if model.text is None))
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
-    for model in declared:
-        for inner, local in model.files.items():
+    for model in around.models:
+        missing = {inner for inner, local in model.files.items() if not os.path.lexists(local)}
+        present = _by_kind(local for inner, local in model.files.items() if inner not in missing)
+        for inner in model.files if missing else ():
             # What was uploaded need not be here.
-            missing = local not in here.files and f"{model.name}/{inner}" not in uploaded
-            fix = _fix(local, model, named, here) if missing else None
+            wanted = inner in missing and f"{model.name}/{inner}" not in uploaded
+            local = model.files[inner]
+            fix = _fix(local, around, present) if wanted else None
             if fix is not None:
                 message, fix = f"{local.as_posix()} is not there", f"{fix} if it is elsewhere, ignore IS987"
                 yield Finding(at(model, "files", inner), message, fix)
-
-
-class _Here(msgspec.Struct):
-    """What there is of the files, and of the folders around them, as far as somebody asked."""
-
-    files: set[Path]
-    folders: dict[Path, Path | None] = msgspec.field(default_factory=dict)
-
-    def around(self, local: Path) -> Path | None:
-        """The innermost folder around a file that is there."""
-        if local.parent not in self.folders:
-            found = next((above for above in local.parents if os.path.lexists(above)), None)
-            self.folders[local.parent] = found
-        return self.folders[local.parent]
 
 
 def _with_parents(name: str) -> Iterator[PurePosixPath]:
@@ -53,28 +41,70 @@ def _with_parents(name: str) -> Iterator[PurePosixPath]:
     yield from PurePosixPath(name).parents
 
 
-def _fix(local: Path, model: TritonModel, named: set[Path], here: _Here) -> str | None:
-    meant = list(_meant(local, named, here))
+Kind = tuple[Path, str]
+"""Folder and ending of a file."""
+
+
+def _by_kind(files: Iterable[Path]) -> Mapping[Kind, list[str]]:
+    found: dict[Kind, list[str]] = defaultdict(list)
+    for local in files:
+        found[local.parent, local.suffix].append(local.name)
+    return found
+
+
+class _Around(msgspec.Struct, frozen=True, dict=True):
+    """What is on this machine around the files of some models, as far as somebody asked."""
+
+    models: tuple[TritonModel, ...]
+    gaps: dict[Path, "Gap | None"] = msgspec.field(default_factory=dict)
+
+    @cached_property
+    def named(self) -> frozenset[Path]:
+        """All files that the models name."""
+        return frozenset(local for model in self.models for local in model.files.values())
+
+    def gap(self, local: Path) -> "Gap | None":
+        """Where the path of a file that is not there breaks off."""
+        folder = local.parent
+        if folder not in self.gaps:
+            self.gaps[folder] = None if os.path.lexists(folder) else _gap(folder)
+        return self.gaps[folder] or (folder, local.name)
+
+
+Gap = tuple[Path, str]
+"""A folder that is there, and the name that is missing in it."""
+
+
+def _gap(path: Path) -> Gap | None:
+    below = path
+    for above in path.parents:
+        if os.path.lexists(above):
+            return above, below.name
+        below = above
+    return None
+
+
+def _fix(local: Path, around: _Around, present: Mapping[Kind, list[str]]) -> str | None:
+    meant = list(_meant(local, around))
     if meant:
         return f"did you mean {listed(meant)}?"
     # Code comes with the repository where weights do not, so that only a file of the same kind tells.
-    beside = (other for other in model.files.values() if other in here.files)
-    alike = [it.name for it in beside if (it.parent, it.suffix) == (local.parent, local.suffix)]
+    alike = present.get((local.parent, local.suffix), []) if present else []
     return f"{listed(alike, last='and')} of the same model is, so check the name;" if alike else None
 
 
-def _meant(local: Path, named: set[Path], here: _Here) -> Iterator[str]:
+def _meant(local: Path, around: _Around) -> Iterator[str]:
     """What is called almost like the first part of the path that is not there, and leads to something.
 
     Not what the spec names itself, nor another number: then both names may be meant.
     """
-    folder = here.around(local)
-    if folder is None:
+    gap = around.gap(local)
+    if gap is None:
         return
-    first, *rest = local.relative_to(folder).parts
-    for name in slips_among(first, _names_in(folder)):
-        other = folder.joinpath(name, *rest)
-        if other not in named and _differ_in_letters(first, name) and os.path.lexists(other):
+    folder, missing = gap
+    for name in slips_among(missing, _names_in(folder)):
+        other = folder / name / local.relative_to(folder / missing)
+        if other not in around.named and _differ_in_letters(missing, name) and os.path.lexists(other):
             yield name
 
 
