@@ -10,6 +10,7 @@ from support.resolving import BASES, merged
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import check_document, load_spec, parse_spec
 from inferstack.spec.document import Document
+from inferstack.spec.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.rules.template import output_count, resource_count
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,7 @@ def test_resources_and_outputs_are_counted_as_they_are_made(path: Path) -> None:
     template = resolve_template(spec, region=None, source_of=str)
     assert sum(resource_count(spec).values()) == len(template["Resources"])
     assert output_count(spec) == len(template["Outputs"])
+    assert len(own_alarms(spec)) <= most_own_alarms(spec)
 
 
 def of_components(count: int, change: Any) -> dict[str, Any]:

@@ -45,6 +45,11 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
             yield OwnAlarm(("alarms", "rules", index), rule, part, metric, "")
 
 
+def most_own_alarms(spec: ModelSpec) -> int:
+    """As many as there would be if each part of the endpoint published each metric."""
+    return (len(DEFAULT_ALARMS) + len(alarms_block(spec).rules)) * len(measured(spec))
+
+
 def alarms_block(spec: ModelSpec) -> Alarms:
     """The block `alarms`, where the spec only says yes or nothing an empty one."""
     return spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()

@@ -27,36 +27,28 @@ _REFERENCE = re.compile(r"\{\{resolve:([^:}]*)")
 _KNOWN_AT_DEPLOYMENT = re.compile(r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}")
 
 
-class _Form(msgspec.Struct, frozen=True):
-    """How secrets of one kind are written; the group `secret` is the part to keep, else all of it is."""
-
-    kind: str
-    pattern: re.Pattern[str]
-
-
-_FORMS = tuple(
-    _Form(kind, re.compile(pattern))
-    for kind, pattern in {
-        "an AWS access key (`AKIA…`)": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-        "a private key (`-----BEGIN…`)": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
-        "a JSON Web Token (`eyJ…`)": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
-        "a Hugging Face token (`hf_…`)": r"\bhf_[A-Za-z0-9]{30,}",
-        # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
-        "an API key (`sk-…`)": r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
-        "a GitHub token (`gh…_`)": r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
-        "a GitLab token (`glpat-…`)": r"\bglpat-[\w-]{20,}",
-        "a Slack token (`xox…`)": r"\bxox[abeoprs]-[\w-]{10,}",
-        "a Google API key (`AIza…`)": r"\bAIza[\w-]{35}",
-        "an NVIDIA API key (`nvapi-…`)": r"\bnvapi-[\w-]{40,}",
-        "a Databricks token (`dapi…`)": r"\bdapi[0-9a-f]{32}",
-        "a storage account's key (`AccountKey=…`)": r"\bAccountKey=[A-Za-z0-9+/]{40,}",
-        "a presigned URL (`X-Amz-Signature=…`)": r"\bX-Amz-Signature=[0-9a-f]{64}",
-        "a URL with a password": r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
-        "a password (`password=…`)": (
-            r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})"
-        ),
-    }.items()
-)
+# Compiled when the first environment is met, as that takes longer than all that other specs need.
+_FORMS = {
+    "an AWS access key (`AKIA…`)": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    "a private key (`-----BEGIN…`)": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
+    "a JSON Web Token (`eyJ…`)": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
+    "a Hugging Face token (`hf_…`)": r"\bhf_[A-Za-z0-9]{30,}",
+    # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
+    "an API key (`sk-…`)": r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
+    "a GitHub token (`gh…_`)": r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
+    "a GitLab token (`glpat-…`)": r"\bglpat-[\w-]{20,}",
+    "a Slack token (`xox…`)": r"\bxox[abeoprs]-[\w-]{10,}",
+    "a Google API key (`AIza…`)": r"\bAIza[\w-]{35}",
+    "an NVIDIA API key (`nvapi-…`)": r"\bnvapi-[\w-]{40,}",
+    "a Databricks token (`dapi…`)": r"\bdapi[0-9a-f]{32}",
+    "a storage account's key (`AccountKey=…`)": r"\bAccountKey=[A-Za-z0-9+/]{40,}",
+    "a presigned URL (`X-Amz-Signature=…`)": r"\bX-Amz-Signature=[0-9a-f]{64}",
+    "a URL with a password": r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
+    "a password (`password=…`)": (
+        r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})"
+    ),
+}
+"""How secrets are written, by their kind; the group `secret` is the part to keep, else all of it is."""
 
 # The last words of a name decide: `HF_TOKEN` holds one, `HF_TOKEN_PATH` and `MAX_TOKENS` do not.
 _PASSWORD_NAME = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$")
@@ -140,10 +132,10 @@ def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
 def _known_kind(value: str) -> str | None:
     """What kind of secret is in the text, if any has a form that gives it away."""
     text = _KNOWN_AT_DEPLOYMENT.sub(" ", value)
-    for form in _FORMS:
-        for found in form.pattern.finditer(text):
+    for kind, pattern in _FORMS.items():
+        for found in re.finditer(pattern, text):
             if not _stands_for_another(found.groupdict().get("secret", found[0])):
-                return form.kind
+                return kind
     return None
 
 

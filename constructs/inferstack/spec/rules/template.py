@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.own_alarms import own_alarms
+from inferstack.spec.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.scaled import COPIES, scaled_parts, wake_up_name
@@ -23,6 +23,10 @@ TEMPLATE_CODES = {TEMPLATE_TOO_LARGE: "A template has at most 1,000,000 bytes."}
 
 def resource_count(spec: ModelSpec) -> dict[str, int]:
     """How many resources a spec becomes, by what asks for them; of its packed policies at least one."""
+    return {**_besides_alarms(spec), "alarms": len(own_alarms(spec))}
+
+
+def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
     scaled = list(scaled_parts(spec))
     tracked = (it.dimension == COPIES and tracks_by_default(it.scaling) for it in scaled)
     policies = sum(len(it.scaling.policies) for it in scaled) + sum(tracked)
@@ -30,22 +34,24 @@ def resource_count(spec: ModelSpec) -> dict[str, int]:
     steps = sum(len(it.scaling.step_policies) + (wake_up_name(it) is not None) for it in scaled)
     return {
         "role, configuration, endpoint": 2 if isinstance(spec.execution_role, str) else 4,
-        "models": sum(1 for _ in models(spec)),
-        "inference components": sum(1 for _ in components(spec)),
+        "models": len(models(spec)),
+        "inference components": len(components(spec)),
         "scaling": len(scaled) + policies + 2 * steps,
-        "alarms": sum(1 for _ in own_alarms(spec)),
         "dashboard": int(spec.dashboard is not False),
     }
 
 
 def output_count(spec: ModelSpec) -> int:
     """Name and ARN of the endpoint, the name of each component, the dashboard's address."""
-    return 2 + sum(1 for _ in components(spec)) + int(spec.dashboard is not False)
+    return 2 + len(components(spec)) + int(spec.dashboard is not False)
 
 
 @error("IS208", "A template has at most 500 resources.", TEMPLATE_LIMITS, ModelSpec)
 def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     """A spec is one stack."""
+    # To find the alarms takes ten times as long as to see that there cannot be so many.
+    if sum(_besides_alarms(spec).values()) + most_own_alarms(spec) <= _MOST_RESOURCES:
+        return
     parts = resource_count(spec)
     if sum(parts.values()) > _MOST_RESOURCES:
         most = max(parts, key=lambda it: parts[it])
@@ -65,4 +71,4 @@ def not_too_many_outputs(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _place(spec: ModelSpec) -> SpecPath:
-    return ("inference_components",) if any(True for _ in components(spec)) else ("endpoint_name",)
+    return ("inference_components",) if components(spec) else ("endpoint_name",)
