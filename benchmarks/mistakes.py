@@ -21,7 +21,7 @@ def _wrong_types(count: int) -> str:
 
 
 def _unknown_keys(count: int) -> str:
-    return _spec("endpoint:", (f"  retain_all_variant_property{i}: true" for i in range(count)))
+    return _spec("endpoint:", (f"  retain_all_variant_property{i:05}: true" for i in range(count)))
 
 
 def _wrong_list_items(count: int) -> str:

@@ -25,7 +25,7 @@ from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
-from inferstack.spec.words import listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
 OTHER_REGION = "IS111"
@@ -220,9 +220,8 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
         for name in PLACEHOLDER.findall(text):
             if name.startswith("AWS::") and name not in PSEUDO_PARAMETERS:
                 position = document.position(path)
-                close = nearest(name, list(PSEUDO_PARAMETERS))
-                fix = f"did you mean `{close}`? " if close is not None else ""
-                fix += f"allowed: {listed(list(PSEUDO_PARAMETERS))}"
+                known = list(PSEUDO_PARAMETERS)
+                fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
                 message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
                 yield Problem(
                     document.file,

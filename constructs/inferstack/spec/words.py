@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 _SHOWN = 12
 _LONGEST = 60
@@ -105,10 +106,7 @@ def nearest(found: object, options: Sequence[str]) -> str | None:
 
 def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
     """A question that names what was probably meant, and all that is as near; ``otherwise`` if nothing is."""
-    near = _by_nearness(found, options)
-    best = next(iter(near.values()), 0)
-    meant = [option for option, nearness in near.items() if nearness == best]
-    return f"did you mean {listed(meant)}?" if meant else otherwise
+    return _question(_by_nearness(found, options)) or otherwise
 
 
 def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
@@ -119,19 +117,32 @@ def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
 def choose(found: object, options: Sequence[object]) -> str:
     """What was probably meant and what is allowed; of many options those that are like the one found."""
     words = [str(option) for option in options]
-    near = list(_by_nearness(found, words))[: _SHOWN // 2]
-    if len(words) > _SHOWN and near:
-        allowed = f"{', '.join(near)} and {len(words) - len(near)} more"
+    near = _by_nearness(found, words)
+    shown = list(near)[: _SHOWN // 2]
+    if len(words) > _SHOWN and shown:
+        allowed = f"{', '.join(shown)} and {len(words) - len(shown)} more"
     else:
         allowed = listed(words, quote="")
-    return did_you_mean_then(found, words, f"allowed: {allowed}")
+    return f"{_question(near)} allowed: {allowed}".lstrip()
 
 
-def _by_nearness(found: object, options: Sequence[str]) -> dict[str, float]:
+def _question(near: Mapping[str, float]) -> str:
+    """Which of those that are near was meant: the nearest, and all that are as near."""
+    best = next(iter(near.values()), 0)
+    meant = [option for option, nearness in near.items() if nearness == best]
+    return f"did you mean {listed(meant)}?" if meant else ""
+
+
+def _by_nearness(found: object, options: Sequence[str]) -> Mapping[str, float]:
     """The options that are like the one found, the nearest first, and how near each of them is."""
+    return _compared(str(found)[:_LONGEST], tuple(options))
+
+
+# A word that is wrong in one place often is so in others.
+@lru_cache(maxsize=64)
+def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
     from difflib import SequenceMatcher  # noqa: PLC0415 - a spec without mistakes does not need it
 
-    said = str(found)[:_LONGEST]
     likeness = SequenceMatcher(b=_fold(said))
     near: dict[str, float] = {}
     for option in options:
