@@ -159,7 +159,8 @@ def _is_part(said: str, option: str) -> bool:
     text = _fold(said)
     if len(text) >= _TELLING and _fold(option).endswith(text):
         return True
-    return len(said) >= _TELLING and re.match(rf"{re.escape(said)}[^A-Za-z0-9]", option) is not None
+    rest = option[len(said) :] if len(said) >= _TELLING and option.startswith(said) else ""
+    return rest != "" and _fold(rest[0]) == ""
 
 
 def slip_of(found: str, options: Sequence[str]) -> str | None:
