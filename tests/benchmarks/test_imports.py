@@ -15,7 +15,7 @@ FORBIDDEN = frozenset(
     {"aws_cdk", "boto3", "botocore", "jsii", "jsonschema", "attrs", "referencing", "multiprocessing", "concurrent"}
 )
 # Of the standard library and of dependencies; lower this when it can be lower.
-MOST_FOREIGN_MODULES = {"validate": 195, "render": 198}
+MOST_FOREIGN_MODULES = {"validate": 192, "render": 195}
 
 LISTING = """
 import json, sys
