@@ -79,10 +79,11 @@ def _value(node: Any, level: int) -> Any:
 def _mapping(node: yaml.MappingNode, level: int) -> dict[str, Any]:
     data = {}
     for key, below in node.value:
-        name = _value(key, level + 1)
+        # Most are plain scalars, and a call for each would take as long as they do.
+        name = _plain_scalar(key.value) if key.tag is _PLAIN else _value(key, level + 1)
         if type(name) is not str or name in data or name == _MERGE:
             raise _CareError
-        data[name] = _value(below, level + 1)
+        data[name] = _plain_scalar(below.value) if below.tag is _PLAIN else _value(below, level + 1)
     return data
 
 

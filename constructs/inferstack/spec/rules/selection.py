@@ -17,7 +17,9 @@ _OTHER_NAMES = frozenset({"environment", "tags", "triton"})
 
 def rules_for(kind: type[ModelSpec], ignored: frozenset[str], data: Mapping[str, Any]) -> tuple[Rule, ...]:
     """The rules for a spec of a kind that stands in the data."""
-    return _selected(kind, ignored, _asked_about().intersection(_keys(data)))
+    keys: set[str] = set()
+    _collect_keys(data, keys)
+    return _selected(kind, ignored, _asked_about() & keys)
 
 
 @cache
@@ -25,15 +27,17 @@ def _asked_about() -> frozenset[str]:
     return frozenset[str]().union(*(rule.about for rule in RULES.values()))
 
 
-def _keys(data: Mapping[str, Any]) -> set[str]:
-    """The keys in the data, at any depth."""
-    found = set(data)
+def _collect_keys(data: Mapping[str, Any], keys: set[str]) -> None:
+    """Adds the keys in the data, at any depth."""
+    keys.update(data)
     for key, value in data.items():
-        if key not in _OTHER_NAMES:
-            for below in value if isinstance(value, list) else (value,):
-                if isinstance(below, dict):
-                    found |= _keys(below)
-    return found
+        if isinstance(value, dict):
+            if key not in _OTHER_NAMES:
+                _collect_keys(value, keys)
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, dict):
+                    _collect_keys(item, keys)
 
 
 @lru_cache(maxsize=256)
