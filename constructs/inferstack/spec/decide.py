@@ -78,15 +78,33 @@ def _type(schema: JsonSchema) -> Check:
 
 
 def _any(checks: list[Check]) -> Check:
-    return lambda value: any(check(value) for check in checks)
+    match checks:
+        case [first, second]:
+            return lambda value: first(value) or second(value)
+        case _:
+            return _one_of(tuple(checks))
+
+
+def _one_of(checks: tuple[Check, ...]) -> Check:
+    def check_any(value: Any) -> bool:
+        for check in checks:  # noqa: SIM110 - as above
+            if check(value):
+                return True
+        return False
+
+    return check_any
 
 
 def _reference(schema: JsonSchema) -> Check:
     name = schema["$ref"].removeprefix("#/$defs/")
+    defined: Check | None = None
 
     def check(value: Any) -> bool:
+        nonlocal defined
         # Not before it is needed: few specs have all blocks.
-        return _defined(name)(value)
+        if defined is None:
+            defined = _defined(name)
+        return defined(value)
 
     return check
 
@@ -111,7 +129,7 @@ def _enum(schema: JsonSchema) -> Check:
 
     def check(value: Any) -> bool:
         if isinstance(value, str):
-            return sample(value) in options or is_opaque(value)
+            return value in options or sample(value) in options or is_opaque(value)
         return (is_number(value) and value in options) or is_opaque(value)
 
     return check
