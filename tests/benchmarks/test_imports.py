@@ -64,8 +64,18 @@ def test_a_command_imports_nothing_heavy_where_all_is_well(name: str, specs: Pat
 def test_only_a_spec_with_triton_models_brings_protobuf(name: str, specs: Path) -> None:
     without = "inference-components.yaml"
     assert "triton:" not in (specs / without).read_text("utf-8")
-    assert "google.protobuf" not in imported(specs, name, without)
-    assert "google.protobuf" in imported(specs, name, "ensemble.yaml")
+    of_triton = {"google.protobuf", "inferstack.triton.rules", "inferstack.triton.repository"}
+    assert not imported(specs, name, without) & of_triton
+    assert imported(specs, name, "ensemble.yaml") >= of_triton
+
+
+@pytest.mark.parametrize("name", ["validate", "render"])
+def test_only_a_file_that_takes_care_brings_the_careful_reader(name: str, specs: Path) -> None:
+    careful = "inferstack.spec.reading.compose"
+    assert careful not in imported(specs, *command(name))
+    text = (specs / "inference-components.yaml").read_text("utf-8")
+    (specs / "anchored.yaml").write_text(text.replace("env: {", "env: &here {"), "utf-8")
+    assert careful in imported(specs, name, "anchored.yaml")
 
 
 def test_validate_does_not_bring_the_making_of_templates(specs: Path) -> None:

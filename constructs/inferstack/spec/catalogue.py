@@ -13,10 +13,8 @@ from inferstack.spec.names_across_files import NAME_CODES, SAME_ENDPOINT
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.template import TEMPLATE_CODES, TEMPLATE_LIMITS
-from inferstack.spec.rules.triton_models import TRITON_RULES
 from inferstack.spec.structure import STRUCTURE_CODES
 from inferstack.spec.update_codes import UPDATE_CODES
-from inferstack.triton.archive.codes import ARCHIVE_CODES
 
 _TABLES = (
     file_codes.FILE_CODES,
@@ -78,6 +76,10 @@ class CodeEntry(msgspec.Struct, frozen=True):
 
 def every_entry() -> Iterator[CodeEntry]:
     """The entries of all tables, one table after the other."""
+    # Every command imports this module, and few need what knows Triton.
+    from inferstack.triton.archive.codes import ARCHIVE_CODES  # noqa: PLC0415
+    from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415
+
     for table in _TABLES:
         for code, sentence in table.items():
             yield CodeEntry(code, Severity.ERROR, sentence, _SOURCES.get(code, _OWN_FORMAT))

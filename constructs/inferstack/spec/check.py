@@ -22,9 +22,9 @@ from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules.selection import rules_for
-from inferstack.spec.rules.triton_models import triton_problems
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
+from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -201,10 +201,22 @@ def _ruled(
     beside: Iterable[Problem] = (),
 ) -> LoadedSpec:
     ignored = _ignored(spec)
-    problems = [*triton_problems(spec, document, ignored, uploaded), *_spec_problems(spec, document), *beside]
+    of_triton = _triton_problems(spec, document, ignored, uploaded)
+    problems = [*of_triton, *_spec_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
     return LoadedSpec(spec, document, stage, SpecError(problems).problems, uploaded)
+
+
+def _triton_problems(
+    spec: ModelSpec, document: Document, ignored: frozenset[str], uploaded: Mapping[str, LockedArchive]
+) -> Iterable[Problem]:
+    if not triton_blocks(spec):
+        return ()
+    # What knows Triton, and protobuf with it, takes a fifth of the time of a spec that has no models.
+    from inferstack.spec.rules.triton_models import triton_problems  # noqa: PLC0415
+
+    return triton_problems(spec, document, ignored, uploaded)
 
 
 def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:

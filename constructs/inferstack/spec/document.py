@@ -15,7 +15,6 @@ from inferstack.spec.lock.codes import NO_SPEC
 from inferstack.spec.lock.file import SUFFIX as LOCK_SUFFIX
 from inferstack.spec.placeholders import texts_with_placeholders
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.reading.compose import compose
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Node, Position, tree_of
@@ -88,4 +87,10 @@ def read_document(path: Path | str) -> Document:
     tree = read_quickly(text)
     # Only an escape can write it otherwise.
     may_have_placeholders = "${" in text or "\\" in text
-    return Document(file, compose(file, text) if tree is None else tree, may_have_placeholders)
+    return Document(file, _with_care(file, text) if tree is None else tree, may_have_placeholders)
+
+
+def _with_care(file: str, text: str) -> Node:
+    from inferstack.spec.reading.compose import compose  # noqa: PLC0415 - few files need it
+
+    return compose(file, text)

@@ -15,7 +15,16 @@ from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.reading.events import events, position
 from inferstack.spec.reading.frames import Key, OpenList, OpenMapping
 from inferstack.spec.reading.tags import COLLECTION_TAGS, tag_fix, tag_name
-from inferstack.spec.reading.tree import DEEPEST, START, Entry, Node, Position, list_node, mapping_node
+from inferstack.spec.reading.tree import (
+    DEEPEST,
+    MOST_VALUES,
+    START,
+    Entry,
+    Node,
+    Position,
+    list_node,
+    mapping_node,
+)
 from inferstack.spec.reading.yaml12 import (
     CORE_TAG,
     Scalar,
@@ -25,9 +34,6 @@ from inferstack.spec.reading.yaml12 import (
     tagged_scalar,
 )
 from inferstack.spec.words import describe, did_you_mean
-
-MOST_VALUES = 100_000
-"""How many keys and values a file may hold, counting those behind an alias each time."""
 
 # So that a hostile file with very many anchors costs no time.
 _SEARCHED_ANCHORS = 200

@@ -9,13 +9,9 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner
 
 from inferstack.spec.problem import SpecError
+from inferstack.spec.reading.libyaml import CParser
 from inferstack.spec.reading.syntax_help import syntax_problem
 from inferstack.spec.reading.tree import START, Position
-
-try:
-    from yaml._yaml import CParser as CParser  # noqa: PLC0414 - the quick reader takes it from here
-except ImportError:
-    CParser = None  # type: ignore[assignment, misc]
 
 
 class EventParser(Protocol):

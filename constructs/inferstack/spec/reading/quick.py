@@ -11,9 +11,8 @@ from typing import Any
 
 import yaml
 
-from inferstack.spec.reading.compose import MOST_VALUES
-from inferstack.spec.reading.events import CParser
-from inferstack.spec.reading.tree import DEEPEST, Entries, Entry, Node, Position
+from inferstack.spec.reading.libyaml import CParser
+from inferstack.spec.reading.tree import DEEPEST, MOST_VALUES, Entries, Entry, Node, Position
 from inferstack.spec.reading.yaml12 import plain_scalar
 
 _MOST_LEVELS = 500

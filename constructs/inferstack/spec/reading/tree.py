@@ -11,6 +11,8 @@ from inferstack.spec.words import describe
 
 DEEPEST = 64
 """How many mappings and lists may stand inside one another: later steps walk data recursively."""
+MOST_VALUES = 100_000
+"""How many keys and values a file may hold, counting those behind an alias each time."""
 
 
 class Position(NamedTuple):

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.kinds import Ignore, ModelSpec
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules.base import RULES, Finding, error
-from inferstack.spec.rules.triton_models import TRITON_RULES
 from inferstack.spec.update_codes import UPDATE_CODES
 
 _FORMAT = "inferstack's spec format"
@@ -38,5 +37,7 @@ def _ignored(spec: ModelSpec) -> Iterator[tuple[int, str]]:
 
 def _severity(code: str) -> Severity | None:
     """How bad what a rule reports is; None if no rule has the code."""
+    from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415 - few specs ignore anything
+
     rule = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
     return None if rule is None else rule.severity

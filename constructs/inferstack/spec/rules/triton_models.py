@@ -1,8 +1,8 @@
 """IS900 to IS999: the models of `triton` blocks, which the room `inferstack.triton` knows how to check.
 
 Here, and where a lock is compared, the spec's room calls on that of Triton. It is a call instead of a hook
-that others fill, so that no way into the library can forget to fill it. Messages, and protobuf with them,
-are imported only for a spec that has the block.
+that others fill, so that no way into the library can forget to fill it. This module, and protobuf with it, is
+imported only for a spec that has the block.
 """
 
 import re
@@ -23,10 +23,9 @@ from inferstack.spec.triton_image import TRITON_FRAMEWORKS
 from inferstack.spec.walk import PlacedContainer, components, specifications
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
-from inferstack.triton.rules import RULES as TRITON_RULES, Context
+from inferstack.triton.repository import repositories_at
+from inferstack.triton.rules import Context
 from inferstack.triton.rules.base import Release
-
-__all__ = ["TRITON_RULES", "triton_contexts", "triton_problems", "triton_release"]
 
 _RELEASE = re.compile(r"(\d\d)\.(\d\d)")
 _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
@@ -55,8 +54,6 @@ def _problems_of(
     ignored: Container[str],
     uploaded: Mapping[str, LockedArchive],
 ) -> Iterator[Problem]:
-    from inferstack.triton.repository import repositories_at  # noqa: PLC0415 - brings protobuf
-
     def locate(path: SpecPath) -> FilePlace:
         return FilePlace(document.file, *document.position(path))
 

@@ -1,0 +1,6 @@
+"""The parser of libyaml, a library in C; None where PyYAML was built without it."""
+
+try:
+    from yaml._yaml import CParser as CParser  # noqa: PLC0414 - readers take it from here
+except ImportError:
+    CParser = None  # type: ignore[assignment, misc]
