@@ -11,7 +11,7 @@ trap 'git worktree remove --force "$work/base"; rm -rf "$work"' EXIT
 git worktree add --quiet --detach "$work/base" "$base"
 
 templates() { # of STAGE, to a folder; none when a spec has errors
-  inferstack render "$specs"/*.yaml --stage "$1" --region "$region" --format yaml --out "$2" >&2
+  inferstack render "$specs" --stage "$1" --region "$region" --format yaml --out "$2" >&2
 }
 
 echo '<!-- inferstack -->' # by which the next run finds the comment

@@ -161,3 +161,54 @@ def test_what_is_no_file_is_not_waited_for(write: Write, folder: Path) -> None:
     os.mkfifo(pipe)
     assert main(["render", str(write("a.yaml")), "--out", "out"]) == 0
     assert pipe.is_file()
+
+
+def test_a_folder_means_its_specs(write: Write, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        write(f"model_specs/{name}.yml", name=name)
+    assert main(["render", "--out", "out"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.splitlines() == ["out/a.template.json", "out/b.template.json"]
+    assert main(["render", "model_specs", "model_specs/a.yml", "--out", "out"]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_a_folder_without_specs_is_not_rendered(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty").mkdir()
+    assert main(["render", "empty"]) == 1
+    assert capsys.readouterr().err.startswith("empty:1:1: IS040: ")
+
+
+def test_a_folder_that_was_not_up_to_date_fails_where_asked_and_is_then(
+    write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b", "c"):
+        write(f"model_specs/{name}.yaml", name=name)
+    call = ["render", "--out", "out", "--fail-on-change"]
+    assert main(["render", "model_specs/a.yaml", "model_specs/b.yaml", "--out", "out"]) == 0
+    (folder / "out/b.template.json").write_text("{}")
+    capsys.readouterr()
+    assert main(call) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "out/b.template.json: was out of date, and is written now; add it to your commit",
+        "out/c.template.json: was missing, and is written now; add it to your commit",
+    ]
+    assert main(call) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_template_whose_spec_is_gone_fails_where_asked_and_stays(
+    write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [write(f"model_specs/{name}.yaml", name=name) for name in ("a", "b")]
+    assert main(["render", "--out", "out"]) == 0
+    (folder / files[1]).unlink()
+    (folder / "out/README.md").write_text("")
+    capsys.readouterr()
+    assert main(["render", "--out", "out"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["render", "--out", "out", "--fail-on-change"]) == 1
+    assert capsys.readouterr().err == "out/b.template.json: no spec makes this template; remove it\n"
+    assert (folder / "out/b.template.json").is_file()
+    # Who names files says nothing about the rest of the folder.
+    assert main(["render", str(files[0]), "--out", "out", "--fail-on-change"]) == 0

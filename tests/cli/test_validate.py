@@ -106,7 +106,7 @@ def test_every_stage_is_checked_unless_one_is_chosen(
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["validat"], ["validate", "--format", "xml"], ["validate", "--nope"], ["render"], ["explain", "IS012", "IS013"]],
+    [[], ["validat"], ["validate", "--format", "xml"], ["validate", "--nope"], ["render", "--fail-on-change"], ["explain", "IS012", "IS013"]],
 )
 def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:

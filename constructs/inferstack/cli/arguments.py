@@ -10,6 +10,7 @@ from inferstack.catalog import regions
 from inferstack.cli import body, package, rehearse
 from inferstack.cli.explain import explain, schema
 from inferstack.cli.render import render
+from inferstack.cli.spec_paths import add_paths
 from inferstack.cli.validate import validate
 from inferstack.cli.writers import WRITERS
 from inferstack.spec.report import FORMATS, product_version
@@ -65,14 +66,7 @@ class _Version(argparse.Action):
 
 
 def _add_validate(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "paths",
-        metavar="PATH",
-        nargs="*",
-        type=Path,
-        default=[Path("model_specs")],
-        help="spec files, or folders whose *.yaml and *.yml files are meant (default: model_specs)",
-    )
+    add_paths(command)
     command.add_argument("--stage", help=f"{_STAGE}; without it all stages are checked")
     command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     against = "say also what deploying would do to the stack of this template, or to those of a folder"
@@ -81,13 +75,16 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
 
 
 def _add_render(command: argparse.ArgumentParser) -> None:
-    command.add_argument("specs", metavar="SPEC", nargs="+", type=Path, help="spec files")
+    add_paths(command)
     command.add_argument("--stage", help=_STAGE)
     command.add_argument("--region", type=_region, help="region of the stack, for a spec that names none")
     command.add_argument(
         "--out", metavar="DIR", type=Path, help="write NAME.template.json (or .yaml) here, NAME from the spec"
     )
     command.add_argument("--format", choices=WRITERS, default="json", help="default: json")
+    change = "status 1 when DIR was not up to date; if PATH is a folder, templates of no spec count, too"
+    command.add_argument("--fail-on-change", action="store_true", help=change)
+    command.set_defaults(wrong_usage=command.error)
 
 
 def _add_explain(command: argparse.ArgumentParser) -> None:

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inferstack.cli.processes import mapped
+from inferstack.cli.spec_paths import files_of
 from inferstack.cli.streams import tell
-from inferstack.spec.check_files import check_files, spec_files
+from inferstack.spec.check_files import check_files
 from inferstack.spec.problem import Problem, Severity, SpecError, printable
 from inferstack.spec.report import FORMATS, Findings, summary
 
 
 def validate(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
-    files, problems = _files(options.paths)
+    files, problems = files_of(options.paths)
     problems += check_files(files, stage=options.stage, each=mapped)
     updates: list[str] = []
     if options.against is not None:
@@ -23,19 +24,6 @@ def validate(options: argparse.Namespace) -> int:
     tell(summary(problems, len(files)))
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))
-
-
-def _files(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
-    """The files that paths stand for, each once, and what is wrong with the folders among them."""
-    files: dict[Path, Path] = {}
-    problems: list[Problem] = []
-    for path in paths:
-        try:
-            for file in spec_files(path):
-                files.setdefault(file.absolute(), file)
-        except SpecError as error:
-            problems += error.problems
-    return list(files.values()), problems
 
 
 def _with_updates(
