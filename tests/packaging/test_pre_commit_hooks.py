@@ -182,6 +182,13 @@ def test_a_template_that_somebody_edited_is_made_again(repository: Repository) -
     assert "\ntemplates/a.template.json: was out of date, and is written now; " in printed
 
 
+def test_the_hooks_without_an_installation_are_the_same() -> None:
+    (block,) = re.findall(r"```yaml\n(  - repo: local.*?)```", PAGE, re.DOTALL)
+    (local,) = yaml.safe_load(block)
+    installed = [{**hook, "language": "system"} for hook in HOOKS.values()]
+    assert local["hooks"] == [{key: hook[key] for key in hook if key != "description"} for hook in installed]
+
+
 def test_the_sessions_of_the_page_are_real(tmp_path: Path) -> None:
     configs = re.findall(r"```yaml\n(repos:.*?)```", PAGE, re.DOTALL)
     sessions = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
