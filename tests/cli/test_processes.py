@@ -79,7 +79,8 @@ def test_each_process_has_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(processes, "_in_processes", count)
     assert mapped(abs, range(MANY)) == list(range(MANY))
-    assert started == [MANY // processes._FEWEST]
+    assert mapped(abs, range(100 * MANY)) == list(range(100 * MANY))
+    assert started == [MANY // processes._FEWEST, processes._MOST]
 
 
 def test_on_one_core_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,9 @@ Out = TypeVar("Out")
 
 # A copy of this process, and what it then finds out for itself, takes as long as checking a dozen specs.
 _FEWEST = 20
+# With more, what is left of the work is less than what a program takes to start; and not every core that a
+# container sees is its own.
+_MOST = 8
 # A portion is taken as the one byte that is its number.
 _PORTIONS = 256
 
@@ -25,7 +28,7 @@ def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
     remembers, or prints, is then lost.
     """
     todo = list(items)
-    count = min(_cores(), len(todo) // _FEWEST)
+    count = min(_cores(), _MOST, len(todo) // _FEWEST)
     if count < 2:
         return list(map(work, todo))
     # What this reads and compiles for itself, such as the tables of the catalog, the copies then have.
