@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.wrong_specs import ALL, FOLDER, Case
 
 from inferstack.spec.blocks.kinds import ModelSpec, Spec
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.schema import shipped_schema
-from tests.spec.test_wrong_specs import ALL, HERE, Case
 
 
 def without(data: Any, key: str) -> Any:
@@ -65,7 +65,7 @@ def test_who_is_not_asked_has_nothing_to_say(case: Case) -> None:
 
 def test_half_of_the_rules_need_not_be_asked() -> None:
     """Of the plainest base; so that the tests above are about something."""
-    data = read((HERE / "bases" / "single.yaml").read_text("utf-8"))
+    data = read((FOLDER / "bases" / "single.yaml").read_text("utf-8"))
     assert data is not None
     spec = typed(data)
     assert spec is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from support.wrong_models import CASES, Case
 
 from inferstack.spec.document import read_document
 from inferstack.spec.rules.triton_models import triton_contexts
@@ -15,7 +16,6 @@ from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repository import repositories_at
 from inferstack.triton.rules import RULES, Context
 from tests.spec.test_rules_about import typed
-from tests.triton.test_triton_rules import CASES, Case
 
 ASKED = sorted({field for rule in RULES.values() for field in rule.about})
 

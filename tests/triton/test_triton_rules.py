@@ -1,95 +1,20 @@
-"""Each rule about Triton's models on a wrong model, and on the right one beside it.
-
-A case in `wrong_models/*.txt` is the `triton` block of two specs at once:
-
-    == the least is above the most        the case's title
-    head: {image: "24.09"}                what differs from the usual spec, if anything
-      models:                             lines of both
-    -    m: {max_batch_size: 4}           a line of the right one
-    +    m: {max_batch_size: -1}          a line of the wrong one
-
-`$IO` and its like stand for the texts in `MACROS`. `# <- IS922 m.max_batch_size` says what must be reported of the
-wrong one and the end of its path in the spec: at the end of a line also that it stands in this line. Nothing else
-may be reported, and of the right one nothing at all.
+"""Each rule about Triton's models on a wrong model, and on the right one beside it; `support/wrong_models.py` says
+how they are written.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
+from support.wrong_models import CASES, Case, expected
 
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.check import check_file
 from inferstack.spec.problem import Problem
 from inferstack.triton.rules import RULES
 
-HERE = Path(__file__).parent / "wrong_models"
-MARK = re.compile(r"# <- (IS\d{3}) (\S+)")
-TENSOR = "data_type: TYPE_FP32, dims: [1]"
-STEPS = (
-    "ensemble_scheduling: {step: [{model_name: m, model_version: -1, input_map: {X: A}, output_map: {Y: B}}]}"
-)
-MACROS = {
-    "$IO": f"input: [{{name: X, {TENSOR}}}], output: [{{name: Y, {TENSOR}}}]",
-    "$T_IO": f"input: [{{name: INPUT__0, {TENSOR}}}], output: [{{name: OUTPUT__0, {TENSOR}}}]",
-    "$E_IO": f"input: [{{name: A, {TENSOR}}}]",
-    "$PY": "backend: python, files: {1/model.py: model.py}",
-    "$TORCH": "platform: pytorch_libtorch, files: {1/model.pt: m.pt}, parameters: {DISABLE_OPTIMIZED_EXECUTION: true}",
-    "$STEPS": STEPS,
-    "$STEP": f"{STEPS}, input: [{{name: A, {TENSOR}}}], output: [{{name: B, {TENSOR}}}]",
-    "$ENSEMBLE": f"platform: ensemble, {STEPS}, input: [{{name: A, {TENSOR}}}], output: [{{name: B, {TENSOR}}}]",
-}
-USUAL = {"kind": "single-model", "image": "26.05", "instance": "ml.c6i.xlarge", "environment": {}}
 # What can only be wrong with files on disk; `test_repository_*.py` and `test_local_files.py` have them.
 ON_DISK = {"IS901", "IS903", "IS915", "IS917", "IS987", "IS988", "IS991"}
-
-
-@dataclass(frozen=True)
-class Case:
-    title: str
-    lines: tuple[str, ...]
-
-    def spec(self, *, wrong: bool) -> str:
-        """The whole spec; its `triton` block stands at the end."""
-        lines = [it[1:] if it[0] in "+-" else it for it in self.lines if it[0] != "+-"[wrong]]
-        heads = [line.strip() for line in lines if line.strip().startswith("head:")]
-        block = [line for line in lines if not line.strip().startswith("head:")]
-        text = "\n".join([*head(yaml.safe_load(heads[0])["head"] if heads else {}), "triton:", *block, ""])
-        for name in sorted(MACROS, key=len, reverse=True):
-            text = re.sub(re.escape(name) + r"\b", lambda _, name=name: MACROS[name], text)
-        return text
-
-
-def head(change: dict[str, object]) -> list[str]:
-    values = {**USUAL, **change}
-    image = values["image"]
-    data = {
-        "kind": values["kind"],
-        "endpoint_name": "e",
-        "model": {
-            "image": image if "/" in image else {"framework": "triton", "version": image},
-            "model_data_url": "s3://models/m/"
-            if values["kind"] == "multi-model"
-            else "s3://models/m/model.tar.gz",
-            "environment": values["environment"],
-        },
-        "variant": {"instance_type": values["instance"], "initial_instance_count": 2},
-    }
-    return yaml.safe_dump(data, sort_keys=False).splitlines()
-
-
-def cases() -> Iterator[Case]:
-    for file in sorted(HERE.glob("*.txt")):
-        for part in ("\n" + file.read_text("utf-8")).split("\n== ")[1:]:
-            title, *lines = part.splitlines()
-            yield Case(title, tuple(line for line in lines if line.strip()))
-
-
-CASES = list(cases())
 
 
 def problems(tmp_path: Path, text: str) -> list[Problem]:
@@ -100,15 +25,6 @@ def problems(tmp_path: Path, text: str) -> list[Problem]:
 
 def of_triton(found: list[Problem]) -> list[Problem]:
     return [problem for problem in found if problem.code in RULES]
-
-
-def expected(text: str) -> list[tuple[str, str, int | None]]:
-    """Code, end of the path, line if the mark stands in one."""
-    return [
-        (mark[1], mark[2], None if line.lstrip().startswith("#") else number)
-        for number, line in enumerate(text.splitlines(), start=1)
-        for mark in MARK.finditer(line)
-    ]
 
 
 def path_of(problem: Problem) -> str:

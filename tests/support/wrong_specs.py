@@ -1,0 +1,118 @@
+"""The cases of `spec/wrong_specs/*.txt`: wrong specs and their right neighbours.
+
+A case edits a base spec of `spec/wrong_specs/bases`:
+
+    wrong single: the least is above the most        or: right single IS500: they may be equal
+    -  max_capacity: 4                                lines that go
+    +  max_capacity: 1                                lines that come
+    >  max_capacity: 2                                lines that come in the right spec instead, which is tested too
+    =  endpoint: {}                                   lines that come in both, and are no part of the example
+       min_capacity: 1                                lines that stay, to find the place by
+    ...                                               another place in the same spec
+
+`{x:5}` stands for five x, `<3 of t#: x>` for `t0: x, t1: x, t2: x`. `# <- IS500` at the end of a line says what
+must be reported there, and nothing else may be. A right case reports nothing at all; its codes are those of its
+wrong neighbours. The right side of a wrong case is its base, or has the lines with `>` if the case has such. `tools/update_examples.py` makes of wrong cases what `inferstack explain` shows: there an example
+has the lines of its case, the lines that stay among them, and the keys above them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parents[1] / "spec" / "wrong_specs"
+REPEATED = re.compile(r"\{(.):(\d+)\}")
+COUNTED = re.compile(r"<(\d+) of ([^>]+)>")
+MARK = re.compile(r"# <-((?: IS\d{3})+)$", re.MULTILINE)
+_HEADER = re.compile(r"(wrong|right) (\w+)((?: IS\d{3})*): (.+)")
+
+
+class Edit(NamedTuple):
+    """A place in the base, and what stands there in the wrong spec and in the right one."""
+
+    old: str
+    wrong: str
+    right: str
+    aside: str
+    """Lines of both sides that are not what the case is about."""
+
+
+@dataclass(frozen=True)
+class Case:
+    is_wrong: bool
+    base: str
+    codes: frozenset[str]
+    title: str
+    edits: tuple[Edit, ...]
+
+    def base_text(self) -> str:
+        return "" if self.base == "empty" else (FOLDER / "bases" / f"{self.base}.yaml").read_text("utf-8")
+
+    def text(self) -> str:
+        text = self.base_text()
+        for old, wrong, right, _ in self.edits:
+            assert text.count(old) == 1 or not text, f"{self.title}: found {text.count(old)} times:\n{old}"
+            new = wrong if self.is_wrong else right
+            text = text.replace(old, new) if text else new
+        return _written_out(text)
+
+    @property
+    def says_what_is_right(self) -> bool:
+        """Beside what is wrong, and not only by its base."""
+        return any(edit.right != edit.old for edit in self.edits)
+
+    def mended(self) -> "Case":
+        """The right spec that a wrong case says beside itself."""
+        codes = frozenset(code for _, code in marks(self.text()))
+        return replace(self, is_wrong=False, codes=codes, title=f"{self.title}, mended")
+
+
+def _written_out(text: str) -> str:
+    counted = COUNTED.sub(
+        lambda found: ", ".join(found[2].replace("#", str(number)) for number in range(int(found[1]))), text
+    )
+    return REPEATED.sub(lambda found: found[1] * int(found[2]), counted)
+
+
+def cases() -> Iterator[Case]:
+    for file in sorted(FOLDER.glob("*.txt")):
+        lines = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
+        headers = [(index, found) for index, line in enumerate(lines) if (found := _HEADER.fullmatch(line))]
+        ends = [*(index for index, _ in headers[1:]), len(lines)]
+        for (start, header), end in zip(headers, ends, strict=True):
+            kind, base, codes, title = header.groups()
+            body = [line for line in lines[start + 1 : end] if line]
+            right_sides = " +" if kind == "right" else " >=" if any(line[0] == ">" for line in body) else " -"
+            case = Case(kind == "wrong", base, frozenset(codes.split()), title, tuple(_edits(body, right_sides)))
+            yield case
+            if case.is_wrong and case.says_what_is_right:
+                yield case.mended()
+
+
+def _edits(body: list[str], right_sides: str) -> Iterator[Edit]:
+    hunks: list[list[str]] = [[]]
+    for line in body:
+        if line == "...":
+            hunks.append([])
+        else:
+            hunks[-1].append(line)
+    for hunk in hunks if body else ():
+        yield Edit(*(_side(hunk, sides) for sides in (" -", " +=", right_sides, "=")))
+
+
+def _side(hunk: list[str], sides: str) -> str:
+    return "".join(f"{line[1:]}\n" for line in hunk if line[0] in sides)
+
+
+def marks(text: str) -> Counter[tuple[int, str]]:
+    """Line and code of everything that must be reported."""
+    found = ((number, MARK.search(line)) for number, line in enumerate(text.splitlines(), start=1))
+    return Counter((number, code) for number, mark in found if mark for code in mark[1].split())
+
+
+ALL = list(cases())
+WRONG = [case for case in ALL if case.is_wrong]
+RIGHT = [case for case in ALL if not case.is_wrong]
