@@ -83,6 +83,13 @@ def test_validate_does_not_bring_the_making_of_templates(specs: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["validate", "render"])
+def test_only_explain_brings_examples(name: str, specs: Path) -> None:
+    module = "inferstack.spec.examples"
+    assert module not in imported(specs, *command(name))
+    assert module in imported(specs, "explain", "IS500")
+
+
+@pytest.mark.parametrize("name", ["validate", "render"])
 def test_a_command_imports_no_more_modules_than_it_did(name: str, specs: Path) -> None:
     foreign = {it for it in imported(specs, *command(name)) if it.partition(".")[0] != "inferstack"}
     assert len(foreign) <= MOST_FOREIGN_MODULES[name], sorted(foreign)

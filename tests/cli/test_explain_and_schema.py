@@ -15,7 +15,25 @@ def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None
         assert main(["explain", code]) == 0
         out = capsys.readouterr().out
         assert out.startswith(f"{code} ({entry.severity})\n{entry.sentence}\nSource: {entry.source}\n")
-        assert ("ignore:" in out) is (entry.severity is Severity.WARNING)
+        assert ("ignore: [" in out) is (entry.severity is Severity.WARNING)
+
+
+def test_an_example_has_in_its_margin_what_is_wrong_and_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "IS306"]) == 0
+    assert capsys.readouterr().out.endswith("""
+
+For example, scaling may leave one instance:
+
+       kind: multi-model
+       autoscaling:
+wrong    min_capacity: 1
+right    min_capacity: 2
+""")
+
+
+def test_a_code_without_an_example_is_explained_without(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "IS001"]) == 0
+    assert "example" not in capsys.readouterr().out
 
 
 def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[str]) -> None:

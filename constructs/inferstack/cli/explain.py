@@ -28,7 +28,17 @@ def explain(options: argparse.Namespace) -> int:
     print(f"{entry.code} ({entry.severity})", entry.sentence, f"Source: {entry.source}", sep="\n")
     if entry.severity is Severity.WARNING:
         print(f"If it does not apply to a spec, say so there: ignore: [{{code: {entry.code}, reason: …}}]")
+    _show_example(entry.code)
     return 0
+
+
+def _show_example(code: str) -> None:
+    # Here, since the commands that check specs import this module, too.
+    from inferstack.spec.examples import examples  # noqa: PLC0415
+
+    example = examples().get(code)
+    if example is not None:
+        print("", f"For example, {example.title}:", "", *example.shown(), sep="\n")
 
 
 def _probably_meant(code: str) -> list[str]:

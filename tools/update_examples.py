@@ -1,0 +1,85 @@
+"""Chooses among the wrong specs and models of the tests the examples that `inferstack explain` shows.
+
+    python -m tools.update_examples            writes them if they have changed
+    python -m tools.update_examples --check    writes nothing, exits 1 if they are out of date
+
+Of the cases that break one rule and no other: such as say themselves what is right, then the shortest.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.examples import EXAMPLES_FILE, RIGHT, WRONG, Example
+from inferstack.spec.rules import RULES
+from tests.support.wrong_models import CASES, expected
+from tests.support.wrong_specs import WRONG as WRONG_SPECS, marks
+from tools import generated_files
+from tools.generated_files import Contents
+from tools.spec_examples import spec_example
+from tools.triton_examples import triton_example
+
+COMMAND = "python -m tools.update_examples"
+WIDTH = 71
+"""Of a line, so that a terminal of 80 columns has room for what stands before it."""
+
+
+class _Candidate(NamedTuple):
+    code: str
+    says_what_is_right: bool
+    example: Example
+
+    @property
+    def cost(self) -> tuple[bool, int, int]:
+        """Lines, and some more where a side is not shown: what is right says more than what is wrong."""
+        lines = self.example.lines
+        sides = {line[0] for line in lines}
+        missing = 0 if {WRONG, RIGHT} <= sides else 2 if RIGHT in sides else 4
+        return not self.says_what_is_right, len(lines) + missing, sum(map(len, lines))
+
+    @property
+    def fits(self) -> bool:
+        """Whether a terminal shows all of it."""
+        return all(len(line) <= WIDTH and line.isprintable() for line in self.example.lines)
+
+
+def chosen() -> dict[str, Example]:
+    """The best example of each code."""
+    best: dict[str, _Candidate] = {}
+    for it in _candidates():
+        if it.fits and (it.code not in best or it.cost < best[it.code].cost):
+            best[it.code] = it
+    return {code: best[code].example for code in sorted(best)}
+
+
+def _candidates() -> Iterator[_Candidate]:
+    for case in WRONG_SPECS:
+        code = _only_one(code for _, code in marks(case.text()))
+        if code is not None:
+            with_kind = code in RULES and RULES[code].applies_to is not ModelSpec
+            yield _Candidate(code, case.says_what_is_right, spec_example(case, with_kind=with_kind))
+    for model in CASES:
+        code = _only_one(code for code, _, _ in expected(model.spec(wrong=True)))
+        if code is not None:
+            yield _Candidate(code, False, triton_example(model))
+
+
+def _only_one(codes: Iterable[str]) -> str | None:
+    first, *others = {*codes}
+    return None if others else first
+
+
+def generate() -> Contents:
+    text = msgspec.json.format(msgspec.json.encode(chosen()), indent=1).decode()
+    return {EXAMPLES_FILE: f"{text}\n"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    return generated_files.main(COMMAND, "Regenerate the examples of codes.", generate, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
