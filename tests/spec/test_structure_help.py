@@ -100,12 +100,32 @@ def test_no_block_has_a_key_by_both_names(key: str, here: str) -> None:
     [
         ("alarms: {rules: [[]]}\n", "write keys under it: metric, "),
         ("tags: [a]\n", "write `key: value`, one a line"),
+        ("tags: [{Key: team, Value: ml}]\n", "write `key: value`, one a line"),
+        ("triton: {models: [{name: a, backend: python}]}\n", "write each under its name, without a list: `NAME:`"),
+        ("alarms: [{metric: ModelLatency}]\n", "write the list under `rules`"),
+        ("execution_role: [[]]\n", "write keys under it: "),
+        (
+            "autoscaling: [{metric: GPUUtilization}]\n",
+            "write the list under `policies`, `step_policies` or `scheduled_actions`",
+        ),
         ("triton: {models: {a: {backend: python, dynamic_batching: true}}}\n", "; or `{}` for defaults alone"),
         ("triton: {models: {a: {backend: python, dynamic_batching: }}}\n", "; or `{}` for defaults alone"),
     ],
 )
 def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp_path: Path) -> None:
     assert said in fix(tmp_path, SINGLE + more)
+
+
+def test_a_value_of_several_types_is_shown_how_to_be_one_of_them(tmp_path: Path) -> None:
+    assert fix(tmp_path, f"{SINGLE}alarms: yes\n").startswith("write true or false: ")
+    # As a text it would be no image either.
+    assert fix(tmp_path, SINGLE.replace('{framework: triton, version: "25.09"}', "25.09")).startswith("write keys")
+
+
+def test_a_slip_in_the_key_that_decides_all_others_is_seen(tmp_path: Path) -> None:
+    for slip in ("Kind", "knd"):
+        assert fix(tmp_path, SINGLE.replace("kind:", f"{slip}:")).startswith(f"instead of `{slip}` write `kind:`")
+    assert fix(tmp_path, SINGLE.replace("kind:", "endpoint:")).startswith("add `kind:`")
 
 
 def test_defaults_alone_are_no_way_out_where_a_key_is_needed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from inferstack.spec.decide import fits
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions
-from inferstack.spec.words import choose, describe, listed
+from inferstack.spec.words import choose, describe, listed, slip_of
 
 UNKNOWN_KEY = "IS101"
 MISSING_KEY = "IS102"
@@ -53,7 +53,8 @@ def _kind_problem(document: Document) -> Problem:
     path: SpecPath
     if "kind" not in document.data:
         path, code, message = (), MISSING_KEY, "the spec lacks `kind`"
-        fix = f"add `kind:` with {listed(kinds)}"
+        slip = slip_of("kind", list(document.data))
+        fix = f"{'add' if slip is None else f'instead of `{slip}` write'} `kind:` with {listed(kinds)}"
     else:
         found = document.data["kind"]
         path, code, message = ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind"

@@ -174,7 +174,8 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
     if not fitting:
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
         message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
-        yield _problem(document, path, WRONG_TYPE, message, "")
+        ways = (_as_wanted(_resolved(branch), error.instance) for branch in branches)
+        yield _problem(document, path, WRONG_TYPE, message, next(filter(None, ways), ""))
     for inner in error.context or ():
         if inner.schema_path[0] == next(iter(fitting), None):
             yield from _problems(document, inner)
@@ -221,6 +222,13 @@ def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
     return bool(_Validator({"type": _resolved(branch)["type"]}).is_valid(instance))
 
 
+def _as_wanted(branch: dict[str, Any], found: object) -> str:
+    """How a value of none of the types becomes this one. In quotes it would be one, but mean nothing."""
+    if branch["type"] == "object":
+        return _keys_to_write(branch, found)
+    return "" if branch["type"] == "string" else _retype(branch["type"], found)
+
+
 def _type(name: str, error: Error) -> tuple[str, str]:
     wanted, found = error.validator_value, error.instance
     fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, found)
@@ -229,10 +237,26 @@ def _type(name: str, error: Error) -> tuple[str, str]:
 
 def _keys_to_write(block: dict[str, Any], found: object) -> str:
     """How a mapping is written where there is none."""
+    if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
+        return home
     keys = list(block.get("properties", {}))
     fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one a line"
     bare = found is None or found is True
     return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
+
+
+def _home_of_list(block: dict[str, Any], entry: object) -> str:
+    """Where a list of such entries can stand in a block that was given the list itself, if anywhere."""
+    named = block.get("additionalProperties")
+    if isinstance(named, dict) and isinstance(entry, dict) and _accepts_type(named, entry):
+        return "write each under its name, without a list: `NAME:`, and its keys below"
+    lists = [key for key, value in block.get("properties", {}).items() if _takes_a_list_of(value, entry)]
+    return f"write the list under {listed(lists)}" if lists else ""
+
+
+def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
+    branches = map(_resolved, value.get("anyOf", [value]))
+    return any("items" in branch and _accepts_type(branch["items"], entry) for branch in branches)
 
 
 _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
