@@ -91,6 +91,11 @@ def test_everything_wrong_is_said_and_nothing_is_written(
     assert not Path("request.bin").exists()
 
 
+def test_who_gives_no_input_is_told_how(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    assert body("one.yaml") == 1
+    assert capsys.readouterr().err.endswith("inferstack: name a file of arrays for each input: --input NAME=FILE\n")
+
+
 @pytest.mark.parametrize(
     ("written", "said"),
     [

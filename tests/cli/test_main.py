@@ -29,6 +29,13 @@ def test_a_command_that_is_none_is_answered_with_those_that_are(capsys: pytest.C
     assert said in capsys.readouterr().err
 
 
+def test_who_names_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([])
+    assert exit_.value.code == 2
+    assert "name a command: validate, render, " in capsys.readouterr().err
+
+
 LONG_AND_SHORT = pytest.mark.parametrize(
     "arguments", [["schema"], ["explain", "IS012"]], ids=["more than a buffer", "less than a buffer"]
 )

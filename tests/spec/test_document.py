@@ -146,6 +146,13 @@ def test_a_missing_file_names_the_nearest_one(tmp_path: Path) -> None:
     assert "`bert-large.yaml`" in problem.fix
 
 
+def test_an_ending_makes_no_file_the_nearest_one(tmp_path: Path) -> None:
+    (tmp_path / "churn-cpu-mme.yaml").write_text("a: 1")
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path / "nope.yaml")
+    assert caught.value.problems[0].fix == "check the path"
+
+
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="no directory") as caught:
         read_document(tmp_path / "specs" / "a.yaml")

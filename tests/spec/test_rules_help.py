@@ -107,3 +107,16 @@ def test_all_that_is_as_near_as_the_nearest_is_named(region: str, meant: str) ->
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")
+
+
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        ("triton:26.05", '{framework: triton, version: "26.05"} for'),
+        ("nvcr.io/nvidia/tritonserver:24.10-py3", '{framework: triton, version: "…"} for'),
+        ("acme/huggingface-llm", '{framework: huggingface-llm, version: "…"} for'),
+        ("docker.io/library/nginx:latest", "{framework, version} of an image that AWS publishes"),
+    ],
+)
+def test_an_image_from_elsewhere_is_sent_to_the_one_of_that_name_in_ecr(image: str, said: str) -> None:
+    assert fix("IS247", {**SINGLE, "model": {"image": image}}).startswith(f"write the ECR URI, or {said}")

@@ -41,6 +41,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             made.set_defaults(run=command.run)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
         top.error(f"there is no command {words[0]!r}; {choose(words[0], tuple(_COMMANDS))}")
+    if not words:
+        top.error(f"name a command: {', '.join(_COMMANDS)}")
     options, unknown = top.parse_known_args(words)
     if unknown:
         # Left to itself, argparse shows the usage of all commands, which names none of this one's options.

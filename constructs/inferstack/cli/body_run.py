@@ -42,7 +42,8 @@ def make(options: argparse.Namespace) -> int:
             model.config, inputs, binary=not options.json, parameters=dict(options.parameter)
         )
     except from_arrays.BodyError as error:
-        return _refused(error.problems)
+        none = () if options.input else ("name a file of arrays for each input: --input NAME=FILE",)
+        return _refused((*error.problems, *none))
     out = Path("request.json" if options.json else "request.bin") if options.out is None else options.out
     with complete_or_absent(out) as file:
         file.write(made.content)

@@ -17,7 +17,7 @@ from inferstack.spec.file_codes import (
 )
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.reading.tree import START, Position
-from inferstack.spec.words import did_you_mean
+from inferstack.spec.words import nearest
 
 LARGEST_FILE = 1024 * 1024
 """Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""
@@ -72,11 +72,15 @@ def _require_regular_file(path: Path, file: str) -> None:
 
 def _similar_files(path: Path) -> str:
     try:
-        names = [sibling.name for sibling in path.parent.iterdir()]
+        names = sorted(sibling.name for sibling in path.parent.iterdir())
     except OSError:
         return f"there is no directory `{path.parent.as_posix()}` either"
-    name_one = "name a spec file, or the folder that holds your spec files"
-    return did_you_mean(path.name, names, "check the path" if path.suffix else name_one)
+    # Without their endings, which make short names alike.
+    stems = {Path(name).stem: name for name in names}
+    meant = nearest(path.stem, list(stems))
+    if meant is not None:
+        return f"did you mean `{stems[meant]}`?"
+    return "check the path" if path.suffix else "name a spec file, or the folder that holds your spec files"
 
 
 def _awaited(path: Path) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from inferstack.catalog import images
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
@@ -245,8 +246,18 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
         if not isinstance(image, str) or is_opaque(image) or _ECR.fullmatch(str(sample(image))):
             continue
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
-            fix = "write the ECR URI, or {framework, version} of an image that AWS publishes"
+            fix = f"write the ECR URI, or {_published(image)}"
             yield Finding((*placed.path, "image"), f'"{image[:60]}" is no image in Amazon ECR', fix)
+
+
+def _published(image: str) -> str:
+    """How an image is written that AWS publishes, and others by the same name."""
+    name, _, tag = image.rpartition("/")[2].partition(":")
+    framework = max(filter(name.startswith, images.frameworks()), key=len, default=None)
+    if framework is None:
+        return "{framework, version} of an image that AWS publishes"
+    version = tag if tag in images.versions(framework) else "…"
+    return f'{{framework: {framework}, version: "{version}"}} for the image that AWS publishes'
 
 
 @error("IS248", "The URL of model files has no wildcards.", _CONTAINER, ModelSpec)
