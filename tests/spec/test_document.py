@@ -1,5 +1,6 @@
 """Reading a spec file: what is accepted, and what each problem says."""
 
+import gzip
 import os
 import socket
 from collections.abc import Callable
@@ -229,6 +230,15 @@ def test_utf16_is_recognised(problems: Problems) -> None:
     (problem,) = problems("a: 1\n".encode("utf-16"))
     assert problem.code == file_codes.NOT_UTF8
     assert "UTF-16" in problem.message
+
+
+def test_an_archive_is_known_to_be_no_spec(tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(gzip.compress(b"a: 1"))
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path / "model.tar.gz")
+    (problem,) = caught.value.problems
+    assert (problem.code, "looks like an archive" in problem.message) == (file_codes.NOT_UTF8, True)
+    assert "`inferstack package --check ARCHIVE`" in problem.fix
 
 
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\x7f", "\x80", "\ufffe"])

@@ -27,6 +27,7 @@ _USUAL = 64 * 1024
 _UNPRINTABLE = Reader.NON_PRINTABLE
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_GZIP_MARK = b"\x1f\x8b"
 
 
 def read_text(path: Path, file: str) -> str:
@@ -94,9 +95,13 @@ def _decoded(content: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         at = _position(error.object[: error.start].decode("utf-8", "replace"))
         message = f"byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8"
+        fix = "save the file as UTF-8"
         if content.startswith(_UTF16_MARKS):
             message += "; the file looks like UTF-16"
-        raise _error(file, NOT_UTF8, message, "save the file as UTF-8", at) from None
+        if content.startswith(_GZIP_MARK):
+            message += "; the file looks like an archive"
+            fix = "name a spec file; `inferstack package --check ARCHIVE` looks into archives"
+        raise _error(file, NOT_UTF8, message, fix, at) from None
 
 
 def _unprintable(file: str, text: str, found: re.Match[str]) -> SpecError:
