@@ -30,7 +30,8 @@ ignore:
   - {{code: IS000, reason: why it does not apply here}}
 ```
 
-`inferstack explain CODE` prints what stands here.
+`inferstack explain CODE` prints what stands here, and for what a spec can get wrong an example, with what is
+right beside it.
 """
 
 

@@ -3,7 +3,7 @@
     python -m tools.update_examples            writes them if they have changed
     python -m tools.update_examples --check    writes nothing, exits 1 if they are out of date
 
-Of the cases that break one rule and no other: such as say themselves what is right, then the shortest.
+Of the cases that break one rule and no other: the one that is there to be shown, or else the shortest.
 """
 
 import sys
@@ -29,7 +29,7 @@ WIDTH = 71
 
 class _Candidate(NamedTuple):
     code: str
-    says_what_is_right: bool
+    is_shown: bool
     example: Example
 
     @property
@@ -38,7 +38,7 @@ class _Candidate(NamedTuple):
         lines = self.example.lines
         sides = {line[0] for line in lines}
         missing = 0 if {WRONG, RIGHT} <= sides else 2 if RIGHT in sides else 4
-        return not self.says_what_is_right, len(lines) + missing, sum(map(len, lines))
+        return not self.is_shown, len(lines) + missing, sum(map(len, lines))
 
     @property
     def fits(self) -> bool:
@@ -60,11 +60,11 @@ def _candidates() -> Iterator[_Candidate]:
         code = _only_one(code for _, code in marks(case.text()))
         if code is not None:
             with_kind = code in RULES and RULES[code].applies_to is not ModelSpec
-            yield _Candidate(code, case.says_what_is_right, spec_example(case, with_kind=with_kind))
+            yield _Candidate(code, case.is_shown, spec_example(case, with_kind=with_kind))
     for model in CASES:
         code = _only_one(code for code, _, _ in expected(model.spec(wrong=True)))
         if code is not None:
-            yield _Candidate(code, False, triton_example(model))
+            yield _Candidate(code, model.is_shown, triton_example(model))
 
 
 def _only_one(codes: Iterable[str]) -> str | None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.wrong_models import Case as ModelCase
-from support.wrong_specs import Case, Edit
+from support.wrong_models import CASES, Case as ModelCase
+from support.wrong_specs import WRONG as WRONG_SPECS, Case, Edit
 
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example, examples
@@ -45,6 +45,11 @@ def test_every_code_that_a_spec_can_show_has_an_example() -> None:
     assert examples().keys() == catalogue().keys() - set[str]().union(*WITHOUT.values())
 
 
+def test_every_case_that_is_there_to_be_shown_is_shown() -> None:
+    titles = {example.title for example in examples().values()}
+    assert [case.title for case in (*WRONG_SPECS, *CASES) if case.is_shown and case.title not in titles] == []
+
+
 @pytest.mark.parametrize("code", examples())
 def test_a_terminal_shows_all_of_an_example(code: str) -> None:
     shown = list(examples()[code].shown())
@@ -67,7 +72,7 @@ def test_the_right_side_of_an_example_is_yaml_that_the_wrong_side_is_not(code: s
 
 def test_an_example_has_the_changed_lines_below_the_keys_above_them() -> None:
     place = "      wait_interval_in_seconds: 300\n".replace("      ", "        ", 1)
-    case = Case(True, "gpu", frozenset(), "no wait", (Edit(place, place.replace("300", "9  # <- IS612"), place, ""),))
+    case = Case(True, False, "gpu", frozenset(), "no wait", (Edit(place, place.replace("300", "9  # <- IS612"), place, ""),))
     assert spec_example(case, with_kind=False).lines == (
         " endpoint:",
         "   deployment_config:",
@@ -81,7 +86,7 @@ def test_an_example_has_the_changed_lines_below_the_keys_above_them() -> None:
 
 def shown_of_tags(*wrong: str) -> list[str]:
     place = "tags:\n  team: growth\n"
-    case = Case(True, "single", frozenset(), "", (Edit(place, "".join(f"{it}\n" for it in wrong), place, ""),))
+    case = Case(True, False, "single", frozenset(), "", (Edit(place, "".join(f"{it}\n" for it in wrong), place, ""),))
     return [line[1:] for line in spec_example(case, with_kind=False).lines if line[0] == WRONG]
 
 
@@ -98,12 +103,12 @@ def test_no_example_holds_what_looks_like_a_whole_secret() -> None:
 def test_lines_of_both_sides_that_a_case_sets_aside_are_not_shown() -> None:
     place = "tags:\n  team: growth\n"
     edit = Edit(place, "tags:\n  a: b\n  c: d\n", "tags:\n  a: b\n  c: e\n", "  a: b\n")
-    case = Case(True, "single", frozenset(), "", (edit,))
+    case = Case(True, False, "single", frozenset(), "", (edit,))
     assert spec_example(case, with_kind=False).lines == (" tags:", "-  c: d", "+  c: e")
 
 
 def of_model(*lines: str) -> list[str]:
-    return list(triton_example(ModelCase("", lines)).lines)[2:]
+    return list(triton_example(ModelCase("", False, lines)).lines)[2:]
 
 
 def test_of_a_model_an_example_opens_what_differs() -> None:
@@ -145,7 +150,7 @@ def test_items_of_a_list_are_compared_one_by_one() -> None:
 
 
 def test_what_a_case_changes_of_the_usual_endpoint_is_part_of_its_example() -> None:
-    lines = triton_example(ModelCase("", ('-head: {image: "24.05"}', '+head: {image: "24.01"}', "  models: {m: {}}"))).lines
+    lines = triton_example(ModelCase("", False, ('-head: {image: "24.05"}', '+head: {image: "24.01"}', "  models: {m: {}}"))).lines
     assert lines == (
         " model:",
         "   image:",

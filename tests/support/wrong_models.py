@@ -10,8 +10,10 @@ A case is the `triton` block of two specs at once:
 
 `$IO` and its like stand for the texts in `MACROS`. `# <- IS922 m.max_batch_size` says what must be reported of the
 wrong one and the end of its path in the spec: at the end of a line also that it stands in this line. Nothing else
-may be reported, and of the right one nothing at all. `tools/update_examples.py` makes of cases what
-`inferstack explain` shows: macros that both have are left out there, so they hold what does not matter.
+may be reported, and of the right one nothing at all.
+
+Of cases `tools/update_examples.py` makes what `inferstack explain` shows: the one with `===` before its title, of other
+codes the shortest. Macros that both sides have are left out there, so they hold what does not matter.
 """
 
 import re
@@ -50,6 +52,7 @@ _MARK = re.compile(r"# <- (IS\d{3}) (\S+)")
 @dataclass(frozen=True)
 class Case:
     title: str
+    is_shown: bool
     lines: tuple[str, ...]
 
     def spec(self, *, wrong: bool) -> str:
@@ -95,9 +98,9 @@ def spec_without_triton(change: Mapping[str, Any]) -> dict[str, Any]:
 
 def cases() -> Iterator[Case]:
     for file in sorted(FOLDER.glob("*.txt")):
-        for part in ("\n" + file.read_text("utf-8")).split("\n== ")[1:]:
+        for part in f"\n{file.read_text('utf-8')}".split("\n==")[1:]:
             title, *lines = part.splitlines()
-            yield Case(title, tuple(line for line in lines if line.strip()))
+            yield Case(title.lstrip("= "), title.startswith("="), tuple(line for line in lines if line.strip()))
 
 
 def expected(text: str) -> list[tuple[str, str, int | None]]:

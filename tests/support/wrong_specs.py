@@ -12,8 +12,11 @@ A case edits a base spec of `spec/wrong_specs/bases`:
 
 `{x:5}` stands for five x, `<3 of t#: x>` for `t0: x, t1: x, t2: x`. `# <- IS500` at the end of a line says what
 must be reported there, and nothing else may be. A right case reports nothing at all; its codes are those of its
-wrong neighbours. The right side of a wrong case is its base, or has the lines with `>` if the case has such. `tools/update_examples.py` makes of wrong cases what `inferstack explain` shows: there an example
-has the lines of its case, the lines that stay among them, and the keys above them.
+wrong neighbours. The right side of a wrong case is its base, or has the lines with `>` if the case has such.
+
+Of wrong cases `tools/update_examples.py` makes what `inferstack explain` shows: the lines of a case, with those that
+stay, below the keys above them. A case with `shown` in the place of `wrong` is the example of its code; of other codes
+the shortest case is.
 """
 
 import re
@@ -27,7 +30,7 @@ FOLDER = Path(__file__).parents[1] / "spec" / "wrong_specs"
 REPEATED = re.compile(r"\{(.):(\d+)\}")
 COUNTED = re.compile(r"<(\d+) of ([^>]+)>")
 MARK = re.compile(r"# <-((?: IS\d{3})+)$", re.MULTILINE)
-_HEADER = re.compile(r"(wrong|right) (\w+)((?: IS\d{3})*): (.+)")
+_HEADER = re.compile(r"(wrong|shown|right) (\w+)((?: IS\d{3})*): (.+)")
 
 
 class Edit(NamedTuple):
@@ -43,6 +46,7 @@ class Edit(NamedTuple):
 @dataclass(frozen=True)
 class Case:
     is_wrong: bool
+    is_shown: bool
     base: str
     codes: frozenset[str]
     title: str
@@ -59,15 +63,10 @@ class Case:
             text = text.replace(old, new) if text else new
         return _written_out(text)
 
-    @property
-    def says_what_is_right(self) -> bool:
-        """Beside what is wrong, and not only by its base."""
-        return any(edit.right != edit.old for edit in self.edits)
-
     def mended(self) -> "Case":
         """The right spec that a wrong case says beside itself."""
         codes = frozenset(code for _, code in marks(self.text()))
-        return replace(self, is_wrong=False, codes=codes, title=f"{self.title}, mended")
+        return replace(self, is_wrong=False, is_shown=False, codes=codes, title=f"{self.title}, mended")
 
 
 def _written_out(text: str) -> str:
@@ -85,10 +84,12 @@ def cases() -> Iterator[Case]:
         for (start, header), end in zip(headers, ends, strict=True):
             kind, base, codes, title = header.groups()
             body = [line for line in lines[start + 1 : end] if line]
-            right_sides = " +" if kind == "right" else " >=" if any(line[0] == ">" for line in body) else " -"
-            case = Case(kind == "wrong", base, frozenset(codes.split()), title, tuple(_edits(body, right_sides)))
+            says_right = any(line[0] == ">" for line in body)
+            right_sides = " +" if kind == "right" else " >=" if says_right else " -"
+            edits = tuple(_edits(body, right_sides))
+            case = Case(kind != "right", kind == "shown", base, frozenset(codes.split()), title, edits)
             yield case
-            if case.is_wrong and case.says_what_is_right:
+            if says_right:
                 yield case.mended()
 
 
