@@ -11,7 +11,8 @@ import yaml
 from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example
 from tests.support.wrong_models import MACROS, Case, expand, spec_without_triton
 
-_WIDTH = 66
+WIDTH = 73
+"""Of a line, so that a terminal of 80 columns has room for the margin before it."""
 _REST = "…"
 _PLAIN = re.compile(r"[\w./:…-]+")
 _HEAD = {
@@ -27,7 +28,7 @@ _Lines = Iterator[str]
 def triton_example(case: Case) -> Example:
     """What the case shows."""
     wrong, right = (_spec(case, wrong=wrong) for wrong in (True, False))
-    return Example(case.title, tuple(_mapping(wrong, right, _WIDTH)))
+    return Example(case.title, tuple(_mapping(wrong, right, WIDTH)))
 
 
 def _spec(case: Case, *, wrong: bool) -> dict[str, Any]:
@@ -91,10 +92,10 @@ def _only(mark: str, value: Any, width: int) -> _Lines:
 def _entry(key: str, wrong: Any, right: Any, width: int) -> _Lines:
     """A key and its value, in one line if there is nothing to open."""
     line = f"{key}: {_flow(wrong)}"
-    lists = isinstance(wrong, list), isinstance(right, list)
+    alike = isinstance(wrong, list) is isinstance(right, list)
     if _same(wrong, right) and (len(line) <= width or not _can_be_opened(wrong)):
         yield f"{BOTH}{line}"
-    elif _can_be_opened(wrong) and _can_be_opened(right) and len({*lists}) == 1:
+    elif _can_be_opened(wrong) and _can_be_opened(right) and alike:
         yield f"{BOTH}{key}:"
         yield from (f"{it[0]}  {it[1:]}" for it in _below(_open(wrong), _open(right), width - 2))
     else:
@@ -131,9 +132,15 @@ def _item(wrong: Any, right: Any, width: int) -> _Lines:
         yield f"{BOTH}- {_flow(wrong)}"
         return
     lines = list(_mapping(wrong, right, width - 2))
-    first = lines[0][0]
-    dashed = {0} if first == BOTH else {0, next(at for at, line in enumerate(lines) if line[0] != first)}
-    yield from (f"{line[0]}{'- ' if at in dashed else '  '}{line[1:]}" for at, line in enumerate(lines))
+    signs = [line[0] for line in lines]
+    other = next((at for at, sign in enumerate(signs) if sign != signs[0]), 0)
+    if signs[0] == BOTH or {signs[0], signs[other]} == {WRONG, RIGHT}:
+        dashed = {0} if signs[0] == BOTH else {0, other}
+        yield from (f"{line[0]}{'- ' if at in dashed else '  '}{line[1:]}" for at, line in enumerate(lines))
+    else:
+        # The dash would stand in another line of each side.
+        yield from _only(WRONG, [wrong], width)
+        yield from _only(RIGHT, [right], width)
 
 
 def _same(wrong: Any, right: Any) -> bool:

@@ -149,6 +149,15 @@ def test_items_of_a_list_are_compared_one_by_one() -> None:
     ]
 
 
+def test_an_item_that_begins_otherwise_is_written_twice() -> None:
+    head, wrong, right = "  models: {m: {input: [{n: X},", "+ {a: 1, n: Y}]}}", "- {n: Y}]}}"
+    assert of_model(head, wrong, right)[2:] == [
+        "         - {n: X}",
+        "-        - {a: 1, n: Y}",
+        "+        - {n: Y}",
+    ]
+
+
 def test_what_a_case_changes_of_the_usual_endpoint_is_part_of_its_example() -> None:
     lines = triton_example(ModelCase("", False, ('-head: {image: "24.05"}', '+head: {image: "24.01"}', "  models: {m: {}}"))).lines
     assert lines == (
