@@ -1,6 +1,7 @@
 """The README is run: each command in it that needs no network prints what stands under it."""
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from inferstack.spec.check import check_file
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -59,9 +62,31 @@ def test_the_yaml_of_the_readme_is_that_of_the_file() -> None:
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (program,) = blocks("In your own CDK app", "python")
     (tmp_path / "app.py").write_text(program, "utf-8")
+    run_python(tmp_path / "app.py", folder=ROOT)
+
+
+def test_the_three_files_of_the_readme_make_a_project(tmp_path: Path) -> None:
+    section = "A project of your own"
+    (tmp_path / "model_specs").mkdir()
+    for name, language in (("app.py", "python"), ("cdk.json", "json"), ("model_specs/churn.yaml", "yaml")):
+        (content,) = blocks(section, language)
+        (tmp_path / name).write_text(content, "utf-8")
+    command = json.loads((tmp_path / "cdk.json").read_text("utf-8"))["app"]
+    assert command == "python3 app.py"
+    run_python(tmp_path / "app.py", folder=tmp_path)
+    template = json.loads((tmp_path / "cdk.out/churn.template.json").read_text("utf-8"))
+    assert template["Resources"]["Endpoint"]["Properties"]["EndpointName"] == "churn"
+    assert check_file(tmp_path / "model_specs/churn.yaml") == []
+
+
+def blocks(section: str, language: str) -> list[str]:
+    """The blocks of code in a section."""
+    text = README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def run_python(file: Path, *, folder: Path) -> None:
     environment = {**os.environ, "CDK_VALIDATION": "false", "PYTHONPATH": f"{ROOT}/constructs:{ROOT}/stacks"}
-    subprocess.run(
-        [sys.executable, str(tmp_path / "app.py")], cwd=ROOT, env=environment, check=True, timeout=120
-    )
+    subprocess.run([sys.executable, str(file)], cwd=folder, env=environment, check=True, timeout=120)
