@@ -1,48 +1,13 @@
-"""Reading a spec file: what is accepted, and what each problem says."""
+"""Reading a spec file: what is accepted, and what each problem of its YAML says."""
 
-import gzip
-import os
-import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.documents import Problems, Read, places
 
 from inferstack.spec import file_codes
-from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.reading import events
-
-Read = Callable[[str | bytes], Document]
-Problems = Callable[[str | bytes], tuple[Problem, ...]]
-
-
-@pytest.fixture(params=["libyaml", "python"])
-def read(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    if request.param == "python":
-        monkeypatch.setattr(events, "CParser", None)
-
-    def read(content: str | bytes) -> Document:
-        path = tmp_path / "spec.yaml"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_document(path)
-
-    return read
-
-
-@pytest.fixture
-def problems(read: Read) -> Problems:
-    def problems(content: str | bytes) -> tuple[Problem, ...]:
-        with pytest.raises(SpecError) as caught:
-            read(content)
-        return caught.value.problems
-
-    return problems
-
-
-def places(problems: tuple[Problem, ...]) -> list[tuple[str, int, int]]:
-    return [(problem.code, problem.line, problem.column) for problem in problems]
+from inferstack.spec.document import read_document
 
 
 # ---------------------------------------------------------------- what is accepted
@@ -133,124 +98,6 @@ def test_a_quoted_merge_key_is_a_plain_key(read: Read, key: str) -> None:
 
 def test_a_merge_key_elsewhere_is_text(read: Read) -> None:
     assert read("a: <<\nb: [<<]\n").data == {"a": "<<", "b": ["<<"]}
-
-
-# ---------------------------------------------------------------- before YAML begins
-
-
-def test_a_missing_file_names_the_nearest_one(tmp_path: Path) -> None:
-    (tmp_path / "bert-large.yaml").write_text("a: 1")
-    with pytest.raises(SpecError) as caught:
-        read_document(tmp_path / "bert-lage.yaml")
-    (problem,) = caught.value.problems
-    assert problem.code == file_codes.NO_FILE
-    assert "`bert-large.yaml`" in problem.fix
-
-
-def test_an_ending_makes_no_file_the_nearest_one(tmp_path: Path) -> None:
-    (tmp_path / "churn-cpu-mme.yaml").write_text("a: 1")
-    with pytest.raises(SpecError) as caught:
-        read_document(tmp_path / "nope.yaml")
-    assert caught.value.problems[0].fix == "check the path"
-
-
-def test_a_missing_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="no directory") as caught:
-        read_document(tmp_path / "specs" / "a.yaml")
-    assert caught.value.problems[0].code == file_codes.NO_FILE
-
-
-def test_a_directory_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as caught:
-        read_document(tmp_path)
-    assert places(caught.value.problems) == [(file_codes.DIRECTORY, 1, 1)]
-
-
-def _make_pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _make_socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(path))
-
-
-def _make_link_to_a_device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("make", [_make_pipe, _make_socket, _make_link_to_a_device])
-def test_what_is_no_regular_file_is_never_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
-) -> None:
-    # A relative name, as the path of a socket must be short.
-    monkeypatch.chdir(tmp_path)
-    make(Path("spec.yaml"))
-    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
-    with pytest.raises(SpecError) as caught:
-        read_document("spec.yaml")
-    assert places(caught.value.problems) == [(file_codes.NOT_REGULAR, 1, 1)]
-
-
-def test_a_file_without_read_permission_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    path = tmp_path / "spec.yaml"
-    path.write_text("a: 1")
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(SpecError, match="Permission denied") as caught:
-        read_document(path)
-    assert places(caught.value.problems) == [(file_codes.UNREADABLE, 1, 1)]
-
-
-@pytest.mark.parametrize("name", ["loop.yaml", "nul\0.yaml", "x" * 5000, "file.yaml/a.yaml"])
-def test_a_path_that_leads_nowhere_is_an_error(tmp_path: Path, name: str) -> None:
-    (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
-    (tmp_path / "file.yaml").write_text("a: 1")
-    with pytest.raises(SpecError) as caught:
-        read_document(tmp_path / name)
-    assert places(caught.value.problems) == [(file_codes.UNREADABLE, 1, 1)]
-
-
-def test_a_file_may_have_one_mebibyte_and_no_byte_more(read: Read, problems: Problems) -> None:
-    line = "a: 1\n"
-    largest = line + "#" * (1024 * 1024 - len(line))
-    assert read(largest).data == {"a": 1}
-    assert places(problems(largest + "#")) == [(file_codes.TOO_LARGE, 1, 1)]
-
-
-def test_bytes_that_are_not_utf8_are_located(problems: Problems) -> None:
-    (problem,) = problems(b"a: 1\nb: \xc3\xa4\xff\n")
-    assert (problem.code, problem.line, problem.column) == (file_codes.NOT_UTF8, 2, 5)
-    assert "byte 10 (0xff)" in problem.message
-
-
-def test_utf16_is_recognised(problems: Problems) -> None:
-    (problem,) = problems("a: 1\n".encode("utf-16"))
-    assert problem.code == file_codes.NOT_UTF8
-    assert "UTF-16" in problem.message
-
-
-def test_an_archive_is_known_to_be_no_spec(tmp_path: Path) -> None:
-    (tmp_path / "model.tar.gz").write_bytes(gzip.compress(b"a: 1"))
-    with pytest.raises(SpecError) as caught:
-        read_document(tmp_path / "model.tar.gz")
-    (problem,) = caught.value.problems
-    assert (problem.code, "looks like an archive" in problem.message) == (file_codes.NOT_UTF8, True)
-    assert "`inferstack package --check ARCHIVE`" in problem.fix
-
-
-@pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\x7f", "\x80", "\ufffe"])
-def test_unprintable_characters_are_located(problems: Problems, character: str) -> None:
-    (problem,) = problems(f"a: 1\nb: x{character}y{character}\n")
-    assert (problem.code, problem.line, problem.column) == (file_codes.UNPRINTABLE, 2, 5)
-    assert f"U+{ord(character):04X} is not allowed in YAML, and 1 more" in problem.message
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "---\n", "---\n...\n", "null\n", "\ufeff"])
-def test_a_file_without_content_is_an_error(problems: Problems, text: str) -> None:
-    assert places(problems(text)) == [(file_codes.EMPTY, 1, 1)]
 
 
 # ---------------------------------------------------------------- YAML

@@ -1,0 +1,33 @@
+"""A spec file that is read, with libyaml and without."""
+
+from pathlib import Path
+
+import pytest
+from support.documents import Problems, Read
+
+from inferstack.spec.document import Document, read_document
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.reading import events
+
+
+@pytest.fixture(params=["libyaml", "python"])
+def read(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    if request.param == "python":
+        monkeypatch.setattr(events, "CParser", None)
+
+    def read(content: str | bytes) -> Document:
+        path = tmp_path / "spec.yaml"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_document(path)
+
+    return read
+
+
+@pytest.fixture
+def problems(read: Read) -> Problems:
+    def problems(content: str | bytes) -> tuple[Problem, ...]:
+        with pytest.raises(SpecError) as caught:
+            read(content)
+        return caught.value.problems
+
+    return problems
