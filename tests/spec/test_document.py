@@ -9,7 +9,6 @@ from support.documents import Problems, Read, places
 from inferstack.spec import file_codes
 from inferstack.spec.document import read_document
 
-
 # ---------------------------------------------------------------- what is accepted
 
 
