@@ -94,3 +94,10 @@ def test_a_key_counts_at_any_depth(data: dict[str, Any]) -> None:
 def test_names_of_the_users_own_are_no_keys() -> None:
     data = {"tags": {"autoscaling": "x"}, "environment": {"autoscaling": "1"}, "triton": {"autoscaling": {}}}
     assert "IS500" not in {rule.code for rule in rules_for(ModelSpec, frozenset(), data)}
+
+
+@pytest.mark.parametrize("name", ["tags", "environment", "triton", "models"])
+@pytest.mark.parametrize("of", ["inference_components", "models"])
+def test_what_has_a_name_of_the_users_own_is_looked_into_whatever_that_is(of: str, name: str) -> None:
+    data = {of: {name: {"autoscaling": {}}}}
+    assert "IS500" in {rule.code for rule in rules_for(ModelSpec, frozenset(), data)}

@@ -3,7 +3,7 @@
 Half of the rules are about blocks that few specs have. Not to ask them takes a tenth of the time of a check.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -13,6 +13,8 @@ from inferstack.spec.rules import RULES, Rule
 
 # Below these stand names of the user's own, and fields that are Triton's.
 _OTHER_NAMES = frozenset({"environment", "tags", "triton"})
+# Below these, too, but with blocks under the names, even under one like `triton`.
+_NAMED = frozenset({"inference_components", "models"})
 
 
 def rules_for(kind: type[ModelSpec], ignored: frozenset[str], data: Mapping[str, Any]) -> tuple[Rule, ...]:
@@ -32,12 +34,18 @@ def _collect_keys(data: Mapping[str, Any], keys: set[str]) -> None:
     keys.update(data)
     for key, value in data.items():
         if isinstance(value, dict):
-            if key not in _OTHER_NAMES:
+            if key in _NAMED:
+                _collect_of_items(value.values(), keys)
+            elif key not in _OTHER_NAMES:
                 _collect_keys(value, keys)
         elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, dict):
-                    _collect_keys(item, keys)
+            _collect_of_items(value, keys)
+
+
+def _collect_of_items(items: Iterable[Any], keys: set[str]) -> None:
+    for item in items:
+        if isinstance(item, dict):
+            _collect_keys(item, keys)
 
 
 @lru_cache(maxsize=256)
