@@ -46,9 +46,10 @@ def die_elsewhere(item: int, here: int, dead: Path) -> int:
     return item
 
 
-def wait(item: int) -> None:
-    """One process has all that takes time, so that the other waits for more."""
+def wait(item: int) -> bytes:
+    """One process has all that takes time, so that the other waits for more. It is more than a pipe holds."""
     time.sleep(1 if item > MANY - 5 else 0)
+    return bytes(1 << 16)
 
 
 @pytest.fixture
@@ -141,6 +142,16 @@ def test_where_no_process_can_be_made_this_one_does_the_work(
 
     monkeypatch.setattr(os, "fork", refuse)
     assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+
+
+def test_where_nobody_can_wait_for_a_process_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some programs that start others ignore the end of a child, and hand that on."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+    finally:
+        signal.signal(signal.SIGCHLD, before)
 
 
 @pytest.fixture

@@ -38,7 +38,10 @@ def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
 
 def _cores() -> int:
     """How many processes can work at once; 1 where a process cannot be copied as it is, with all it knows."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") and hasattr(os, "fork") else 1
+    if not (hasattr(os, "sched_getaffinity") and hasattr(os, "fork")):
+        return 1
+    # Where the end of children is ignored, none can be waited for, and its number is soon another one's.
+    return 1 if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else len(os.sched_getaffinity(0))
 
 
 def _in_processes(work: Callable[[In], Out], items: Sequence[In], count: int) -> list[Out]:
@@ -104,16 +107,18 @@ def _copy(done: Callable[[], dict[int, list[Out]]]) -> tuple[int, int]:
     source, sink = os.pipe()
     process = os.fork()
     if not process:
-        _work_and_end(done, sink)
+        _work_and_end(done, source, sink)
     os.close(sink)
     return process, source
 
 
-def _work_and_end(done: Callable[[], object], sink: int) -> NoReturn:
+def _work_and_end(done: Callable[[], object], source: int, sink: int) -> NoReturn:
     """What a copy does. It ends here, whatever happens: the rest of the program is the first one's."""
     try:
         import pickle  # noqa: PLC0415 - few need it
 
+        # Who has a pipe open for reading is not told that nobody else reads it, and waits for ever to write.
+        os.close(source)
         # Ctrl-C reaches every process of a terminal, and the first one answers for all.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         made = pickle.dumps(done(), pickle.HIGHEST_PROTOCOL)
