@@ -10,7 +10,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from inferstack.spec.schema import SCHEMA_FILE, generate_schema
+from inferstack.spec.schema import SCHEMA_FILE
+from inferstack.spec.schema_from_classes import generate_schema
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.spec_reference import reference

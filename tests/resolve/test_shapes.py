@@ -1,5 +1,6 @@
 """Shapes beyond one model on one fleet."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +144,10 @@ def test_a_fleet_of_components_without_gpus_has_no_alarm_on_gpus(resolve: Resolv
     found = of_type(resolve("components", change), "AWS::CloudWatch::Alarm").values()
     assert found
     assert not [alarm for alarm in found if alarm["MetricName"].startswith("GPU")]
+
+
+@pytest.mark.parametrize("base", [path.stem for path in sorted(BASES.glob("*.yaml"))])
+def test_a_template_is_what_json_has(base: str) -> None:
+    """No tuple of a class gets through: whoever reads the template looks for lists."""
+    template = resolved(base)
+    assert json.loads(json.dumps(template)) == template

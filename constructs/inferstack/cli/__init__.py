@@ -8,6 +8,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
+import inferstack.cli.msgspec_alone  # noqa: F401 - before anything else imports msgspec
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
 from inferstack.collection import without_collection

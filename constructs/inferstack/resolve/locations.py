@@ -6,9 +6,9 @@ import msgspec
 
 from inferstack.spec.placeholders import is_opaque
 
-_VIRTUAL_HOST = re.compile(r"https://(?P<bucket>[^/]+?)\.s3[.-][^/]+/(?P<key>.*)")
-_PATH_STYLE = re.compile(r"https://s3[.-][^/]+/(?P<bucket>[^/]+)/?(?P<key>.*)")
-_S3 = re.compile(r"s3://(?P<bucket>[^/]+)/?(?P<key>.*)")
+_VIRTUAL_HOST = r"https://(?P<bucket>[^/]+?)\.s3[.-][^/]+/(?P<key>.*)"
+_PATH_STYLE = r"https://s3[.-][^/]+/(?P<bucket>[^/]+)/?(?P<key>.*)"
+_S3 = r"s3://(?P<bucket>[^/]+)/?(?P<key>.*)"
 _ECR = re.compile(
     r"(?P<account>[^./]+)\.dkr\.ecr(-fips)?\.(?P<region>[^./]+)\.[^/]+/(?P<repository>[^:@]+)([:@].*)?"
 )
@@ -37,7 +37,7 @@ def s3_location(url: str) -> S3Location:
         ValueError: when it is none of them; the rules refuse such a spec before.
     """
     for form in (_S3, _VIRTUAL_HOST, _PATH_STYLE):
-        if (found := form.fullmatch(url)) is not None:
+        if (found := re.fullmatch(form, url)) is not None:
             return S3Location(found["bucket"], found["key"])
     raise ValueError(f"not an S3 URL: {url}")
 

@@ -55,13 +55,18 @@ def short_hash(*parts: str) -> str:
 
 def at_deployment(value: Value) -> Value:
     """The value with every text that holds ``${AWS::…}`` wrapped in ``Fn::Sub``, at any depth."""
-    # Half of the work on a template: `match` would take twice as long.
+    # Most resources have no such text, which C knows in a tenth of the time of a walk.
+    return _walked(value) if b"${" in msgspec.json.encode(value) else value
+
+
+def _walked(value: Value) -> Value:
+    # `match` would take twice as long.
     if isinstance(value, str):
         return _substituted(value) if has_pseudo_parameter(value) else value
     if isinstance(value, dict):
-        return value if "Fn::Sub" in value else {key: at_deployment(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [at_deployment(item) for item in value]
+        return value if "Fn::Sub" in value else {key: _walked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_walked(item) for item in value]
     return value
 
 

@@ -1,32 +1,15 @@
-"""JSON Schema of the format, made from the classes in :mod:`inferstack.spec.blocks`.
+"""The JSON Schema of the format, as it ships with the package, and its definitions of the kinds."""
 
-The result is committed and shipped as ``inferstack.schema.json``; `tools/update_schema.py` writes it
-and a test keeps both equal. msgspec turns types into schema; what is added here are the texts under
-the fields, and AWS's enums, patterns and bounds from the catalog.
-"""
-
-import ast
-import inspect
-import textwrap
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from inferstack.catalog import cloudformation
-from inferstack.catalog._data import document
-from inferstack.spec.blocks.base import Block
-from inferstack.spec.blocks.kinds import KINDS, Spec
-from inferstack.spec.placeholders import OR_PLACEHOLDER
+from inferstack.spec.blocks.kinds import KINDS
 
 JsonSchema = dict[str, Any]
 
-_TITLE = "inferstack model spec"
-_KIND = "kind"
-_KIND_TEXT = "The shape of the endpoint: it decides which blocks the spec has."
-_NUMBER = [{"type": "integer"}, {"type": "number"}]
-_TRITON = "triton-model-config.json"
 SCHEMA_FILE = "inferstack.schema.json"
 
 
@@ -42,126 +25,7 @@ def shipped_schema() -> JsonSchema:
     return schema
 
 
-def generate_schema() -> JsonSchema:
-    """The schema of the classes as they are now."""
-    _, components = msgspec.json.schema_components([Spec], ref_template="#/$defs/{name}")
-    classes = {block.__name__: block for block in _blocks(Block)}
-    definitions = {name: _described(components[name], classes[name]) for name in sorted(components)}
-    _admit_placeholders(definitions)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:inferstack:model-spec",
-        "title": _TITLE,
-        "description": "One SageMaker inference endpoint. `kind` decides which blocks there are.",
-        "type": "object",
-        "required": [_KIND],
-        "properties": {
-            _KIND: {"enum": list(kind_definitions()), "description": _KIND_TEXT},
-        },
-        "allOf": [_branch(kind, name) for kind, name in kind_definitions().items()],
-        "$defs": {**definitions, **_triton_definitions()},
-    }
-
-
 @cache
 def kind_definitions() -> dict[str, str]:
     """Name of the definition of each kind."""
     return {str(kind.__struct_config__.tag): kind.__name__ for kind in KINDS}
-
-
-def _blocks(block: type[Block]) -> list[type[Block]]:
-    return [block, *(below for child in block.__subclasses__() for below in _blocks(child))]
-
-
-def _branch(kind: str, definition: str) -> JsonSchema:
-    condition = {"properties": {_KIND: {"const": kind}}, "required": [_KIND]}
-    return {"if": condition, "then": {"$ref": f"#/$defs/{definition}"}}
-
-
-def _triton_definitions() -> JsonSchema:
-    definitions: JsonSchema = document(_TRITON)["$defs"]
-    return definitions
-
-
-def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
-    texts = _field_texts(block)
-    for name, schema in component.get("properties", {}).items():
-        _remove_null(schema)
-        _constrain(schema, _aws_constraints(block, name))
-        schema["description"] = _KIND_TEXT if name == _KIND else texts[name]
-    component["description"] = " ".join(inspect.cleandoc(block.__doc__ or "").split())
-    return component
-
-
-def _field_texts(block: type[Block]) -> dict[str, str]:
-    """The string under each field, of the class and those it inherits from."""
-    texts: dict[str, str] = {}
-    for cls in reversed([c for c in block.__mro__ if issubclass(c, Block)]):
-        body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-        assert isinstance(body, ast.ClassDef)
-        for field, text in zip(body.body, body.body[1:], strict=False):
-            match field, text:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
-                    texts[name] = " ".join(words.split())
-    return texts
-
-
-def _aws_constraints(block: type[Block], field: str) -> JsonSchema:
-    for shape, key in _places(block, field):
-        property_ = cloudformation.shape(*shape.split(".")).get(key)
-        if property_ is not None:
-            return dict(property_.schema)
-    return {}
-
-
-def _places(block: type[Block], field: str) -> list[tuple[str, str]]:
-    """Where AWS may describe a field: shapes and keys."""
-    if field not in block.aws_keys:
-        return [(shape, field) for shape in block.shapes]
-    place = block.aws_keys[field]
-    return [] if place is None else [place]
-
-
-def _remove_null(schema: JsonSchema) -> None:
-    """``None`` means absent, so neither the type nor the default is written down."""
-    if schema.get("default", ...) is None:
-        del schema["default"]
-    branches = [b for b in schema.pop("anyOf", []) if b != {"type": "null"}]
-    if branches[:2] == _NUMBER:
-        branches[:2] = [{"type": "number"}]
-    if len(branches) == 1:
-        schema.update(branches[0])
-    elif branches:
-        schema["anyOf"] = branches
-
-
-def _admit_placeholders(schema: Any) -> None:
-    match schema:
-        case {"type": "string", "pattern": str(pattern)}:
-            schema["pattern"] = pattern + OR_PLACEHOLDER
-        case dict():
-            for below in schema.values():
-                _admit_placeholders(below)
-        case list():
-            for below in schema:
-                _admit_placeholders(below)
-
-
-_WORDS = {
-    "string": ("enum", "pattern", "minLength", "maxLength"),
-    "integer": ("enum", "minimum", "maximum"),
-    "number": ("enum", "minimum", "maximum"),
-    "array": ("minItems", "maxItems", "uniqueItems"),
-}
-
-
-def _constrain(schema: JsonSchema, aws: JsonSchema) -> None:
-    """Adds AWS's constraints; what the class says itself wins."""
-    for branch in schema.get("anyOf", [schema]):
-        kind = branch.get("type", "")
-        own_form = {"enum", "pattern"} & branch.keys()
-        for word in _WORDS.get(kind, ()):
-            if word in aws and not (own_form and word in {"enum", "pattern"}):
-                branch.setdefault(word, aws[word])
-        if kind == "array" and isinstance(branch.get("items"), dict):
-            _constrain(branch["items"], aws.get("items", {}) if aws.get("type") == "array" else aws)

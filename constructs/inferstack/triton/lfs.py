@@ -9,9 +9,7 @@ from pathlib import Path
 import msgspec
 
 _LONGEST = 1024
-_POINTER = re.compile(
-    rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
-)
+_POINTER = rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
 
 
 class Pointer(msgspec.Struct, frozen=True):
@@ -26,7 +24,7 @@ def pointer_in(file: Path) -> Pointer | None:
     try:
         if file.stat().st_size >= _LONGEST:
             return None
-        found = _POINTER.fullmatch(file.read_bytes())
+        found = re.fullmatch(_POINTER, file.read_bytes())
     except OSError:
         return None
     return None if found is None else Pointer(found[1].decode(), int(found[2]))

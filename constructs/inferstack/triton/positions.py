@@ -16,12 +16,11 @@ from inferstack.triton.model import FieldPath
 Position = tuple[int, int]
 """Line and column, from 1."""
 
-_TOKEN = re.compile(
+_TOKEN = (
     r"""(?P<skip>\s+|\#[^\n]*|[:;,])"""
     r"""|(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
     r"""|(?P<word>-?\s*[\w.+][\w.+-]*)"""
-    r"""|(?P<mark>.)""",
-    re.DOTALL,
+    r"""|(?P<mark>.)"""
 )
 _OPEN, _CLOSE = ("{", "<"), ("}", ">")
 
@@ -47,7 +46,7 @@ class _Tokens:
 
 def _tokens(text: str) -> Iterator[_Token]:
     line, start = 1, 0
-    for found in _TOKEN.finditer(text):
+    for found in re.finditer(_TOKEN, text, re.DOTALL):
         kind = str(found.lastgroup)
         if kind != "skip":
             yield _Token(kind, found[0], (line, found.start() - start + 1))

@@ -233,7 +233,7 @@ def _has_files(container: Container | ComponentContainer) -> bool:
     ) * 3
 
 
-_ECR = re.compile(r"[^/]+\.dkr[.-]ecr[^/]*\.[^/]+/.+")
+_ECR = r"[^/]+\.dkr[.-]ecr[^/]*\.[^/]+/.+"
 
 
 @error(
@@ -243,7 +243,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
     """Docker Hub and short names are not known to SageMaker."""
     for placed in containers(spec):
         image = placed.image
-        if not isinstance(image, str) or is_opaque(image) or _ECR.fullmatch(str(sample(image))):
+        if not isinstance(image, str) or is_opaque(image) or re.fullmatch(_ECR, str(sample(image))):
             continue
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
             fix = f"write the ECR URI, or {_published(image)}"

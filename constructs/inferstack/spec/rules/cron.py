@@ -10,7 +10,7 @@ import msgspec
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
-_STEP = re.compile(r"(.+)/0*[1-9][0-9]{0,3}")
+_STEP = r"(.+)/0*[1-9][0-9]{0,3}"
 
 
 class _Field(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ def cron_problems(fields: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _fits(field: _Field, part: str) -> bool:
     if re.fullmatch(field.special, part):
         return True
-    step = _STEP.fullmatch(part)
+    step = re.fullmatch(_STEP, part)
     base = part if step is None else step[1]
     ends = base.split("-")
     return base == "*" or (len(ends) <= 2 and all(_is_value(field, end) for end in ends))

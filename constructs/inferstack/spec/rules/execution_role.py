@@ -105,7 +105,7 @@ _OPERATORS = (
 # Of the ten that a role may have without asking AWS for more, one is the policy that is made.
 _MOST_POLICIES = 8
 # Statements of the policy that is made; each bucket has one that lists its files.
-_OUR_SIDS = re.compile(
+_OUR_SIDS = (
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
     "|GrantKeysByAlias|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
     "|LookAtRollbackAlarms|WriteLogs|PublishMetrics|ListModelFiles[0-9]+Part[0-9]+)"
@@ -152,7 +152,7 @@ def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
     seen: set[str] = set()
     for path, statement in _statements(spec):
         sid = statement.sid
-        if sid is not None and (sid in seen or _OUR_SIDS.fullmatch(sid)):
+        if sid is not None and (sid in seen or re.fullmatch(_OUR_SIDS, sid)):
             whose = "another statement" if sid in seen else "a statement that is made for the endpoint"
             yield Finding((*path, "sid"), f"{whose} is called `{sid}`, too", "choose another `sid`")
         if sid is not None:

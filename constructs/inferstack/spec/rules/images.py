@@ -18,7 +18,7 @@ from inferstack.spec.words import did_you_mean_then, listed, nearest
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
-_ECR = re.compile(r"[0-9]{12}\.dkr\.ecr\.([a-z0-9\-]+)\.amazonaws\.com(?:\.cn)?/.+")
+_ECR = r"[0-9]{12}\.dkr\.ecr\.([a-z0-9\-]+)\.amazonaws\.com(?:\.cn)?/.+"
 
 
 def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
@@ -86,7 +86,7 @@ def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
     region = None if spec.env is None else spec.env.region
     for path, uri in _uris(spec):
-        found = _ECR.fullmatch(uri)
+        found = re.fullmatch(_ECR, uri)
         if found is not None and region is not None and found[1] != region:
             message = f"the image is in {found[1]}, the stack in {region}"
             fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"

@@ -15,10 +15,10 @@ from inferstack.spec.walk import is_async
 
 _SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
 _ACTION = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
-_FORM = re.compile(
+_FORM = (
     r"cron\((\S+ +){5}\S+\)|rate\([1-9]\d* +(minute|hour|day)s?\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"
 )
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
+_INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
 
 
 def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScheduledAction]]:
@@ -30,7 +30,7 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScheduledActio
 def _instant(text: str) -> datetime | None:
     """The moment that a text means, in UTC unless it says otherwise; None if it means none."""
     try:
-        found = datetime.fromisoformat(text) if _INSTANT.fullmatch(text) else None
+        found = datetime.fromisoformat(text) if re.fullmatch(_INSTANT, text) else None
     except ValueError:
         return None
     return found if found is None or found.tzinfo is not None else found.replace(tzinfo=UTC)
@@ -44,7 +44,7 @@ def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, action in _actions(spec):
         text = action.schedule
         once = text.removeprefix("at(").removesuffix(")")
-        fits = _FORM.fullmatch(text) and (not text.startswith("at(") or _instant(once))
+        fits = re.fullmatch(_FORM, text) and (not text.startswith("at(") or _instant(once))
         if not is_opaque(text) and not fits:
             fix = "write cron(0 8 ? * MON-FRI *), rate(1 day) or at(2026-12-24T08:00:00)"
             yield Finding((*path, "schedule"), f'"{text[:60]}" is no schedule', fix)
@@ -153,7 +153,7 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
     """A minute 60 never comes."""
     for path, _, action in _actions(spec):
         text = action.schedule
-        if not is_opaque(text) and text.startswith("cron(") and _FORM.fullmatch(text):
+        if not is_opaque(text) and text.startswith("cron(") and re.fullmatch(_FORM, text):
             for message, fix in cron_problems(text[5:-1].split()):
                 yield Finding((*path, "schedule"), message, fix)
 

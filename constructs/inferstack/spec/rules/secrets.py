@@ -8,6 +8,7 @@ that all secrets of that kind share.
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,32 +24,59 @@ _SERVICES = ("secretsmanager", "ssm")
 _INSTEAD = "'{{resolve:secretsmanager:NAME:SecretString:KEY}}'"
 _FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
 
-_REFERENCE = re.compile(r"\{\{resolve:([^:}]*)")
-_KNOWN_AT_DEPLOYMENT = re.compile(r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}")
+_REFERENCE = r"\{\{resolve:([^:}]*)"
+_KNOWN_AT_DEPLOYMENT = r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}"
 
 
-# Compiled when the first environment is met, as that takes longer than all that other specs need.
-_FORMS = {
-    "an AWS access key (`AKIA…`)": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-    "a private key (`-----BEGIN…`)": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
-    "a JSON Web Token (`eyJ…`)": r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
-    "a Hugging Face token (`hf_…`)": r"\bhf_[A-Za-z0-9]{30,}",
-    # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
-    "an API key (`sk-…`)": r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
-    "a GitHub token (`gh…_`)": r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
-    "a GitLab token (`glpat-…`)": r"\bglpat-[\w-]{20,}",
-    "a Slack token (`xox…`)": r"\bxox[abeoprs]-[\w-]{10,}",
-    "a Google API key (`AIza…`)": r"\bAIza[\w-]{35}",
-    "an NVIDIA API key (`nvapi-…`)": r"\bnvapi-[\w-]{40,}",
-    "a Databricks token (`dapi…`)": r"\bdapi[0-9a-f]{32}",
-    "a storage account's key (`AccountKey=…`)": r"\bAccountKey=[A-Za-z0-9+/]{40,}",
-    "a presigned URL (`X-Amz-Signature=…`)": r"\bX-Amz-Signature=[0-9a-f]{64}",
-    "a URL with a password": r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
-    "a password (`password=…`)": (
-        r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})"
+class _Form(NamedTuple):
+    """How a kind of secret is written; the group `secret` is the part to keep, else all of it is.
+
+    ``holds``: what each of them has, in small letters. Patterns take longer to compile than a spec to check.
+    """
+
+    kind: str
+    holds: tuple[str, ...]
+    pattern: str
+
+
+_FORMS = (
+    _Form("an AWS access key (`AKIA…`)", ("akia", "asia"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    _Form(
+        "a private key (`-----BEGIN…`)",
+        ("-----begin",),
+        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
     ),
-}
-"""How secrets are written, by their kind; the group `secret` is the part to keep, else all of it is."""
+    _Form("a JSON Web Token (`eyJ…`)", ("eyj",), r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    _Form("a Hugging Face token (`hf_…`)", ("hf_",), r"\bhf_[A-Za-z0-9]{30,}"),
+    # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
+    _Form(
+        "an API key (`sk-…`)",
+        ("sk-",),
+        r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
+    ),
+    _Form(
+        "a GitHub token (`gh…_`)",
+        ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
+        r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
+    ),
+    _Form("a GitLab token (`glpat-…`)", ("glpat-",), r"\bglpat-[\w-]{20,}"),
+    _Form("a Slack token (`xox…`)", ("xox",), r"\bxox[abeoprs]-[\w-]{10,}"),
+    _Form("a Google API key (`AIza…`)", ("aiza",), r"\bAIza[\w-]{35}"),
+    _Form("an NVIDIA API key (`nvapi-…`)", ("nvapi-",), r"\bnvapi-[\w-]{40,}"),
+    _Form("a Databricks token (`dapi…`)", ("dapi",), r"\bdapi[0-9a-f]{32}"),
+    _Form("a storage account's key (`AccountKey=…`)", ("accountkey=",), r"\bAccountKey=[A-Za-z0-9+/]{40,}"),
+    _Form("a presigned URL (`X-Amz-Signature=…`)", ("signature=",), r"\bX-Amz-Signature=[0-9a-f]{64}"),
+    _Form(
+        "a URL with a password",
+        ("://",),
+        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
+    ),
+    _Form(
+        "a password (`password=…`)",
+        ("pass", "pwd"),
+        r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})",
+    ),
+)
 
 # The last words of a name decide: `HF_TOKEN` holds one, `HF_TOKEN_PATH` and `MAX_TOKENS` do not.
 _PASSWORD_NAME = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$")
@@ -56,14 +84,14 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|AUTH)_?KEY)"
     r"(?:_?[0-9]+|_VALUE)?$"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"(?i)^<.*>$|^\[.*\]$|\*{3}|\.{3}|…|x{4}|(.)\1{7}"
     r"|example|change.?me|replace.?(?:me|with)|placeholder|dummy|your[-_ ]"
 )
 _SWITCHES = frozenset(
     {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "required", "optional"}
 )
-_UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_UUID = r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
 class _Variable(msgspec.Struct, frozen=True):
@@ -120,7 +148,7 @@ def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
 def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
     """With any other the deployment fails."""
     for variable in _variables(spec):
-        for service in _REFERENCE.findall(variable.value):
+        for service in re.findall(_REFERENCE, variable.value) if "{{" in variable.value else ():
             if service == "ssm-secure":
                 message = "CloudFormation does not resolve `ssm-secure` in SageMaker's resources"
                 yield Finding(variable.path, message, f"write {_INSTEAD}")
@@ -131,23 +159,26 @@ def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
 
 def _known_kind(value: str) -> str | None:
     """What kind of secret is in the text, if any has a form that gives it away."""
-    text = _KNOWN_AT_DEPLOYMENT.sub(" ", value)
-    for kind, pattern in _FORMS.items():
-        for found in re.finditer(pattern, text):
-            if not _stands_for_another(found.groupdict().get("secret", found[0])):
-                return kind
+    text = re.sub(_KNOWN_AT_DEPLOYMENT, " ", value) if "{" in value else value
+    small = text.lower()
+    for form in _FORMS:
+        if any(part in small for part in form.holds):
+            for found in re.finditer(form.pattern, text):
+                if not _stands_for_another(found.groupdict().get("secret", found[0])):
+                    return form.kind
     return None
 
 
 def _is_named_secret(variable: _Variable) -> bool:
-    value = variable.value.strip()
-    if _KNOWN_AT_DEPLOYMENT.search(value) or _says_where(value) or _stands_for_another(value):
-        return False
     # `openaiApiKey` is a name of the same words.
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", variable.key).upper()
-    if _PASSWORD_NAME.search(name) is not None:
-        return len(value) >= 4
-    return _SECRET_NAME.search(name) is not None and _looks_random(value)
+    is_password = _PASSWORD_NAME.search(name) is not None
+    if not is_password and _SECRET_NAME.search(name) is None:
+        return False
+    value = variable.value.strip()
+    if re.search(_KNOWN_AT_DEPLOYMENT, value) or _says_where(value) or _stands_for_another(value):
+        return False
+    return len(value) >= 4 if is_password else _looks_random(value)
 
 
 def _says_where(value: str) -> bool:
@@ -157,12 +188,12 @@ def _says_where(value: str) -> bool:
 
 def _stands_for_another(text: str) -> bool:
     """Whether a text is a placeholder, or a switch instead of a password."""
-    return text.lower() in _SWITCHES or _PLACEHOLDER.search(text) is not None
+    return text.lower() in _SWITCHES or re.search(_PLACEHOLDER, text) is not None
 
 
 def _looks_random(text: str) -> bool:
     """Whether some part between separators is long and mixed as no word, number or name is."""
-    return _UUID.fullmatch(text) is not None or any(map(_is_mixed, re.split(r"[-_/.:,;\s]+", text)))
+    return re.fullmatch(_UUID, text) is not None or any(map(_is_mixed, re.split(r"[-_/.:,;\s]+", text)))
 
 
 def _is_mixed(part: str) -> bool:

@@ -18,7 +18,7 @@ _README = "https://github.com/triton-inference-server/pytorch_backend#readme"
 _SOURCE = "https://github.com/triton-inference-server/pytorch_backend/blob/main/src"
 BOOLEANS = frozenset({"true", "on", "1", "false", "off", "0"})
 """Texts that the backend takes for yes and no, in any case."""
-_INTEGER = re.compile(r"\s*[-+]?\d+")
+_INTEGER = r"\s*[-+]?\d+"
 _NAMED_INDEX = re.compile(r".*?__\d*")
 
 
@@ -68,7 +68,7 @@ def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator
         if name not in model.config.parameters:
             continue
         value = model.config.parameters[name].string_value
-        fits = value.lower() in BOOLEANS if parameter.boolean else _INTEGER.match(value) is not None
+        fits = value.lower() in BOOLEANS if parameter.boolean else re.match(_INTEGER, value) is not None
         if not fits:
             wanted = "true or false" if parameter.boolean else "a number"
             yield Finding(at(model, "parameters", name), f'{name} is "{value}"', f"write {wanted}")

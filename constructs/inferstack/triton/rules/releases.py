@@ -53,7 +53,7 @@ _AOT_INDUCTOR = ("torch_aoti", (26, 3))
 _INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"
 _INFERENCE_TYPES = ("infer", "generate", "generate_stream")
 _GENERATE_SINCE = (25, 3)
-_DEPLOYMENTS = re.compile(r"\$\{(AWS::\w+|Token\[)")
+_DEPLOYMENTS = r"\$\{(AWS::\w+|Token\[)"
 _PING_MODES = ("SAGEMAKER_TRITON_PING_MODE", "SAGEMAKER_TRITON_OVERRIDE_PING_MODE")
 
 
@@ -173,7 +173,7 @@ def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Findi
     if model.text is not None or b"${" not in model.config.SerializeToString():
         return
     for path, text in _texts(model.config, ()):
-        found = _DEPLOYMENTS.search(text)
+        found = re.search(_DEPLOYMENTS, text)
         if found is not None:
             message = f'"{text[:60]}" has a placeholder that stays as it is in the archive'
             yield Finding(at(model, *path), message, "write the value itself, or use `${stage}`")
