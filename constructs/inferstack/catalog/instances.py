@@ -7,7 +7,7 @@ an ``ml.`` type has the processors, memory and disks of the EC2 type of the same
 import csv
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
@@ -59,21 +59,31 @@ class InstanceType(msgspec.Struct, frozen=True):
 
 def find(name: str) -> InstanceType | None:
     """The instance type of this name (``ml.g5.xlarge``), or None if its facts are not known."""
-    return _table().get(name)
+    return _instance_type(name) if name in _table().lines else None
 
 
 def names() -> tuple[str, ...]:
     """Every instance type whose facts are known, in the table's order."""
-    return tuple(_table())
+    return tuple(_table().lines)
+
+
+class _Table(NamedTuple):
+    """The lines of the table by the name that they begin with."""
+
+    header: str
+    lines: Mapping[str, str]
 
 
 @cache
-def _table() -> Mapping[str, InstanceType]:
-    rows = csv.DictReader(text("instance-types.csv").splitlines())
-    return MappingProxyType({row["instance_type"]: _instance_type(row) for row in rows})
+def _table() -> _Table:
+    header, *lines = text("instance-types.csv").splitlines()
+    return _Table(header, {line.partition(",")[0]: line for line in lines})
 
 
-def _instance_type(row: Mapping[str, str]) -> InstanceType:
+# One by one: all of them take as long as a spec, which has a few.
+@cache
+def _instance_type(name: str) -> InstanceType:
+    (row,) = csv.DictReader([_table().header, _table().lines[name]])
     return InstanceType(
         name=row["instance_type"],
         vcpus=int(row["vcpus"]),

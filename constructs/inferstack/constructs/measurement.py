@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Kind, Metric
 from inferstack.resolve.resource import Resource, Resources
-from inferstack.spec.measured import COMPONENT, ENDPOINT, VARIANT, Measured
+from inferstack.spec.measured import (
+    COMPONENT,
+    VARIANT,
+    Measured,
+    of_component,
+    of_endpoint,
+    of_variant,
+)
 from inferstack.spec.words import did_you_mean_then, listed
 
 
@@ -96,10 +103,9 @@ def imported_parts(
     endpoint_name: str, variant_names: Iterable[str], inference_components: Iterable[str]
 ) -> Iterable[Measured]:
     """The parts of an endpoint of which only names are known."""
-    yield from (Measured(name, {COMPONENT: name}, None) for name in inference_components)
-    for name in variant_names:
-        yield Measured(name, {ENDPOINT: endpoint_name, VARIANT: name}, None)
-    yield Measured(endpoint_name, {ENDPOINT: endpoint_name}, None)
+    yield from map(of_component, inference_components)
+    yield from (of_variant(endpoint_name, name) for name in variant_names)
+    yield of_endpoint(endpoint_name)
 
 
 def _unknown(name: str, kind: Kind | None) -> str:

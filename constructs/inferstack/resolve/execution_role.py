@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+import msgspec
 from msgspec.structs import replace
 
 from inferstack.resolve.locations import S3Location, key_arn, s3_location
@@ -96,7 +97,7 @@ def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
     length = 0
     for statement in (portion for whole in statements for portion in _portions(whole)):
         # With what stands between two of them.
-        more = len(json.dumps(statement)) + 2
+        more = len(msgspec.json.encode(statement)) + 1
         if pack and length + more > _LONGEST_POLICY:
             yield pack
             pack, length = [], 0

@@ -48,6 +48,8 @@ def pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
 
 
+# All alarms on one part of an endpoint have the part's.
+@lru_cache(maxsize=64)
 def short_hash(*parts: str) -> str:
     """Eight hexadecimal digits that tell one identity from another."""
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:8].upper()

@@ -1,11 +1,13 @@
 """Which parts of an endpoint publish metrics of SageMaker's, and which."""
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 
 from inferstack.catalog import instances, metrics
-from inferstack.catalog.metrics import Metric
+from inferstack.catalog.instances import InstanceType
+from inferstack.catalog.metrics import Dimensions, Metric
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -17,41 +19,63 @@ VARIANT = "VariantName"
 COMPONENT = "InferenceComponentName"
 
 
-class Measured(msgspec.Struct, frozen=True):
+class Measured(msgspec.Struct, frozen=True, dict=True):
     """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself.
 
     ``values`` are those of its dimensions, in the catalog's order.
     """
 
     title: str
+    level: Dimensions
     values: dict[str, str]
-    variant: Variant | None
+    variant: Variant | None = None
 
     def publishes(self, metric: Metric) -> bool:
         """Whether the metric has exactly this part's dimensions."""
-        return metrics.DIMENSION_NAMES[metric.dimensions] == tuple(self.values)
+        return metric.dimensions == self.level
 
     def devices(self, metric: Metric) -> int:
         """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
         about_gpus = metric.name.startswith("GPU")
         if self.variant is None or (metric.per_device is None and not about_gpus):
             return 1
-        known = [it for it in map(instances.find, instance_types(self.variant)[:1]) if it is not None]
+        host = self._host
         if metric.per_device is None:
-            return 0 if known and not any(it.gpus for it in known) else 1
-        return next((it.gpus if metric.per_device == "gpu" else it.vcpus for it in known), 0)
+            return 1 if host is None or host.gpus else 0
+        if host is None:
+            return 0
+        return host.gpus if metric.per_device == "gpu" else host.vcpus
+
+    @cached_property
+    def _host(self) -> InstanceType | None:
+        """The instance type that is preferred, if its facts are known."""
+        preferred = () if self.variant is None else instance_types(self.variant)
+        return instances.find(preferred[0]) if preferred else None
+
+
+def of_component(name: str, variant: Variant | None = None) -> Measured:
+    """A component by its name."""
+    return Measured(name, "component", {COMPONENT: name}, variant)
+
+
+def of_variant(endpoint: str, name: str, variant: Variant | None = None) -> Measured:
+    """A variant by its name and that of its endpoint."""
+    return Measured(name, "variant", {ENDPOINT: endpoint, VARIANT: name}, variant)
+
+
+def of_endpoint(name: str) -> Measured:
+    """An endpoint by its name."""
+    return Measured(name, "endpoint", {ENDPOINT: name})
 
 
 def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:
     """A variant as CloudWatch knows it."""
-    return Measured(
-        variant.variant_name, {ENDPOINT: spec.endpoint_name, VARIANT: variant.variant_name}, variant
-    )
+    return of_variant(spec.endpoint_name, variant.variant_name, variant)
 
 
 def measured_component(spec: ModelSpec, name: str, component: InferenceComponent) -> Measured:
     """A component as CloudWatch knows it."""
-    return Measured(name, {COMPONENT: name}, next(iter(component_variants(spec, component)), None))
+    return of_component(name, next(iter(component_variants(spec, component)), None))
 
 
 @found_once
@@ -61,7 +85,7 @@ def measured(spec: ModelSpec) -> Iterator[Measured]:
         yield measured_component(spec, name, component)
     for _, variant in every_variant(spec):
         yield measured_variant(spec, variant)
-    yield Measured(spec.endpoint_name, {ENDPOINT: spec.endpoint_name}, None)
+    yield of_endpoint(spec.endpoint_name)
 
 
 def published(name: str, spec: ModelSpec) -> Iterator[tuple[Measured, Metric]]:

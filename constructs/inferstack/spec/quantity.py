@@ -8,6 +8,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 import math
 import re
 from decimal import Context, Decimal
+from functools import lru_cache
 
 import msgspec
 
@@ -87,6 +88,8 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1
     return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
 
 
+# The rules ask, and who makes the alarm; default alarms are those of all specs.
+@lru_cache(maxsize=256)
 def _with_unit(text: str, metric: Metric) -> Quantity:
     text = text.strip()
     found = _FORM.fullmatch(text)

@@ -80,6 +80,7 @@ def words(problem: Problem) -> str:
 
 def here(file: str) -> str:
     """A file's name from the working directory on, absolute if it lies elsewhere; with forward slashes."""
-    path = Path(file).absolute()
-    inside = path.is_relative_to(Path.cwd())
-    return (path.relative_to(Path.cwd()) if inside else path).as_posix()
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return path.as_posix()
