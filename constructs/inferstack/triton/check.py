@@ -1,7 +1,8 @@
 """The rules applied to a repository: problems at their places, in the spec or in a ``config.pbtxt``."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.triton.model import FilePlace, Place, Repository
@@ -17,27 +18,38 @@ def repository_problems(
     repository: Repository,
     locate: Locate,
     context: Context = _NOTHING_KNOWN,
-    ignored: Container[str] = frozenset(),
+    ignored: frozenset[str] = frozenset(),
 ) -> Iterator[Problem]:
     """Everything wrong with the models of one archive. ``ignored`` are codes of warnings.
 
     When a model cannot be read, rules that look at several models are left out: what they would miss is
     in the unreadable one.
     """
+    for model in repository.models:
+        for rule in _rules_about(model.fields, ignored).of_models:
+            for finding in rule.check(model, context):
+                yield _problem(rule, finding, locate)
     fields = frozenset[str]().union(*(model.fields for model in repository.models))
-    for rule in _rules_about(fields):
-        if rule.severity is Severity.WARNING and rule.code in ignored:
-            continue
-        if rule.whole and repository.faults and rule.code not in _codes_of_faults(repository):
+    for rule in _rules_about(fields, ignored).of_archives:
+        if repository.faults and rule.code not in _codes_of_faults(repository):
             continue
         for finding in rule.check(repository, context):
             yield _problem(rule, finding, locate)
 
 
+class _Rules(NamedTuple):
+    of_models: tuple[TritonRule, ...]
+    of_archives: tuple[TritonRule, ...]
+
+
 # Half of the rules are about fields that few models have.
 @lru_cache
-def _rules_about(fields: frozenset[str]) -> tuple[TritonRule, ...]:
-    return tuple(rule for rule in RULES.values() if not rule.about or rule.about & fields)
+def _rules_about(fields: frozenset[str], ignored: frozenset[str]) -> _Rules:
+    asked = [rule for rule in RULES.values() if not rule.about or rule.about & fields]
+    asked = [rule for rule in asked if rule.severity is Severity.ERROR or rule.code not in ignored]
+    return _Rules(
+        tuple(rule for rule in asked if not rule.whole), tuple(rule for rule in asked if rule.whole)
+    )
 
 
 def _codes_of_faults(repository: Repository) -> set[str]:

@@ -6,7 +6,7 @@ imported only for a spec that has the block.
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,7 +34,7 @@ _TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
 def triton_problems(
     spec: ModelSpec,
     document: Document,
-    ignored: Container[str] = frozenset(),
+    ignored: frozenset[str] = frozenset(),
     uploaded: Mapping[str, LockedArchive] = MappingProxyType({}),
 ) -> Iterator[Problem]:
     """Everything wrong with the models of a spec's ``triton`` blocks, in any container that may load them.
@@ -51,7 +51,7 @@ def _problems_of(
     spec: ModelSpec,
     placed: PlacedTriton,
     document: Document,
-    ignored: Container[str],
+    ignored: frozenset[str],
     uploaded: Mapping[str, LockedArchive],
 ) -> Iterator[Problem]:
     def locate(path: SpecPath) -> FilePlace:

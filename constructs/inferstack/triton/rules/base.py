@@ -6,7 +6,7 @@ does not import protobuf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -70,15 +70,16 @@ Fields = str | tuple[str, ...]
 class TritonRule(msgspec.Struct, frozen=True):
     """A rule as the catalogue shows it.
 
-    ``whole``: it needs every model of the archive to be readable. ``about`` are fields of a configuration: a
-    model that has none of them cannot break the rule. Without any, it is about every model.
+    ``whole``: its ``check`` is a ``Check`` and needs every model of the archive to be readable; otherwise a
+    ``ModelCheck``. ``about`` are fields of a configuration: a model that has none of them cannot break the
+    rule. Without any, it is about every model.
     """
 
     code: str
     severity: Severity
     sentence: str
     source: str
-    check: Check
+    check: Callable[[Any, Context], Iterator[Finding]]
     whole: bool
     about: frozenset[str]
 
@@ -89,64 +90,53 @@ RULES: dict[str, TritonRule] = {}
 
 def error(code: str, sentence: str, source: str, about: Fields = ()) -> Callable[[Check], Check]:
     """Registers a rule about an archive: breaking it keeps a model from loading or answering."""
-    return _register(code, Severity.ERROR, sentence, source, about)
+    return _Registration(code, Severity.ERROR, sentence, source, _named(about)).of_archives
 
 
 def warning(code: str, sentence: str, source: str, about: Fields = ()) -> Callable[[Check], Check]:
     """Registers advice about an archive; a spec can ignore it."""
-    return _register(code, Severity.WARNING, sentence, source, about)
+    return _Registration(code, Severity.WARNING, sentence, source, _named(about)).of_archives
 
 
 def model_error(
     code: str, sentence: str, source: str, about: Fields = ()
 ) -> Callable[[ModelCheck], ModelCheck]:
     """Registers a rule about each model by itself: breaking it keeps the model from loading or answering."""
-    return _register_for_models(code, Severity.ERROR, sentence, source, about)
+    return _Registration(code, Severity.ERROR, sentence, source, _named(about)).of_models
 
 
 def model_warning(
     code: str, sentence: str, source: str, about: Fields = ()
 ) -> Callable[[ModelCheck], ModelCheck]:
     """Registers advice about each model by itself; a spec can ignore it."""
-    return _register_for_models(code, Severity.WARNING, sentence, source, about)
+    return _Registration(code, Severity.WARNING, sentence, source, _named(about)).of_models
 
 
-def _register(
-    code: str, severity: Severity, sentence: str, source: str, about: Fields
-) -> Callable[[Check], Check]:
-    def register(check: Check) -> Check:
-        _add(TritonRule(code, severity, sentence, source, check, whole=True, about=_named(about)))
+class _Registration(NamedTuple):
+    code: str
+    severity: Severity
+    sentence: str
+    source: str
+    about: frozenset[str]
+
+    def of_archives(self, check: Check) -> Check:
+        self._add(check, whole=True)
         return check
 
-    return register
-
-
-def _register_for_models(
-    code: str, severity: Severity, sentence: str, source: str, about: Fields
-) -> Callable[[ModelCheck], ModelCheck]:
-    fields = _named(about)
-
-    def register(check: ModelCheck) -> ModelCheck:
-        @wraps(check)
-        def check_all(repository: Repository, context: Context) -> Iterator[Finding]:
-            for model in repository.models:
-                if not fields or fields & model.fields:
-                    yield from check(model, context)
-
-        _add(TritonRule(code, severity, sentence, source, check_all, whole=False, about=fields))
+    def of_models(self, check: ModelCheck) -> ModelCheck:
+        self._add(check, whole=False)
         return check
 
-    return register
+    def _add(self, check: Any, *, whole: bool) -> None:
+        if self.code in RULES:
+            raise ValueError(f"{self.code} is taken: {RULES[self.code].sentence}")
+        RULES[self.code] = TritonRule(
+            self.code, self.severity, self.sentence, self.source, check, whole, self.about
+        )
 
 
 def _named(about: Fields) -> frozenset[str]:
     return frozenset((about,) if isinstance(about, str) else about)
-
-
-def _add(rule: TritonRule) -> None:
-    if rule.code in RULES:
-        raise ValueError(f"{rule.code} is taken: {RULES[rule.code].sentence}")
-    RULES[rule.code] = rule
 
 
 def at(model: TritonModel, *path: str | int) -> Place:
