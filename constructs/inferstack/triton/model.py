@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from inferstack.spec.problem import SpecPath
+from inferstack.triton.backends import backend_of
 
 CONFIG_FILE = "config.pbtxt"
 """Where Triton looks for a model's configuration, in the model's folder."""
@@ -67,6 +68,11 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
     def fields(self) -> frozenset[str]:
         """Every field that the configuration has."""
         return frozenset(field.name for field, _ in self.config.ListFields())
+
+    @cached_property
+    def backend(self) -> str:
+        """The backend that runs it, as far as its configuration tells; empty if it does not."""
+        return backend_of(self.config)
 
 
 class Repository(msgspec.Struct, frozen=True):

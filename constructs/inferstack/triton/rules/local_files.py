@@ -24,13 +24,15 @@ def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterat
     around = _Around(tuple(model for model in repository.models if model.text is None))
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
     for model in around.models:
-        missing = {inner for inner, local in model.files.items() if not os.path.lexists(local)}
+        missing = [inner for inner, local in model.files.items() if not os.path.lexists(local)]
+        # What was uploaded need not be here.
+        wanted = [inner for inner in missing if f"{model.name}/{inner}" not in uploaded]
+        if not wanted:
+            continue
         present = _by_kind(local for inner, local in model.files.items() if inner not in missing)
-        for inner in model.files if missing else ():
-            # What was uploaded need not be here.
-            wanted = inner in missing and f"{model.name}/{inner}" not in uploaded
+        for inner in wanted:
             local = model.files[inner]
-            fix = _fix(local, around, present) if wanted else None
+            fix = _fix(local, around, present)
             if fix is not None:
                 message, fix = f"{local.as_posix()} is not there", f"{fix} if it is elsewhere, ignore IS987"
                 yield Finding(at(model, "files", inner), message, fix)
@@ -56,7 +58,7 @@ class _Around(msgspec.Struct, frozen=True, dict=True):
     """What is on this machine around the files of some models, as far as somebody asked."""
 
     models: tuple[TritonModel, ...]
-    gaps: dict[Path, "Gap | None"] = msgspec.field(default_factory=dict)
+    gaps: dict[str, "Gap | None"] = msgspec.field(default_factory=dict)
 
     @cached_property
     def named(self) -> frozenset[Path]:
@@ -65,23 +67,25 @@ class _Around(msgspec.Struct, frozen=True, dict=True):
 
     def gap(self, local: Path) -> "Gap | None":
         """Where the path of a file that is not there breaks off."""
-        folder = local.parent
+        folder, name = os.path.split(local)
         if folder not in self.gaps:
-            self.gaps[folder] = None if os.path.lexists(folder) else _gap(folder)
-        return self.gaps[folder] or (folder, local.name)
+            self.gaps[folder] = _gap(folder)
+        return self.gaps[folder] or (folder, name)
 
 
-Gap = tuple[Path, str]
+Gap = tuple[str, str]
 """A folder that is there, and the name that is missing in it."""
 
 
-def _gap(path: Path) -> Gap | None:
-    below = path
-    for above in path.parents:
-        if os.path.lexists(above):
-            return above, below.name
-        below = above
-    return None
+def _gap(folder: str) -> Gap | None:
+    """Where a path of folders breaks off, if it does."""
+    found, missing = folder, ""
+    while not os.path.lexists(found or os.curdir):
+        found, missing = os.path.split(found)
+        if not missing:
+            # Not even a drive of this name.
+            return None
+    return (found, missing) if missing else None
 
 
 def _fix(local: Path, around: _Around, present: Mapping[Kind, list[str]]) -> str | None:
@@ -102,8 +106,8 @@ def _meant(local: Path, around: _Around) -> Iterator[str]:
     if gap is None:
         return
     folder, missing = gap
-    for name in slips_among(missing, _names_in(folder)):
-        other = folder / name / local.relative_to(folder / missing)
+    for name in slips_among(missing, _names_in(folder or os.curdir)):
+        other = Path(folder, name) / local.relative_to(Path(folder, missing))
         if other not in around.named and _differ_in_letters(missing, name) and os.path.lexists(other):
             yield name
 
@@ -112,15 +116,17 @@ def _differ_in_letters(one: str, other: str) -> bool:
     return re.sub(r"\d", "", one) != re.sub(r"\d", "", other)
 
 
-def _names_in(folder: Path) -> Mapping[int, list[str]]:
+def _names_in(folder: str) -> Mapping[int, list[str]]:
     try:
-        return _listed(folder, folder.stat().st_mtime_ns)
+        # Not by way of `Path`, which takes longer than the system does.
+        return _listed(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116
     except OSError:
         return {}
 
 
 # Specs in one folder miss their files in the same places.
 @lru_cache(maxsize=16)
-def _listed(folder: Path, changed: int) -> Mapping[int, list[str]]:
+def _listed(folder: str, changed: int) -> Mapping[int, list[str]]:
     """The names in a folder, as they are since it was changed."""
-    return by_length(sorted(path.name for path in islice(folder.iterdir(), _SEARCHED)))
+    with os.scandir(folder) as entries:
+        return by_length(sorted(entry.name for entry in islice(entries, _SEARCHED)))

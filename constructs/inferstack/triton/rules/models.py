@@ -8,7 +8,6 @@ from inferstack.triton.backends import (
     BACKENDS,
     ENSEMBLE,
     PLATFORMS,
-    backend_of,
     backend_of_files,
     is_ensemble,
     meant_backend,
@@ -29,7 +28,7 @@ _ARGUMENTS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
 def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A platform is a word for one of Triton's own backends; any other backend is named as such."""
     config = model.config
-    if is_ensemble(config) or backend_of(config) or not model.complete:
+    if is_ensemble(config) or model.backend or not model.complete:
         return
     if config.platform:
         message = f'Triton knows no platform "{config.platform}"'

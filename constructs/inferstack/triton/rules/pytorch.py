@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.spec.words import did_you_mean_then, listed
-from inferstack.triton.backends import backend_of
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import Context, Finding, Release, at, model_error, model_warning
 from inferstack.triton.rules.tensors import tensors
@@ -56,7 +55,7 @@ _TYPES = frozenset(
 def is_torchscript(model: TritonModel) -> bool:
     """Whether the backend's C++ part runs the model as TorchScript."""
     config = model.config
-    return backend_of(config) == "pytorch" and config.platform != "torch_aoti" and not config.runtime
+    return model.backend == "pytorch" and config.platform != "torch_aoti" and not config.runtime
 
 
 @model_error(

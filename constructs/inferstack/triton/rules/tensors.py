@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from inferstack.once import found_once
 from inferstack.spec.words import listed
-from inferstack.triton.backends import BACKENDS, backend_of, is_ensemble
+from inferstack.triton.backends import BACKENDS, is_ensemble
 from inferstack.triton.model import Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import (
     MODEL_CONFIGURATION,
@@ -26,6 +27,7 @@ VARIABLE = -1
 """A dimension of any size."""
 
 
+@found_once
 def tensors(model: TritonModel) -> Iterator[tuple[str, int, Any]]:
     """Every input and output: field, index, tensor."""
     for field in ("input", "output"):
@@ -36,7 +38,7 @@ def tensors(model: TritonModel) -> Iterator[tuple[str, int, Any]]:
 @model_error("IS935", "An input or output has a name, a data type and dimensions.", _CONFIG)
 def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Scalars have `dims: [1]`. Some backends read from the model file what is not written."""
-    name = backend_of(model.config)
+    name = model.backend
     if name != "python" and name in BACKENDS and BACKENDS[name].completes:
         return
     for field, index, tensor in tensors(model):
@@ -103,7 +105,7 @@ def images_have_three_dimensions(model: TritonModel, context: Context) -> Iterat
 @model_error("IS939", "Shape tensors and non-linear formats are TensorRT's.", _CONFIG)
 def tensorrt_features(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A non-linear tensor has three dimensions."""
-    tensorrt = model.config.platform == _TENSORRT or backend_of(model.config) == "tensorrt"
+    tensorrt = model.config.platform == _TENSORRT or model.backend == "tensorrt"
     for field, index, tensor in tensors(model):
         for flag in ("is_shape_tensor", "is_non_linear_format_io"):
             if getattr(tensor, flag) and not tensorrt:
@@ -160,7 +162,7 @@ def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterato
 )
 def tensors_are_declared(model: TritonModel, context: Context) -> Iterator[Finding]:
     """PyTorch models do not say what they take; an ensemble is nothing but its tensors."""
-    backend = BACKENDS.get(backend_of(model.config))
+    backend = BACKENDS.get(model.backend)
     needed = is_ensemble(model.config) or (backend is not None and not backend.completes)
     for field in ("input", "output"):
         if needed and model.complete and not getattr(model.config, field):
