@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog import images
+from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
@@ -27,6 +28,7 @@ def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
             yield (*path, "model_data_source", "s3_data_source"), model.model_data_source.s3_data_source
 
 
+@found_once
 def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
     """Every S3 URL that a container's files come from, as it may be once deployed."""
     for placed in containers(spec):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -81,6 +82,7 @@ def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
             yield (*scaled.path, "step_policies", index), scaled, step
 
 
+@found_once
 def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, str]]:
     """Every policy on a metric that AWS has a name for, with that name."""
     for path, scaled, policy in policies(spec):
@@ -88,6 +90,8 @@ def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingP
             yield path, scaled, policy, policy.metric
 
 
+# Names of metrics are those of all specs.
+@lru_cache(maxsize=256)
 def folded(name: str) -> str:
     """What two names must differ in: as part of a logical id a name loses all but letters and digits."""
     return re.sub(r"[^A-Za-z0-9]", "", name).lower() or name

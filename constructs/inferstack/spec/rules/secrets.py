@@ -132,7 +132,7 @@ def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
 def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
     """Under the name of a password any text counts, under that of a token or key what looks random."""
     for variable in _variables(spec):
-        if _known_kind(variable.value) is None and _is_named_secret(variable):
+        if _is_named_secret(variable) and _known_kind(variable.value) is None:
             message = f"`{variable.key}` holds what looks like a secret in plain text"
             yield Finding(variable.path, message, _FIX)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from inferstack.catalog.metrics import Metric
 from inferstack.defaults import ALARM_EVALUATION_PERIODS, STEP_EVALUATION_PERIODS
+from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -13,6 +14,7 @@ from inferstack.spec.rules.base import Finding
 from inferstack.spec.rules.scaled import steps
 
 
+@found_once
 def alarm_rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
     """The spec's own rules, with their paths."""
     if isinstance(spec.alarms, Alarms):
@@ -20,6 +22,7 @@ def alarm_rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
             yield ("alarms", "rules", index), rule
 
 
+@found_once
 def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy, int]]:
     """Rules and step policies: where, what, and how many periods they look at."""
     for path, rule in alarm_rules(spec):
