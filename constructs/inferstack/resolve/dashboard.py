@@ -4,7 +4,8 @@ Body: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatc
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import cache
 
 import msgspec
 
@@ -104,11 +105,26 @@ def dashboard_url(region: str | None) -> Value:
 
 
 def _body(spec: ModelSpec) -> Value:
-    drawn = [(widget, lines) for widget in WIDGETS if (lines := list(_lines(spec, widget)))]
-    return {"widgets": [_widget(widget, lines, index) for index, (widget, lines) in enumerate(drawn)]}
+    parts = measured(spec)
+    drawn = ((title, _lines(shown, parts)) for title, shown in _shown(kind_of(spec)))
+    widgets = [(title, lines) for title, lines in drawn if lines]
+    return {"widgets": [_widget(title, lines, index) for index, (title, lines) in enumerate(widgets)]}
 
 
-def _widget(widget: Widget, lines: list[Value], index: int) -> Value:
+Shown = tuple[tuple[metrics.Metric, str], ...]
+"""What a widget draws of one kind of endpoint: metrics, and the statistics of them."""
+
+
+@cache
+def _shown(kind: metrics.Kind) -> tuple[tuple[str, Shown], ...]:
+    """Titles of the widgets, and what they draw of what such an endpoint publishes."""
+    return tuple(
+        (it.title, tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, kind)))
+        for it in WIDGETS
+    )
+
+
+def _widget(title: str, lines: list[Value], index: int) -> Value:
     row, column = divmod(index, _COLUMNS // _WIDTH)
     return {
         "type": "metric",
@@ -117,7 +133,7 @@ def _widget(widget: Widget, lines: list[Value], index: int) -> Value:
         "width": _WIDTH,
         "height": _HEIGHT,
         "properties": {
-            "title": widget.title,
+            "title": title,
             "region": "${AWS::Region}",
             "period": 60,
             "yAxis": {"left": {"min": 0}},
@@ -126,12 +142,13 @@ def _widget(widget: Widget, lines: list[Value], index: int) -> Value:
     }
 
 
-def _lines(spec: ModelSpec, widget: Widget) -> Iterator[Value]:
-    for name, statistic in widget.metrics:
-        for metric in metrics.find(name, kind_of(spec)):
-            for part in measured(spec):
-                if part.publishes(metric) and part.devices(metric) > 0:
-                    yield _line(metric, part, statistic)
+def _lines(shown: Shown, parts: Iterable[Measured]) -> list[Value]:
+    return [
+        _line(metric, part, statistic)
+        for metric, statistic in shown
+        for part in parts
+        if part.publishes(metric) and part.devices(metric) > 0
+    ]
 
 
 def _line(metric: metrics.Metric, part: Measured, statistic: str) -> Value:
