@@ -7,7 +7,6 @@ an ``ml.`` type has the processors, memory and disks of the EC2 type of the same
 import csv
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -67,7 +66,7 @@ def names() -> tuple[str, ...]:
     return tuple(_table().lines)
 
 
-class _Table(NamedTuple):
+class _Table(msgspec.Struct, frozen=True):
     """The lines of the table by the name that they begin with."""
 
     header: str

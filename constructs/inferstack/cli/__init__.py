@@ -5,14 +5,14 @@ or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupt
 """
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-import inferstack.cli.msgspec_alone  # noqa: F401 - before anything else imports msgspec
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
 from inferstack.collection import without_collection
-from inferstack.spec.problem import printable
 
 __all__ = ["main", "program"]
 
@@ -22,13 +22,13 @@ _INTERRUPTED = 130
 _NOBODY_READS = 141
 
 
-def program() -> int:
+def program() -> NoReturn:
     """The console script: one command, and then the process ends."""
-    try:
-        return main()
-    finally:
-        # At its end Python looks for cycles in all that it has, which takes as long as checking ten specs.
-        gc.freeze()
+    # What is imported from here on makes no cycles that are worth a search.
+    gc.disable()
+    status = main()
+    # All is written out. To take apart what it has takes Python as long as checking ten specs.
+    os._exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    from inferstack.cli.arguments import parse  # noqa: PLC0415 - so that this import, too, has no collection
+    # Here, so that these imports, too, have no collection.
+    import inferstack.cli.msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
+    from inferstack.cli.arguments import parse  # noqa: PLC0415
 
     options = parse(sys.argv[1:] if arguments is None else arguments)
     status: int = options.run(options)
@@ -65,6 +67,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _end(status: int, message: str | None) -> int:
     try:
         if message is not None:
+            from inferstack.spec.problem import printable  # noqa: PLC0415 - few commands end so
+
             tell(f"inferstack: {printable(message)}")
         flush()
     except OSError:

@@ -30,7 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(wrong_usage=command.error)
 
 
-def body(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Make the body of a request from files of arrays, checked against what the model declares; or read an
     answer with --read, and check it if a SPEC is there.
     """

@@ -1,4 +1,4 @@
-"""``inferstack explain`` and ``inferstack schema``: what the product knows about its own format."""
+"""``inferstack explain``: what the product knows about its own codes."""
 
 import argparse
 import re
@@ -7,15 +7,20 @@ from itertools import pairwise
 
 from inferstack.cli.refusal import Refusal
 from inferstack.spec.catalogue import catalogue
+from inferstack.spec.examples import examples
 from inferstack.spec.problem import Severity
-from inferstack.spec.schema import shipped_schema_text
 from inferstack.spec.words import listed
 
 _LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
 _MOST_DIGITS = 4
 
 
-def explain(options: argparse.Namespace) -> int:
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What can be written after ``inferstack explain``."""
+    command.add_argument("code", metavar="CODE", nargs="?", help="for example IS012; without it, all codes")
+
+
+def run(options: argparse.Namespace) -> int:
     """Say what a problem's code means and what it rests on; without a code, list all of them."""
     if options.code is None:
         print(*(f"{it.code} {it.severity:7} {it.sentence}" for it in catalogue().values()), sep="\n")
@@ -33,9 +38,6 @@ def explain(options: argparse.Namespace) -> int:
 
 
 def _show_example(code: str) -> None:
-    # Here, since the commands that check specs import this module, too.
-    from inferstack.spec.examples import examples  # noqa: PLC0415
-
     example = examples().get(code)
     if example is not None:
         print("", f"For example, {example.title}:", "", *example.shown(), sep="\n")
@@ -55,9 +57,3 @@ def _slips(digits: str) -> Iterator[str]:
     for at, (left, right) in enumerate(pairwise(digits)):
         once = left if left == right else f"{right}{left}"
         yield f"IS{digits[:at]}{once}{digits[at + 2 :]}"
-
-
-def schema(_: argparse.Namespace) -> int:
-    """Print the JSON Schema (draft 2020-12) of the spec format, for editors and other tools."""
-    print(shipped_schema_text(), end="")
-    return 0

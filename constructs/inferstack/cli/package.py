@@ -49,7 +49,7 @@ def _key(text: str) -> str:
     return text
 
 
-def package(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Pack the model archives that a spec declares, or look into archives that there are."""
     for message in _wrong_usage(options):
         options.wrong_usage(message)

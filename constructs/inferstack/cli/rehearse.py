@@ -53,13 +53,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(wrong_usage=command.error)
 
 
-def rehearse(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
-    from inferstack.cli.rehearse_run import run  # noqa: PLC0415 - brings protobuf
+    from inferstack.cli.rehearse_run import rehearse_and_tell  # noqa: PLC0415 - brings protobuf
 
     try:
         # What is rehearsed is what will be uploaded, whatever a lock says of before.
-        return run(load_spec(options.spec, stage=options.stage, locked=False), options)
+        return rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
     except SpecError as error:
         tell(text(error.problems).rstrip("\n"))
         return 1

@@ -29,7 +29,7 @@ from inferstack.triton.rehearsal import (
 from inferstack.triton.repository import repositories_at
 
 
-def run(loaded: LoadedSpec, options: argparse.Namespace) -> int:
+def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
     """Rehearses a spec and prints what came of it. 1 when an archive is not served as declared.
 
     Raises:

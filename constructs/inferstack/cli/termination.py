@@ -1,7 +1,6 @@
 """What a request to end does to a command that has something to clean up."""
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,10 +15,12 @@ def termination_interrupts() -> Iterator[None]:
 
     By default it would end the process on the spot, and leave behind what it was about to finish.
     """
-    if threading.current_thread() is not threading.main_thread():
+    try:
+        before = {ending: signal.signal(ending, _interrupt) for ending in _ENDINGS}
+    except ValueError:
+        # Another thread than the first one gets no signals.
         yield
         return
-    before = {ending: signal.signal(ending, _interrupt) for ending in _ENDINGS}
     try:
         yield
     finally:

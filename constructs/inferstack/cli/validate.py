@@ -5,14 +5,24 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inferstack.cli.processes import mapped
-from inferstack.cli.spec_paths import files_of
+from inferstack.cli.spec_paths import add_paths, files_of
 from inferstack.cli.streams import tell
 from inferstack.spec.check_files import check_files
 from inferstack.spec.problem import Problem, Severity, SpecError, printable
-from inferstack.spec.report import FORMATS, Findings, summary
+from inferstack.spec.report import FORMATS, Findings, in_format, summary
 
 
-def validate(options: argparse.Namespace) -> int:
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What can be written after ``inferstack validate``."""
+    add_paths(command)
+    command.add_argument("--stage", help="choose this stage of every spec; without it all stages are checked")
+    command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    against = "say also what deploying would do to the stack of this template, or to those of a folder"
+    command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
+    command.add_argument("--strict", action="store_true", help="warnings fail, too")
+
+
+def run(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
     files, problems = files_of(options.paths)
     problems += check_files(files, stage=options.stage, each=mapped)
@@ -20,7 +30,7 @@ def validate(options: argparse.Namespace) -> int:
     if options.against is not None:
         problems, updates = _with_updates(problems, options.against, files, options.stage)
     # Flushed at once, so that the summary comes last where both streams end up in one place.
-    print(FORMATS[options.format](Findings(problems, len(files), updates)), end="", flush=True)
+    print(in_format(options.format, Findings(problems, len(files), updates)), end="", flush=True)
     tell(summary(problems, len(files)))
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.triton.model import FilePlace, Place, Repository
@@ -37,7 +38,7 @@ def repository_problems(
             yield _problem(rule, finding, locate)
 
 
-class _Rules(NamedTuple):
+class _Rules(msgspec.Struct, frozen=True):
     of_models: tuple[TritonRule, ...]
     of_archives: tuple[TritonRule, ...]
 

@@ -6,8 +6,9 @@ text that protobuf has accepted, so it need not find mistakes, only places.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from google.protobuf import text_encoding
 
 from inferstack.triton.messages import model_config_class
@@ -25,7 +26,7 @@ _TOKEN = (
 _OPEN, _CLOSE = ("{", "<"), ("}", ">")
 
 
-class _Token(NamedTuple):
+class _Token(msgspec.Struct, frozen=True):
     kind: str
     text: str
     at: Position

@@ -1,6 +1,5 @@
 """What stands in a lock file, and how it is written."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Annotated
@@ -90,4 +89,6 @@ def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:
 
 def written(lock: Lock) -> str:
     """The text of a lock file, with a line for each thing that can change."""
+    import json  # noqa: PLC0415 - few commands write one
+
     return json.dumps(msgspec.to_builtins(lock), indent=1, ensure_ascii=False) + "\n"

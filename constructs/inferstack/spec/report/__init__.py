@@ -1,46 +1,33 @@
 """Problems as text for people, and in the formats that machines read.
 
-Each format is a function from what was found to the whole output, which ends in a line break unless it is
-empty.
+Each format has a file here, with a function from what was found to the whole output, which ends in a line
+break unless it is empty. A command knows one of them, so that it brings no other.
 """
 
-from collections.abc import Callable, Sequence
+from inferstack.spec.report.plain import text
+from inferstack.spec.report.words import Findings, here, summary
 
-from inferstack.spec.problem import Problem
-from inferstack.spec.report.github import github
-from inferstack.spec.report.gitlab import gitlab
-from inferstack.spec.report.markdown import markdown
-from inferstack.spec.report.plain import as_json, text
-from inferstack.spec.report.sarif import sarif
-from inferstack.spec.report.words import Findings, here, product_version, summary
+__all__ = ["FORMATS", "Findings", "here", "in_format", "summary", "text"]
 
-__all__ = [
-    "FORMATS",
-    "Findings",
-    "as_json",
-    "github",
-    "gitlab",
-    "here",
-    "markdown",
-    "product_version",
-    "sarif",
-    "summary",
-    "text",
-]
-
-Report = Callable[[Findings], str]
-
-
-def _of_problems(write: Callable[[Sequence[Problem]], str]) -> Report:
-    return lambda found: write(found.problems)
-
-
-FORMATS: dict[str, Report] = {
-    "text": _of_problems(text),
-    "json": _of_problems(as_json),
-    "github": _of_problems(github),
-    "gitlab": _of_problems(gitlab),
-    "sarif": _of_problems(sarif),
-    "markdown": markdown,
-}
+FORMATS = ("text", "json", "github", "gitlab", "sarif", "markdown")
 """Formats by the name that the command line knows them by."""
+
+
+def in_format(form: str, found: Findings) -> str:
+    """The whole output in one of :data:`FORMATS`."""
+    match form:
+        case "json":
+            from inferstack.spec.report.as_json import as_json as write  # noqa: PLC0415
+        case "github":
+            from inferstack.spec.report.github import github as write  # noqa: PLC0415
+        case "gitlab":
+            from inferstack.spec.report.gitlab import gitlab as write  # noqa: PLC0415
+        case "sarif":
+            from inferstack.spec.report.sarif import sarif as write  # noqa: PLC0415
+        case "markdown":
+            from inferstack.spec.report.markdown import markdown  # noqa: PLC0415
+
+            return markdown(found)
+        case _:
+            write = text
+    return write(found.problems)

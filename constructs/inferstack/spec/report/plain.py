@@ -1,8 +1,6 @@
-"""For people at a terminal, and for programs of their own."""
+"""For people at a terminal."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
 from inferstack.spec.problem import Problem
 
@@ -10,21 +8,3 @@ from inferstack.spec.problem import Problem
 def text(problems: Sequence[Problem]) -> str:
     """``file:line:column: code: message; fix``, one line each."""
     return "".join(f"{problem}\n" for problem in problems)
-
-
-def as_json(problems: Sequence[Problem]) -> str:
-    """A list of objects with the fields of a problem."""
-    return json.dumps([_fields(problem) for problem in problems], indent=1) + "\n"
-
-
-def _fields(problem: Problem) -> dict[str, Any]:
-    return {
-        "file": problem.file,
-        "line": problem.line,
-        "column": problem.column,
-        "code": problem.code,
-        "severity": problem.severity.value,
-        "message": problem.message,
-        "fix": problem.fix,
-        "path": list(problem.path),
-    }

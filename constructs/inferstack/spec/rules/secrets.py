@@ -8,7 +8,6 @@ that all secrets of that kind share.
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +27,7 @@ _REFERENCE = r"\{\{resolve:([^:}]*)"
 _KNOWN_AT_DEPLOYMENT = r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}"
 
 
-class _Form(NamedTuple):
+class _Form(msgspec.Struct, frozen=True):
     """How a kind of secret is written; the group `secret` is the part to keep, else all of it is.
 
     ``holds``: what each of them has, in small letters. Patterns take longer to compile than a spec to check.

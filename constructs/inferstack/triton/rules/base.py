@@ -6,7 +6,7 @@ does not import protobuf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -112,7 +112,7 @@ def model_warning(
     return _Registration(code, Severity.WARNING, sentence, source, _named(about)).of_models
 
 
-class _Registration(NamedTuple):
+class _Registration(msgspec.Struct, frozen=True):
     code: str
     severity: Severity
     sentence: str

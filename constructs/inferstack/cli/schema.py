@@ -1,0 +1,15 @@
+"""``inferstack schema``: the format for editors and other tools."""
+
+import argparse
+
+from inferstack.spec.schema import shipped_schema_text
+
+
+def add_arguments(_: argparse.ArgumentParser) -> None:
+    """Nothing can be written after ``inferstack schema``."""
+
+
+def run(_: argparse.Namespace) -> int:
+    """Print the JSON Schema (draft 2020-12) of the spec format, for editors and other tools."""
+    print(shipped_schema_text(), end="")
+    return 0
