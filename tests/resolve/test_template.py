@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from support.resolving import Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
-from inferstack.resolve.dashboard import WIDGETS, Widget
+from inferstack.resolve.dashboard import WIDGETS, Widget, ascii_json
 from inferstack.resolve.resource import at_deployment
 from inferstack.spec.quantity import is_time
 
@@ -173,3 +174,8 @@ def test_only_pseudo_parameters_are_filled_in_at_deployment(value: Any, expected
 def test_the_dashboard_is_in_the_console_of_the_partition(resolve: Resolved, region: str, host: str) -> None:
     outputs = resolve("single", region=region)["Outputs"]
     assert f".{host}/cloudwatch/" in outputs["DashboardUrl"]["Value"]["Fn::Sub"]
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers(-(2**53), 2**53) | st.lists(st.text())))
+def test_a_dashboards_body_is_written_as_json_is_everywhere(value: dict[str, Any]) -> None:
+    assert ascii_json(value) == json.dumps(value, separators=(",", ":"))
