@@ -70,7 +70,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
             if entry is None:
                 break
             at, node = entry
-        return at if key or node.entries is not None else node.at
+        return node.at if node.is_scalar and not key else at
 
 
 def read_document(path: Path | str) -> Document:

@@ -47,6 +47,11 @@ class Node(msgspec.Struct, frozen=True, eq=False):
     held: Entries | Callable[[], Entries] | None = None
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether it holds nothing; an empty mapping could."""
+        return self.held is None
+
+    @property
     def entries(self) -> Entries | None:
         """What a mapping or list holds, with the places."""
         if callable(self.held):
