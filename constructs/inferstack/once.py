@@ -1,4 +1,4 @@
-"""Answers about a spec, or about a repository of models, that many rules ask for, found once."""
+"""Answers about a spec, a repository of models or one of its models, that many rules ask for, found once."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps

@@ -19,8 +19,8 @@ MOST_FOREIGN_MODULES = {"validate": 180, "render": 183}
 
 LISTING = """
 import json, sys
-from inferstack.cli import main
-status = main(sys.argv[1:])
+from inferstack.cli import program
+status = program()
 print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
 

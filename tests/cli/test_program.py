@@ -1,8 +1,9 @@
-"""The console script is `main`, and wastes no time at its end."""
+"""The console script is `main`, and wastes no time on its way and at its end."""
 
 import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,48 +11,54 @@ import pytest
 from inferstack import cli
 
 SOURCES = Path(__file__).parents[2] / "constructs"
-PROGRAM = """
-import atexit, gc
-from inferstack.cli import arguments, program
 
-parse = arguments.parse
 
-def watched(words):
-    print(f"collects: {gc.isenabled()}")
-    return parse(words)
+@pytest.fixture
+def frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    calls: list[str] = []
+    monkeypatch.setattr(gc, "freeze", lambda: calls.append("freeze"))
+    yield calls
+    gc.enable()
 
-arguments.parse = watched
-atexit.register(print, "taken apart")
-program()
+
+@pytest.mark.parametrize(("words", "status"), [(["explain", "IS101"], 0), (["validate", "nowhere.yaml"], 1)])
+def test_it_ends_as_main_does(
+    words: list[str], status: int, frozen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["inferstack", *words])
+    assert cli.program() == status
+    assert frozen == ["freeze"]
+
+
+def test_wrong_usage_ends_it_as_well(frozen: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["inferstack", "nonsense"])
+    with pytest.raises(SystemExit) as ending:
+        cli.program()
+    assert ending.value.code == 2
+    assert frozen == ["freeze"]
+
+
+def test_main_by_itself_leaves_the_collector_alone(frozen: list[str]) -> None:
+    """Whoever calls it from Python goes on afterwards."""
+    assert cli.main(["explain", "IS101"]) == 0
+    assert not frozen
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize(("entry", "brought"), [("program", "False"), ("main", "True")])
+def test_only_the_program_has_msgspec_without_typing_extensions(entry: str, brought: str) -> None:
+    script = f"""
+import sys
+from inferstack import cli
+sys.argv = ["inferstack", "explain", "IS101"]
+cli.{entry}()
+print("typing_extensions" in sys.modules, file=sys.stderr)
 """
-
-
-def ended(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words],
+    done = subprocess.run(
+        [sys.executable, "-c", script],
         env={"PYTHONPATH": str(SOURCES)},
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
-
-
-@pytest.mark.parametrize(("words", "status"), [(["schema"], 0), (["validate", "nowhere.yaml"], 1)])
-def test_it_ends_as_main_does(words: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
-    done = ended(*words)
-    assert (done.returncode, cli.main(words)) == (status, status)
-    out, err = capsys.readouterr()
-    assert done.stdout == f"collects: False\n{out}"
-    assert done.stderr == err
-
-
-def test_wrong_usage_is_an_end_as_well() -> None:
-    done = ended("nonsense")
-    assert done.returncode == 2
-    assert "there is no command 'nonsense'" in done.stderr
-
-
-def test_main_by_itself_leaves_the_collector_alone() -> None:
-    """Whoever calls it from Python goes on afterwards."""
-    assert cli.main(["explain", "IS101"]) == 0
-    assert gc.isenabled()
+    assert done.stderr == f"{brought}\n"

@@ -72,6 +72,11 @@ def test_json_has_every_field_of_a_problem() -> None:
     assert (second["severity"], second["fix"]) == ("warning", "")
 
 
+def test_a_format_that_is_none_is_not_taken_for_another() -> None:
+    with pytest.raises(ValueError, match="plain is none of text, json"):
+        in_format("plain", Findings([]))
+
+
 def test_no_problems_are_an_empty_report_in_every_format(here: Path) -> None:
     assert {name: in_format(name, Findings([])) for name in FORMATS if name != "sarif"} == {
         "text": "",

@@ -296,3 +296,21 @@ def test_the_baseline_of_explanations_is_read(resolve: Resolved) -> None:
     shap = "{shap_baseline_config: {shap_baseline_uri: 's3://models/baseline.csv'}}"
     change = f"endpoint_config: {{explainer_config: {{clarify_explainer_config: {{shap_config: {shap}}}}}}}"
     assert "models/baseline.csv" in plain(statements(resolve("single", change))["ReadModelFiles"]["Resource"])
+
+
+def test_conditions_of_ones_own_are_filled_in_at_deployment(resolve: Resolved) -> None:
+    change = """
+        execution_role:
+          statements:
+            - action: ["dynamodb:GetItem"]
+              resource: ["*"]
+              condition: {StringEquals: {"aws:SourceAccount": ["${AWS::AccountId}", "123456789012"]}}
+            - {action: ["sqs:SendMessage"], resource: ["*"], condition: {StringEquals: {"aws:SourceAccount": ["1", "2"]}}}
+    """
+    statements = only(resolve("single", change), POLICY)["PolicyDocument"]["Statement"]
+    (filled,) = [it for it in statements if it["Action"] == ["dynamodb:GetItem"]]
+    (plain,) = [it for it in statements if it["Action"] == ["sqs:SendMessage"]]
+    assert filled["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": [{"Fn::Sub": "${AWS::AccountId}"}, "123456789012"]}
+    }
+    assert plain["Condition"] == {"StringEquals": {"aws:SourceAccount": ["1", "2"]}}

@@ -56,6 +56,11 @@ SECRETS = {
     "UUID of few digits": ("API_KEY", "-".join(made(n, "abcdef") for n in (8, 4, 4, 4, 12))),
     "AWS's secret key": ("AWS_SECRET_ACCESS_KEY", made(40, _MIXED + "/+")),
     "base64 under a name": ("SIGNING_KEY", made(43) + "="),
+    **{f"GitHub, {kind}": ("ANYTHING", f"{kind}_{made(36)}") for kind in ("gho", "ghr", "ghs", "ghu")},
+    **{
+        f"{word}=": ("FEATURES", f"user=reader;{word}={made(9)}")
+        for word in ("passwd", "passphrase", "pwd", "PassWord", "pa\u017f\u017fword")
+    },
 }
 
 HARMLESS = {

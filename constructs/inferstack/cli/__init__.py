@@ -5,10 +5,8 @@ or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupt
 """
 
 import gc
-import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
@@ -22,13 +20,17 @@ _INTERRUPTED = 130
 _NOBODY_READS = 141
 
 
-def program() -> NoReturn:
+def program() -> int:
     """The console script: one command, and then the process ends."""
     # What is imported from here on makes no cycles that are worth a search.
     gc.disable()
-    status = main()
-    # All is written out. To take apart what it has takes Python as long as checking ten specs.
-    os._exit(status)
+    from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
+
+    try:
+        return main()
+    finally:
+        # At its end Python looks for cycles in all that it has, which takes as long as checking ten specs.
+        gc.freeze()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,9 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    # Here, so that these imports, too, have no collection.
-    import inferstack.cli.msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
-    from inferstack.cli.arguments import parse  # noqa: PLC0415
+    from inferstack.cli.arguments import parse  # noqa: PLC0415 - so that this import, too, has no collection
 
     options = parse(sys.argv[1:] if arguments is None else arguments)
     status: int = options.run(options)

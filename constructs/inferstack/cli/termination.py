@@ -2,8 +2,9 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 # SIGHUP comes when the terminal closes; Windows has none.
 _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -15,12 +16,10 @@ def termination_interrupts() -> Iterator[None]:
 
     By default it would end the process on the spot, and leave behind what it was about to finish.
     """
-    try:
+    before: dict[int, Any] = {}
+    # Another thread than the first one gets no signals, and may not ask for them.
+    with suppress(ValueError):
         before = {ending: signal.signal(ending, _interrupt) for ending in _ENDINGS}
-    except ValueError:
-        # Another thread than the first one gets no signals.
-        yield
-        return
     try:
         yield
     finally:

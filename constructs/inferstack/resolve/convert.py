@@ -20,18 +20,21 @@ def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict
     """
     names = _property_names(type(block))
     return {
-        names[field]: _converted(value)
+        names[field]: plain(value)
         for field in block.__struct_fields__
         if field in names and field not in leave_out and (value := getattr(block, field)) is not None
     }
 
 
-def _converted(value: object) -> Value:
+def plain(value: object) -> Value:
+    """A value as a template has it: lists, where a block has tuples, and no block."""
     match value:
         case Block():
             return properties(value)
         case tuple() | list():
-            return [_converted(item) for item in value]
+            return [plain(item) for item in value]
+        case dict():
+            return {key: plain(item) for key, item in value.items()}
         case _:
             return value
 

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-import msgspec
 from msgspec.structs import replace
 
+from inferstack.resolve.convert import plain
 from inferstack.resolve.locations import S3Location, key_arn, s3_location
 from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
@@ -97,7 +97,7 @@ def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
     length = 0
     for statement in (portion for whole in statements for portion in _portions(whole)):
         # With what stands between two of them.
-        more = len(msgspec.json.encode(statement)) + 1
+        more = len(json.dumps(statement)) + 2
         if pack and length + more > _LONGEST_POLICY:
             yield pack
             pack, length = [], 0
@@ -233,5 +233,5 @@ def _publish_metrics() -> Value:
 
 
 def _own(statement: PolicyStatement) -> Value:
-    made = _statement("", list(statement.action), list(statement.resource), statement.condition)
+    made = _statement("", list(statement.action), list(statement.resource), plain(statement.condition))
     return present(**{**made, "Sid": statement.sid})

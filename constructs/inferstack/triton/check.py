@@ -39,6 +39,8 @@ def repository_problems(
 
 
 class _Rules(msgspec.Struct, frozen=True):
+    """Rules that are handed each model, and those that are handed the whole repository."""
+
     of_models: tuple[TritonRule, ...]
     of_archives: tuple[TritonRule, ...]
 

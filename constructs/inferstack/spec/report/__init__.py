@@ -14,7 +14,11 @@ FORMATS = ("text", "json", "github", "gitlab", "sarif", "markdown")
 
 
 def in_format(form: str, found: Findings) -> str:
-    """The whole output in one of :data:`FORMATS`."""
+    """The whole output in one of :data:`FORMATS`.
+
+    Raises:
+        ValueError: when the format is none of these.
+    """
     match form:
         case "json":
             from inferstack.spec.report.as_json import as_json as write  # noqa: PLC0415
@@ -28,6 +32,8 @@ def in_format(form: str, found: Findings) -> str:
             from inferstack.spec.report.markdown import markdown  # noqa: PLC0415
 
             return markdown(found)
-        case _:
+        case "text":
             write = text
+        case _:
+            raise ValueError(f"{form} is none of {', '.join(FORMATS)}")
     return write(found.problems)

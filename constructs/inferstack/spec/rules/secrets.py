@@ -30,7 +30,7 @@ _KNOWN_AT_DEPLOYMENT = r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}"
 class _Form(msgspec.Struct, frozen=True):
     """How a kind of secret is written; the group `secret` is the part to keep, else all of it is.
 
-    ``holds``: what each of them has, in small letters. Patterns take longer to compile than a spec to check.
+    ``holds``: each has one of these, in any case. Patterns take longer to compile than a spec to check.
     """
 
     kind: str
@@ -159,13 +159,14 @@ def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
 def _known_kind(value: str) -> str | None:
     """What kind of secret is in the text, if any has a form that gives it away."""
     text = re.sub(_KNOWN_AT_DEPLOYMENT, " ", value) if "{" in value else value
-    small = text.lower()
-    for form in _FORMS:
-        if any(part in small for part in form.holds):
-            for found in re.finditer(form.pattern, text):
-                if not _stands_for_another(found.groupdict().get("secret", found[0])):
-                    return form.kind
-    return None
+    folded = text.casefold()
+    written_so = (form for form in _FORMS if any(part in folded for part in form.holds))
+    return next((form.kind for form in written_so if _is_in(text, form)), None)
+
+
+def _is_in(text: str, form: _Form) -> bool:
+    found = (it.groupdict().get("secret", it[0]) for it in re.finditer(form.pattern, text))
+    return not all(map(_stands_for_another, found))
 
 
 def _is_named_secret(variable: _Variable) -> bool:

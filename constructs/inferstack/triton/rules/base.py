@@ -113,6 +113,8 @@ def model_warning(
 
 
 class _Registration(msgspec.Struct, frozen=True):
+    """All of a rule but its function, which is handed the repository or each of its models."""
+
     code: str
     severity: Severity
     sentence: str

@@ -24,14 +24,14 @@ def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterat
     around = _Around(tuple(model for model in repository.models if model.text is None))
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
     for model in around.models:
-        missing = [inner for inner, local in model.files.items() if not os.path.lexists(local)]
+        missing = {inner: local for inner, local in model.files.items() if not os.path.lexists(local)}
         # What was uploaded need not be here.
         wanted = [inner for inner in missing if f"{model.name}/{inner}" not in uploaded]
         if not wanted:
             continue
         present = _by_kind(local for inner, local in model.files.items() if inner not in missing)
         for inner in wanted:
-            local = model.files[inner]
+            local = missing[inner]
             fix = _fix(local, around, present)
             if fix is not None:
                 message, fix = f"{local.as_posix()} is not there", f"{fix} if it is elsewhere, ignore IS987"
