@@ -20,7 +20,7 @@ LARGEST = 32 << 20
 
 _CONFLICT = "<<<<<<< "
 # Escapes of half a character each: a pair is one, and one alone cannot be written, hashed or compared.
-_MAY_BE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_MAY_BE_HALF = r"\\u[dD][89a-fA-F]"
 _RESTORE = "take it from version control again"
 
 
@@ -114,7 +114,7 @@ def _data(text: str, file: str) -> Any:
         raise SpecError([Problem(file, _line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
     try:
         data = json.loads(text, object_pairs_hook=_unique)
-        if _MAY_BE_HALF.search(text):
+        if re.search(_MAY_BE_HALF, text):
             json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         message = f"the lock is not JSON: {error.msg}"

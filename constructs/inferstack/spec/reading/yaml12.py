@@ -17,9 +17,9 @@ _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _DECIMAL = re.compile(r"[-+]?[0-9]+")
-_HEX_OR_OCTAL = re.compile(r"0x[0-9a-fA-F]+|0o[0-7]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_HEX_OR_OCTAL = r"0x[0-9a-fA-F]+|0o[0-7]+"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_NOT_FINITE = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 _TAGGED_TYPES: dict[str, type] = {"null": type(None), "bool": bool, "int": int, "float": float}
 
 # More digits than any 64-bit integer has; Python refuses to read very long ones at all.
@@ -43,11 +43,11 @@ def plain_scalar(text: str) -> Scalar:
         return text
     if _DECIMAL.fullmatch(text):
         return _decimal(text)
-    if _HEX_OR_OCTAL.fullmatch(text):
+    if re.fullmatch(_HEX_OR_OCTAL, text):
         return _in_range(int(text, 0))
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         return _float(text)
-    if _NOT_FINITE.fullmatch(text):
+    if re.fullmatch(_NOT_FINITE, text):
         return float(text.replace(".", ""))
     return text
 

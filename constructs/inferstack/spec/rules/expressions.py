@@ -14,13 +14,13 @@ from inferstack.spec.words import choose, describe
 
 _QUERY = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
 _MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
-_ID = re.compile("[a-z][A-Za-z0-9_]*")
-_STRING = re.compile("'[^']*'|\"[^\"]*\"")
-_PLAIN = re.compile(r"[\w\s+\-*/^()\[\],.<>=!&|]*", re.ASCII)
+_ID = "[a-z][A-Za-z0-9_]*"
+_STRING = "'[^']*'|\"[^\"]*\""
+_PLAIN = r"(?a)[\w\s+\-*/^()\[\],.<>=!&|]*"
 """What may stand in an expression beside strings; with anything else it is none that we understand."""
-_INSIGHTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
+_INSIGHTS = r"(?i)\s*SELECT\b"
 # Neither `e` of 1e-6 nor a function, however it is written.
-_NAME = re.compile(r"(?<![\w.])[a-z]\w*(?!\w*\s*\()", re.ASCII)
+_NAME = r"(?a)(?<![\w.])[a-z]\w*(?!\w*\s*\()"
 _WORDS = frozenset(
     {"and", "or", "not", "true", "false", "asc", "desc", "avg", "max", "min", "sum", "repeat", "linear"}
 )
@@ -54,7 +54,7 @@ def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch answers no more than that the list of metrics is invalid."""
     for path, queries in _queries(spec):
         for index, query in enumerate(queries):
-            if not (_ID.fullmatch(query.id) or is_opaque(query.id)):
+            if not (re.fullmatch(_ID, query.id) or is_opaque(query.id)):
                 fix = "begin with a small letter, and write letters, digits and underscores alone"
                 yield Finding((*path, index, "id"), f"{describe(query.id)} can be no id of a metric", fix)
 
@@ -71,7 +71,7 @@ def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:
 
 def _names(expression: str) -> list[str]:
     """The names in an expression that can only be ids, each once; none in one that is not understood."""
-    text = _STRING.sub(" ", expression)
-    if _INSIGHTS.match(text) or not _PLAIN.fullmatch(text):
+    text = re.sub(_STRING, " ", expression)
+    if re.match(_INSIGHTS, text) or not re.fullmatch(_PLAIN, text):
         return []
-    return [name for name in dict.fromkeys(_NAME.findall(text)) if name not in _WORDS]
+    return [name for name in dict.fromkeys(re.findall(_NAME, text)) if name not in _WORDS]

@@ -78,8 +78,8 @@ _FORMS = (
 )
 
 # The last words of a name decide: `HF_TOKEN` holds one, `HF_TOKEN_PATH` and `MAX_TOKENS` do not.
-_PASSWORD_NAME = re.compile(r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$")
-_SECRET_NAME = re.compile(
+_PASSWORD_NAME = r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$"
+_SECRET_NAME = (
     r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|AUTH)_?KEY)"
     r"(?:_?[0-9]+|_VALUE)?$"
 )
@@ -172,8 +172,8 @@ def _is_in(text: str, form: _Form) -> bool:
 def _is_named_secret(variable: _Variable) -> bool:
     # `openaiApiKey` is a name of the same words.
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", variable.key).upper()
-    is_password = _PASSWORD_NAME.search(name) is not None
-    if not is_password and _SECRET_NAME.search(name) is None:
+    is_password = re.search(_PASSWORD_NAME, name) is not None
+    if not is_password and re.search(_SECRET_NAME, name) is None:
         return False
     value = variable.value.strip()
     if re.search(_KNOWN_AT_DEPLOYMENT, value) or _says_where(value) or _stands_for_another(value):

@@ -22,7 +22,7 @@ _OF_ONE = (*_OF_OWN, "statistic", "period")
 _OF_ITS_OWN = ("metric_name", "metrics")
 _WAYS = ("metric", *_OF_ITS_OWN)
 _MOST = 10
-_SEARCH = re.compile(r"\bSEARCH\s*\(")
+_SEARCH = r"\bSEARCH\s*\("
 
 Watching = AlarmRule | StepPolicy
 
@@ -112,6 +112,6 @@ def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Finding]:
-    if query.expression is not None and _SEARCH.search(query.expression) is not None:
+    if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
         fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
         yield Finding(path, f"`{query.id}` searches for metrics, which no alarm can", fix)
