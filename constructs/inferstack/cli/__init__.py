@@ -6,7 +6,7 @@ or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupt
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
@@ -24,21 +24,30 @@ def program() -> int:
     """The console script: one command, and then the process ends."""
     # What is imported from here on makes no cycles that are worth a search.
     gc.disable()
-    from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
-
     try:
-        return main()
+        return _ended(_run_alone)
     finally:
         # At its end Python looks for cycles in all that it has, which takes as long as checking ten specs.
         gc.freeze()
 
 
+def _run_alone() -> int:
+    from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
+
+    return _run(sys.argv[1:])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status; wrong usage ends in ``SystemExit(2)``."""
+    return _ended(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _ended(run: Callable[[], int]) -> int:
+    """The exit status of a run, whatever becomes of it."""
     never_fail_on_a_character()
     try:
         with without_collection():
-            status = _run(arguments)
+            status = run()
         flush()
     except Refusal as refusal:
         return _end(_REFUSED, str(refusal))
@@ -56,10 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(words: Sequence[str]) -> int:
     from inferstack.cli.arguments import parse  # noqa: PLC0415 - so that this import, too, has no collection
 
-    options = parse(sys.argv[1:] if arguments is None else arguments)
+    options = parse(words)
     status: int = options.run(options)
     return status
 
