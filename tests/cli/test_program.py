@@ -62,3 +62,30 @@ print("typing_extensions" in sys.modules, file=sys.stderr)
         check=True,
     )
     assert done.stderr == f"{brought}\n"
+
+
+INTERRUPTED = """
+import sys
+from inferstack.cli import program
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "msgspec":
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["inferstack", "schema"]
+sys.exit(program())
+"""
+
+
+def test_an_interruption_of_its_imports_is_one_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        env={"PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "inferstack: interrupted\n")
