@@ -37,7 +37,9 @@ def test_who_names_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) ->
 
 
 LONG_AND_SHORT = pytest.mark.parametrize(
-    "arguments", [["schema"], ["explain", "IS012"]], ids=["more than a buffer", "less than a buffer"]
+    "arguments",
+    [["schema"], ["explain", "IS012"], ["--help"]],
+    ids=["more than a buffer", "less than a buffer", "help"],
 )
 
 

@@ -46,9 +46,12 @@ def _ended(run: Callable[[], int]) -> int:
     """The exit status of a run, whatever becomes of it."""
     never_fail_on_a_character()
     try:
-        with without_collection():
-            status = run()
-        flush()
+        try:
+            with without_collection():
+                status = run()
+        finally:
+            # Help and wrong usage, too, which end in SystemExit.
+            flush()
     except Refusal as refusal:
         return _end(_REFUSED, str(refusal))
     except BrokenPipeError:
