@@ -13,6 +13,16 @@ from inferstack import cli
 SOURCES = Path(__file__).parents[2] / "constructs"
 
 
+def ran(script: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.fixture
 def frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     calls: list[str] = []
@@ -54,14 +64,8 @@ sys.argv = ["inferstack", "explain", "IS101"]
 cli.{entry}()
 print("typing_extensions" in sys.modules, file=sys.stderr)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={"PYTHONPATH": str(SOURCES)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == f"{brought}\n"
+    done = ran(script)
+    assert (done.returncode, done.stderr) == (0, f"{brought}\n")
 
 
 INTERRUPTED = """
@@ -81,11 +85,5 @@ sys.exit(program())
 
 
 def test_an_interruption_of_its_imports_is_one_line() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED],
-        env={"PYTHONPATH": str(SOURCES)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran(INTERRUPTED)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "inferstack: interrupted\n")

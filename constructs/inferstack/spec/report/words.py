@@ -79,7 +79,9 @@ def words(problem: Problem) -> str:
 
 
 def here(file: str) -> str:
-    """A file's name from the working directory on, absolute if it lies elsewhere; with forward slashes."""
+    """A file's name as it was given, an absolute one from the working directory on if it lies in there; with
+    forward slashes.
+    """
     path = Path(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         path = path.relative_to(Path.cwd())
