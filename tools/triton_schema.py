@@ -21,7 +21,6 @@ from google.protobuf.descriptor_pb2 import (
     EnumDescriptorProto,
     FieldDescriptorProto as Field,
     FileDescriptorProto,
-    FileDescriptorSet,
 )
 
 from tools.triton_descriptions import DESCRIPTIONS
@@ -81,9 +80,9 @@ FILES: Schema = {
 }
 
 
-def document(descriptor_set: bytes) -> Schema:
+def document(descriptor: bytes) -> Schema:
     """The whole schema file: one definition for each message and enum that ``ModelConfig`` reaches."""
-    (file,) = FileDescriptorSet.FromString(descriptor_set).file
+    file = FileDescriptorProto.FromString(descriptor)
     types = {f".{file.package}.{path}": found for path, found in _types(file)}
     reached = sorted(_reached(f".{file.package}.{ROOT}", types))
     _check_descriptions({name.removeprefix(f".{file.package}."): types[name] for name in reached})

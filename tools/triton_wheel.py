@@ -8,7 +8,7 @@ import ast
 from pathlib import Path
 from zipfile import ZipFile
 
-from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 GENERATED_CODE = "tritonclient/grpc/model_config_pb2.py"
 
@@ -20,11 +20,10 @@ Copyright (c) 2018, TensorFlow Authors. All rights reserved.
 
 
 def descriptor_in_wheel(wheel: Path) -> bytes:
-    """The descriptor set that a wheel holds, in bytes that depend on the proto alone."""
+    """The descriptor that a wheel holds, in bytes that depend on the proto alone."""
     with ZipFile(wheel) as archive:
         code = ast.parse(archive.read(GENERATED_CODE))
-    file = FileDescriptorProto.FromString(_serialized_file(code))
-    return FileDescriptorSet(file=[file]).SerializeToString(deterministic=True)
+    return FileDescriptorProto.FromString(_serialized_file(code)).SerializeToString(deterministic=True)
 
 
 def _serialized_file(code: ast.AST) -> bytes:

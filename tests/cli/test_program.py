@@ -68,6 +68,19 @@ print("typing_extensions" in sys.modules, file=sys.stderr)
     assert (done.returncode, done.stderr) == (0, f"{brought}\n")
 
 
+@pytest.mark.parametrize(("entry", "compiled"), [("program", "False"), ("main", "True")])
+def test_only_the_program_does_without_the_patterns_of_pyyaml(entry: str, compiled: str) -> None:
+    script = f"""
+import re, sys
+from inferstack import cli
+sys.argv = ["inferstack", "validate", "nowhere.yaml"]
+cli.{entry}()
+from yaml.reader import Reader
+print(isinstance(Reader.NON_PRINTABLE, re.Pattern), isinstance(re.compile("a"), re.Pattern), file=sys.stderr)
+"""
+    assert ran(script).stderr.splitlines()[-1] == f"{compiled} True"
+
+
 INTERRUPTED = """
 import sys
 from inferstack.cli import program

@@ -3,10 +3,12 @@
 import gzip
 import os
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from support.documents import Problems, Read, places
 
 from inferstack.spec import file_codes
@@ -122,6 +124,13 @@ def test_unprintable_characters_are_located(problems: Problems, character: str) 
     (problem,) = problems(f"a: 1\nb: x{character}y{character}\n")
     assert (problem.code, problem.line, problem.column) == (file_codes.UNPRINTABLE, 2, 5)
     assert f"U+{ord(character):04X} is not allowed in YAML, and 1 more" in problem.message
+
+
+def test_what_python_calls_printable_is_allowed_in_yaml() -> None:
+    """So that a file of such characters need not be searched."""
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert len(printable) > 100_000
+    assert not yaml.reader.Reader.NON_PRINTABLE.search(printable)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "---\n", "---\n...\n", "null\n", "\ufeff"])

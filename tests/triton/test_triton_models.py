@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import yaml
 from google.protobuf import descriptor_pool, json_format, message_factory
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
@@ -19,7 +18,7 @@ DOCUMENT = triton_schema.document(DESCRIPTOR)
 VALIDATOR = Draft202012Validator({"$ref": "#/$defs/TritonModelConfig", **DOCUMENT})
 
 POOL = descriptor_pool.DescriptorPool()
-POOL.Add(FileDescriptorSet.FromString(DESCRIPTOR).file[0])
+POOL.AddSerializedFile(DESCRIPTOR)
 MODEL_CONFIG = message_factory.GetMessageClass(POOL.FindMessageTypeByName("inference.ModelConfig"))
 
 

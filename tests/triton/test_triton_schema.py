@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from jsonschema import Draft202012Validator
 
 from tools import triton_schema
@@ -15,7 +15,7 @@ DOCUMENT = triton_schema.document(DESCRIPTOR)
 DEFINITIONS: dict[str, dict[str, Any]] = DOCUMENT["$defs"]
 
 POOL = descriptor_pool.DescriptorPool()
-POOL.Add(FileDescriptorSet.FromString(DESCRIPTOR).file[0])
+POOL.AddSerializedFile(DESCRIPTOR)
 ROOT = POOL.FindMessageTypeByName("inference.ModelConfig")
 
 

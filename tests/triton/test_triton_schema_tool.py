@@ -4,7 +4,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from tools import triton_descriptions, triton_schema, triton_wheel
 
@@ -14,8 +14,7 @@ DESCRIPTOR = triton_schema.DESCRIPTOR.read_bytes()
 @pytest.fixture
 def wheel(tmp_path: Path) -> Path:
     """A wheel with generated code like tritonclient's, around the committed descriptor."""
-    (file,) = FileDescriptorSet.FromString(DESCRIPTOR).file
-    code = f"import nothing_of_this_is_run\npool.AddSerializedFile({file.SerializeToString()!r})"
+    code = f"import nothing_of_this_is_run\npool.AddSerializedFile({DESCRIPTOR!r})"
     return make_wheel(tmp_path, code)
 
 
@@ -108,18 +107,18 @@ def test_descriptions_must_match_the_descriptor(
 
 
 def test_a_field_of_tritons_that_the_sugar_would_hide_is_an_error() -> None:
-    descriptor_set = FileDescriptorSet.FromString(DESCRIPTOR)
-    config = next(m for m in descriptor_set.file[0].message_type if m.name == "ModelConfig")
+    descriptor = FileDescriptorProto.FromString(DESCRIPTOR)
+    config = next(m for m in descriptor.message_type if m.name == "ModelConfig")
     config.field.add().CopyFrom(config.field[0])
     config.field[-1].name = "files"
     with pytest.raises(LookupError, match="files"):
-        triton_schema.document(descriptor_set.SerializeToString())
+        triton_schema.document(descriptor.SerializeToString())
 
 
 def test_two_types_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     # Flattened, a message `ModelInputFormat` would have the name of the enum `ModelInput.Format`.
-    descriptor_set = FileDescriptorSet.FromString(DESCRIPTOR)
-    types = {message.name: message for message in descriptor_set.file[0].message_type}
+    descriptor = FileDescriptorProto.FromString(DESCRIPTOR)
+    types = {message.name: message for message in descriptor.message_type}
     types["ModelOperations"].name = "ModelInputFormat"
     field = next(f for f in types["ModelConfig"].field if f.name == "model_operations")
     field.type_name = ".inference.ModelInputFormat"
@@ -127,4 +126,4 @@ def test_two_types_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> 
     descriptions["ModelInputFormat"] = descriptions.pop("ModelOperations")
     monkeypatch.setattr(triton_schema, "DESCRIPTIONS", descriptions)
     with pytest.raises(LookupError, match="share one definition name"):
-        triton_schema.document(descriptor_set.SerializeToString())
+        triton_schema.document(descriptor.SerializeToString())

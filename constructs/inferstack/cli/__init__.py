@@ -7,6 +7,7 @@ or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupt
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
@@ -32,14 +33,22 @@ def program() -> int:
 
 
 def _run_alone() -> int:
+    # So that these imports, too, have no collection, and an interruption of them one line.
     from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
+    from inferstack.cli.patterns_on_demand import patterns_on_demand  # noqa: PLC0415
 
-    return _run(sys.argv[1:])
+    with patterns_on_demand():
+        run = _command(sys.argv[1:])
+    return run()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status; wrong usage ends in ``SystemExit(2)``."""
-    return _ended(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+    def run() -> int:
+        return _command(sys.argv[1:] if arguments is None else arguments)()
+
+    return _ended(run)
 
 
 def _ended(run: Callable[[], int]) -> int:
@@ -68,12 +77,12 @@ def _ended(run: Callable[[], int]) -> int:
     return status
 
 
-def _run(words: Sequence[str]) -> int:
+def _command(words: Sequence[str]) -> Callable[[], int]:
+    """What the words ask for, with all that it imports."""
     from inferstack.cli.arguments import parse  # noqa: PLC0415 - so that this import, too, has no collection
 
     options = parse(words)
-    status: int = options.run(options)
-    return status
+    return partial(options.run, options)
 
 
 def _end(status: int, message: str | None) -> int:

@@ -1,19 +1,16 @@
-"""Triton's ``ModelConfig`` as a protocol buffer, from the descriptor beside this file.
+"""Triton's ``ModelConfig`` as a protocol buffer: to text and from text, and from plain data.
 
-Only who needs messages imports this module: a spec without Triton never pays for protobuf. The names used
-here exist in all of protobuf 4 to 7. What the fields mean:
-https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto
+Only who needs messages imports this module: a spec without Triton never pays for protobuf, and one with its
+models written out never for their text. The names used here exist in all of protobuf 4 to 7.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from google.protobuf import descriptor_pool, message_factory, text_format
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
-
-from inferstack.triton.model import enum_name
+from inferstack.triton.config_class import model_config_class
+from inferstack.triton.model import enum_name, is_map
 
 __all__ = [
     "ConfigError",
@@ -24,8 +21,6 @@ __all__ = [
     "print_text",
 ]
 
-_DESCRIPTOR = "model_config.desc"
-_ROOT = "inference.ModelConfig"
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -37,17 +32,6 @@ class ConfigError(ValueError):
         self.message, self.line, self.column = message, line, column
 
 
-@cache
-def model_config_class() -> Any:
-    """The class of ``ModelConfig`` messages."""
-    # A pool of its own: the default pool may hold tritonclient's copy of the same file.
-    pool = descriptor_pool.DescriptorPool()
-    content = Path(__file__).with_name(_DESCRIPTOR).read_bytes()
-    for file in FileDescriptorSet.FromString(content).file:
-        pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(_ROOT))
-
-
 def parse_text(text: str) -> Any:
     """The message that a ``config.pbtxt`` says.
 
@@ -56,6 +40,8 @@ def parse_text(text: str) -> Any:
     """
     if text.startswith(_BYTE_ORDER_MARK):
         raise ConfigError("the file begins with a byte order mark, which Triton does not read")
+    from google.protobuf import text_format  # noqa: PLC0415 - few specs need it
+
     try:
         return text_format.Parse(text, model_config_class()())
     except text_format.ParseError as error:
@@ -71,6 +57,8 @@ def _reason(message: str) -> str:
 
 def print_text(config: Any) -> str:
     """The message as a ``config.pbtxt``: ASCII, fields in Triton's order, maps sorted by key."""
+    from google.protobuf import text_format  # noqa: PLC0415 - checks do without
+
     # The default of `as_utf8` is another in protobuf 4 than in 7.
     text: str = text_format.MessageToString(config, as_utf8=False)
     return text
@@ -101,17 +89,22 @@ def _chooses_twice(data: Any, kind: Any) -> bool:
     constructor takes the last.
     """
     match data:
-        case dict() if kind.GetOptions().map_entry:
-            of_values = kind.fields_by_name["value"].message_type
-            return any(_chooses_twice(value, of_values) for value in data.values())
         case dict():
             if any(len(choice & data.keys()) > 1 for choice in _choices(kind)):
                 return True
-            return any(_chooses_twice(data[name], below) for name, below in _holders(kind) if name in data)
+            return any(_chooses_twice(held, below) for held, below in _held(data, kind))
         case list():
             return any(_chooses_twice(item, kind) for item in data)
         case _:
             return False
+
+
+def _held(data: dict[str, Any], kind: Any) -> Iterator[tuple[Any, Any]]:
+    """Data of the fields of a type of message with such a choice inside them, and what it is data for."""
+    for name, below, in_map in _holders(kind):
+        if name in data:
+            held = data[name]
+            yield list(held.values()) if in_map and isinstance(held, dict) else held, below
 
 
 @cache
@@ -121,11 +114,17 @@ def _choices(kind: Any) -> tuple[frozenset[str], ...]:
 
 
 @cache
-def _holders(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """The fields of a type of message with such a choice inside them, and their types."""
-    fields = ((field.name, field.message_type) for field in kind.fields)
-    return tuple((name, below) for name, below in fields if below is not None and _has_choice(below))
+def _holders(kind: Any) -> tuple[tuple[str, Any, bool], ...]:
+    """The fields of a type of message with such a choice inside them, the types of what these hold, and
+    whether they hold it in a map.
+    """
+    messages = [(field, _value_type(field)) for field in kind.fields if field.message_type is not None]
+    return tuple((field.name, below, is_map(field)) for field, below in messages if _has_choice(below))
+
+
+def _value_type(field: Any) -> Any:
+    return field.message_type.fields_by_name["value"].message_type if is_map(field) else field.message_type
 
 
 def _has_choice(kind: Any) -> bool:
-    return bool(kind.oneofs) or bool(_holders(kind))
+    return kind is not None and (bool(kind.oneofs) or bool(_holders(kind)))

@@ -1,7 +1,7 @@
 """A model repository as data: what Triton finds in an archive, whoever wrote it and wherever it stands."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,9 @@ NO_REPOSITORY = "IS901"
 MISSING_FOLDER = "IS902"
 NOT_A_FILE = "IS991"
 """Codes of what keeps models from being read."""
+
+# The fields of the type that holds an entry of a map.
+_ENTRY = {"key", "value"}
 
 FieldPath = tuple[str | int, ...]
 """Proto names, list indices and keys of maps from the top of a configuration: ``("input", 0, "dims")``."""
@@ -104,3 +107,19 @@ def enum_name(message: Any, field: str) -> str:
     value: int = getattr(message, field)
     known = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number.get(value)
     return str(value) if known is None else str(known.name)
+
+
+@cache
+def is_map(field: Any) -> bool:
+    """Whether a field of a message is a map. protobuf's own answer, an option of the entry's type, imports
+    as much as its functions that make classes.
+    """
+    entry = field.message_type
+    return entry is not None and is_repeated(field) and set(entry.fields_by_name) == _ENTRY
+
+
+def is_repeated(field: Any) -> bool:
+    """Whether a field of a message is a list or a map."""
+    # `label` is gone in protobuf 7 and `is_repeated` is not in protobuf 4.
+    repeated = getattr(field, "is_repeated", None)
+    return bool(field.label == field.LABEL_REPEATED if repeated is None else repeated)

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from google.protobuf import text_encoding
 
-from inferstack.triton.messages import model_config_class
-from inferstack.triton.model import FieldPath
+from inferstack.triton.config_class import model_config_class
+from inferstack.triton.model import FieldPath, is_map, is_repeated
 
 Position = tuple[int, int]
 """Line and column, from 1."""
@@ -112,13 +111,13 @@ def _placed(
 ) -> Iterator[_Found]:
     """A value of a field with the paths that its message gives it."""
     prefix: FieldPath = (name.text,)
-    if field is not None and _is_map(field):
+    if field is not None and is_map(field):
         # A key that is not written is the empty text, or zero.
         empty = str(field.message_type.fields_by_name["key"].default_value)
         key = next((text for path, _, text in value if path == ("key",)), empty)
         prefix = (name.text, _unquoted(key))
         value = [(path[1:], at, text) for path, at, text in value if path[:1] in ((), ("value",))]
-    elif field is not None and _is_repeated(field):
+    elif field is not None and is_repeated(field):
         index = counts.get(name.text, 0)
         counts[name.text] = index + 1
         prefix = (name.text, index)
@@ -133,14 +132,6 @@ def _unquoted(text: str) -> str:
         return text
     if "\\" not in text:
         return text[1:-1]
+    from google.protobuf import text_encoding  # noqa: PLC0415 - few texts need it
+
     return text_encoding.CUnescape(text[1:-1]).decode(errors="replace")
-
-
-def _is_map(field: Any) -> bool:
-    return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
-
-
-def _is_repeated(field: Any) -> bool:
-    # `label` is gone in protobuf 7 and `is_repeated` is not in protobuf 4.
-    repeated = getattr(field, "is_repeated", None)
-    return bool(field.label == field.LABEL_REPEATED if repeated is None else repeated)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.triton.backends import backend_of, backend_of_files, is_ensemble, model_file
-from inferstack.triton.model import TritonModel
+from inferstack.triton.model import TritonModel, is_map
 from inferstack.triton.rehearsal.runners import Runner
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
 from inferstack.triton.rehearsal.stand_in import FILE, RUN_BY
@@ -84,7 +84,7 @@ def _messages(message: Any) -> Iterator[Any]:
     """A message and those in it, but for maps: their values have no fields that came later."""
     yield message
     for field, value in message.ListFields():
-        if field.message_type is None or field.message_type.GetOptions().map_entry:
+        if field.message_type is None or is_map(field):
             continue
         for inner in (value,) if hasattr(value, "ListFields") else value:
             yield from _messages(inner)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from inferstack.spec.words import listed
-from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
+from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map
 from inferstack.triton.rules.base import (
     CONTAINER,
     Context,
@@ -115,19 +115,13 @@ def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
     entry = field.message_type
     if entry is None:
         return
-    if _is_map(entry):
+    if is_map(field):
         if entry.fields_by_name["value"].message_type is not None:
             yield from ((value[key], (str(key),)) for key in sorted(value))
     elif hasattr(value, "ListFields"):
         yield value, ()
     else:
         yield from ((item, (index,)) for index, item in enumerate(value))
-
-
-@cache
-def _is_map(entry: Any) -> bool:
-    """Whether a type of message is that of a map's entries."""
-    return bool(entry.GetOptions().map_entry)
 
 
 @model_error("IS971", "The platform of a model is known to the image's Triton.", _PYTORCH, about="platform")
@@ -188,12 +182,11 @@ def _texts(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
             yield here, value
         elif field.message_type is None and field.type == field.TYPE_STRING:
             yield from (((*here, index), text) for index, text in enumerate(value))
-        elif field.message_type is not None and _maps_to_texts(field):
+        elif _maps_to_texts(field):
             yield from (((*here, str(key)), value[key]) for key in sorted(value))
         for inner, below in _messages(field, value):
             yield from _texts(inner, (*here, *below))
 
 
 def _maps_to_texts(field: Any) -> bool:
-    entry = field.message_type
-    return _is_map(entry) and entry.fields_by_name["value"].message_type is None
+    return is_map(field) and field.message_type.fields_by_name["value"].message_type is None
