@@ -20,11 +20,11 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         epilog="Exit status: 0 done, 1 problems found, 2 wrong usage.",
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=top.prog)
     parsers = {}
-    for name, purpose in _COMMANDS.items():
-        made = parsers[name] = commands.add_parser(name, help=purpose)
-        # To know all commands takes longer than to check a spec.
+    # To know all commands takes longer than to check a spec.
+    for name in words[:1] if words and words[0] in _COMMANDS else _COMMANDS:
+        made = parsers[name] = commands.add_parser(name, help=_COMMANDS[name])
         if name in words:
             command = import_module(f"inferstack.cli.{name}")
             made.description = command.run.__doc__
