@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.surroundings import INFERSTACK, ROOT, environment, specs_folder
+from benchmarks.surroundings import CONSTRUCTS, INFERSTACK, ROOT, STACKS, environment, found_in, specs_folder
 
 _SHOWN = ("-m", "pyinstrument", "--interval", "0.0005")
 
@@ -25,11 +25,12 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("app", "validate", "render"))
     parser.add_argument("--specs", type=int, default=100)
-    parser.add_argument("--pyinstrument", metavar="FOLDER", help="where it is installed, if not here")
+    parser.add_argument(
+        "--pyinstrument", metavar="FOLDER", type=Path, help="where it is installed, if not here"
+    )
     options = parser.parse_args()
-    surrounding = environment() | {"CDK_VALIDATION": "false"}
-    if options.pyinstrument is not None:
-        surrounding["PYTHONPATH"] += f":{options.pyinstrument}"
+    folders = [CONSTRUCTS, STACKS, *([options.pyinstrument] if options.pyinstrument else [])]
+    surrounding = environment() | {"CDK_VALIDATION": "false"} | found_in(*folders)
     with specs_folder(options.specs) as folder:
         specs = sorted(str(file.relative_to(folder)) for file in (folder / "model_specs").iterdir())
         program = _program(options.command, specs, folder / "run.py")

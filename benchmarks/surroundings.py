@@ -11,15 +11,15 @@ from benchmarks.process import Program
 from benchmarks.specs import write_specs
 
 ROOT = Path(__file__).parents[1]
+CONSTRUCTS, STACKS = ROOT / "constructs", ROOT / "stacks"
 # The programs here run on nothing but the sources, installed or not.
-sys.path[:0] = [str(ROOT / "constructs"), str(ROOT / "stacks")]
+sys.path[:0] = [str(CONSTRUCTS), str(STACKS)]
 
 from inferstack.node_runtime import VARIABLE, select_node  # noqa: E402
 
 INFERSTACK = "import sys; from inferstack.cli import program; sys.exit(program())"
 """The program `inferstack` of an installed package."""
 
-_SOURCES = (ROOT, ROOT / "constructs", ROOT / "stacks")
 _OWN = ("CDK_", "PYTHON", "JSII_", "NODE_OPTIONS")
 
 
@@ -31,7 +31,6 @@ def use_that_node() -> None:
 def environment() -> dict[str, str]:
     """The caller's environment without what would change the measurement."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
-    kept["PYTHONPATH"] = os.pathsep.join(map(str, _SOURCES))
     if VARIABLE in os.environ:
         kept[VARIABLE] = os.environ[VARIABLE]
     # The app chooses its Node itself; the hand-written one must not run on another.
@@ -41,18 +40,28 @@ def environment() -> dict[str, str]:
 
 def app_program(folder: Path, *, validation: bool = False) -> Program:
     """`python app.py` on the specs in ``folder/model_specs``; templates go to ``folder/cdk.out``."""
-    return Program([sys.executable, str(ROOT / "app.py")], folder, _cdk(validation))
+    return Program(
+        [sys.executable, str(ROOT / "app.py")], folder, _cdk(validation) | found_in(CONSTRUCTS, STACKS)
+    )
 
 
 def hand_program(folder: Path, count: int, *, validation: bool = False) -> Program:
     """The hand-written app with as many endpoints; templates go to ``folder/hand.out``."""
     command = [sys.executable, "-m", "benchmarks.by_hand.app", str(count), str(folder / "hand.out")]
-    return Program(command, folder, _cdk(validation))
+    return Program(command, folder, _cdk(validation) | found_in(ROOT))
 
 
 def inferstack_program(folder: Path, *arguments: str, statuses: frozenset[int] = frozenset({0})) -> Program:
     """`inferstack ARGUMENTS` in a folder."""
-    return Program([sys.executable, "-c", INFERSTACK, *arguments], folder, statuses=statuses)
+    command = [sys.executable, "-c", INFERSTACK, *arguments]
+    return Program(command, folder, found_in(CONSTRUCTS), statuses)
+
+
+def found_in(*folders: Path) -> dict[str, str]:
+    """Where a program finds what is not installed: no more folders than it needs, since Python looks for its
+    own modules in each of them first.
+    """
+    return {"PYTHONPATH": os.pathsep.join(map(str, folders))}
 
 
 @contextmanager
