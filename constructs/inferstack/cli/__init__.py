@@ -33,11 +33,12 @@ def program() -> int:
 
 
 def _run_alone() -> int:
-    # So that these imports, too, have no collection, and an interruption of them one line.
-    from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
+    # So that this import, too, has no collection, and an interruption of it is one line.
     from inferstack.cli.patterns_on_demand import patterns_on_demand  # noqa: PLC0415
 
     with patterns_on_demand():
+        from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
+
         run = _command(sys.argv[1:])
     return run()
 
