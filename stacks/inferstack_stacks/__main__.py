@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inferstack.spec.report import here
+from inferstack.spec.document import relative_to_cwd
 from inferstack_stacks.app import build_app
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _rows(app: "App") -> Iterator[tuple[str, ...]]:
         if isinstance(stack, EndpointStack):
             template = folder / stack.template_file
             resources = json.loads(template.read_text(encoding="utf-8"))["Resources"]
-            yield stack.stack_name, stack.kind, str(len(resources)), here(str(template))
+            yield stack.stack_name, stack.kind, str(len(resources)), relative_to_cwd(str(template))
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:

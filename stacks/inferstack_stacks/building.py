@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from inferstack.collection import without_collection
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import spec_files
+from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.report import here, text
+from inferstack.spec.report import text
 from inferstack_stacks.context import cdk_context
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _writable(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fix = f"choose another by {_OUTDIR}, or `cdk synth -o DIR`"
-        sys.exit(f"{here(str(folder))}: the output folder cannot be made: {error.strerror}; {fix}")
+        sys.exit(f"{relative_to_cwd(str(folder))}: the output folder cannot be made: {error.strerror}; {fix}")
     return folder.absolute()
 
 
@@ -79,7 +80,7 @@ def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
     problems: list[Problem] = []
     for file in spec_files(specs):
         try:
-            loaded.append(load_spec(here(str(file)), stage=stage, region=region))
+            loaded.append(load_spec(relative_to_cwd(str(file)), stage=stage, region=region))
         except SpecError as error:
             problems += error.problems
     problems += names_taken_twice(map(taken_names, loaded))
@@ -112,10 +113,10 @@ def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
 
 def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
     """The stack's name; the same endpoint in several accounts or regions is told apart by them."""
-    name, env = stack_name(one.spec.endpoint_name), one.spec.env
-    if names[name] == 1 or env is None:
+    name = stack_name(one.spec.endpoint_name)
+    if names[name] == 1:
         return name
-    return "-".join(part for part in (name, env.account, env.region) if part is not None)
+    return "-".join(part for part in (name, one.spec.account, one.spec.region) if part is not None)
 
 
 def _warnings(loaded: Sequence[LoadedSpec]) -> Iterator[Problem]:

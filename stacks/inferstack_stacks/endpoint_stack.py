@@ -62,8 +62,7 @@ class EndpointStack(Stack):
 
 def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:
     """Where the stack goes: account and region as the spec names them, else those of ``otherwise``."""
-    account = None if spec.env is None else spec.env.account
-    region = None if spec.env is None else spec.env.region
+    account, region = spec.account, spec.region
     if otherwise is not None:
         account = otherwise.account if account is None else account
         region = otherwise.region if region is None else region

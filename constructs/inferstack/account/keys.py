@@ -73,8 +73,7 @@ def _metadata(arn: str, connection: Connection) -> Any:
 
 
 def _where_the_endpoint_is(spec: ModelSpec, connection: Connection) -> Connection:
-    account = None if spec.env is None else spec.env.account
-    return connection if account is None else replace(connection, account=account)
+    return connection if spec.account is None else replace(connection, account=spec.account)
 
 
 def _allows(statement: PolicyStatement, key: str) -> bool:

@@ -157,8 +157,8 @@ def _command(
     asynchronous = is_async(spec)
     yield f"aws sagemaker-runtime invoke-endpoint{'-async' if asynchronous else ''}"
     yield f"--endpoint-name {spec.endpoint_name}"
-    if spec.env is not None and spec.env.region is not None:
-        yield f"--region {spec.env.region}"
+    if spec.region is not None:
+        yield f"--region {spec.region}"
     for name in loading(block)[:1]:
         yield f"--inference-component-name {name}"
     if block.multi_model:

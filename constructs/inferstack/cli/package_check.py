@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from inferstack.cli.component import block_of_archive, blocks_of
 from inferstack.cli.progress import bar
 from inferstack.cli.streams import tell
-from inferstack.spec.blocks.kinds import Ignore, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.report import text
@@ -100,7 +100,7 @@ def _model_problems(
     contexts = [Context()]
     if loaded is not None and placed is not None:
         contexts = list(triton_contexts(loaded.spec, placed))
-    ignored = frozenset() if loaded is None else _ignored(loaded.spec)
+    ignored = frozenset() if loaded is None else frozenset(loaded.spec.ignored_codes)
     found: dict[Problem, None] = {}
     for context in contexts:
         found.update(dict.fromkeys(repository_problems(repository, locate, context, ignored)))
@@ -114,10 +114,6 @@ def as_deployed(repository: Repository, placed: PlacedTriton | None) -> Reposito
     chosen = default_model(placed.block)
     only = repository.models[0].name if len(repository.models) == 1 else None
     return replace(repository, default_model=only if chosen is None else chosen)
-
-
-def _ignored(spec: ModelSpec) -> frozenset[str]:
-    return frozenset(entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore)
 
 
 def _description(inspection: Inspection) -> str:

@@ -114,8 +114,7 @@ def _lock_of(spec: Path) -> Lock:
 def _targets(
     destinations: Iterable[Destination], loaded: LoadedSpec, encryption: Encryption
 ) -> Iterator[_Target]:
-    env = loaded.spec.env
-    region, account = (None, None) if env is None else (env.region, env.account)
+    region, account = loaded.spec.region, loaded.spec.account
     connection = connect(region)
     clients: dict[str, Any] = {}
     for destination in destinations:

@@ -17,12 +17,11 @@ from inferstack.cli.template_folder import without_spec, write_all
 from inferstack.cli.termination import termination_interrupts
 from inferstack.cli.writers import WRITERS
 from inferstack.resolve import resolve_template
-from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
-from inferstack.spec.check import LoadedSpec, load_spec
+from inferstack.spec.check import load_spec
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
-from inferstack.spec.problem import Problem, SpecError, SpecPath, printable
-from inferstack.spec.report import here, text
+from inferstack.spec.problem import Problem, SpecError, printable
+from inferstack.spec.report import text
 from inferstack.spec.words import did_you_mean
 
 
@@ -81,7 +80,7 @@ def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) ->
     """Reads, checks and renders one spec."""
     try:
         loaded = load_spec(spec, stage=stage, region=region)
-        template = _template(loaded)
+        template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
         written = WRITERS[form](template)
         refuse_too_large(loaded, template, len(written.encode()))
     except SpecError as error:
@@ -95,17 +94,6 @@ def _file_names(specs: Iterable[Path], form: str) -> list[str]:
     if twice:
         raise Refusal(f"two specs would be written to {twice[0]}; render them into folders of their own")
     return names
-
-
-def _template(loaded: LoadedSpec) -> Template:
-    document = loaded.document
-    file = here(document.file)
-
-    def source_of(path: SpecPath) -> str:
-        return f"{file}:{document.position(path).line}"
-
-    env = loaded.spec.env
-    return resolve_template(loaded.spec, region=None if env is None else env.region, source_of=source_of)
 
 
 def _hand_over(written: Mapping[str, str], options: argparse.Namespace) -> int:

@@ -48,7 +48,8 @@ class Rendered(CfnInclude):
         # Of what was read only this is kept: the rest is far larger.
         self._spec = loaded.spec
         self._main_id = main_id
-        # Nobody writes it in fewer bytes; what CDK makes of the whole stack, it measures itself.
+        # In as few bytes as it can have: what is too large here is so for CloudFormation, too. CDK looks at
+        # the size of the whole stack.
         content = msgspec.json.encode(template)
         refuse_too_large(loaded, template, len(content))
         with _file(content) as name:
@@ -89,9 +90,7 @@ def template_for(scope: Construct, spec: AnySpec, region: str | None = None) -> 
     found = Stack.of(scope).region if region is None else region
     if not (is_opaque(found) or has_pseudo_parameter(found)):
         loaded = in_region(loaded, found)
-    env = loaded.spec.env
-    known = None if env is None else env.region
-    return loaded, resolve_template(loaded.spec, region=known, source_of=loaded.source_of)
+    return loaded, resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
 
 
 @contextmanager

@@ -27,16 +27,13 @@ def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
     at = loaded.document.position((key,), key=True)
     message = f"the template has {size:,} bytes, {share} % of them for `{key}`"
     fix = f"at most {LARGEST_TEMPLATE:,} are possible: {_FIX}"
-    return Problem(
-        loaded.document.file, at.line, at.column, TEMPLATE_TOO_LARGE, message, fix, path=(key,)
-    )
+    return Problem(loaded.document.file, at.line, at.column, TEMPLATE_TOO_LARGE, message, fix, path=(key,))
 
 
 def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
     """The key of the spec that most of the template is made for, and how many hundredths that is."""
-    env = loaded.spec.env
     sizes: Counter[str] = Counter()
-    for logical_id, resource in resolve_resources(loaded.spec, None if env is None else env.region).items():
+    for logical_id, resource in resolve_resources(loaded.spec, loaded.spec.region).items():
         if logical_id in template["Resources"]:
             sizes[str(resource.source[0])] += len(msgspec.json.encode(template["Resources"][logical_id]))
     [(key, most)] = sizes.most_common(1)

@@ -13,7 +13,6 @@ from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.check import LoadedSpec, check_document, in_region
 from inferstack.spec.document import read_document
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.report import here
 from inferstack.spec.stages import stage_names
 from inferstack.spec.update_codes import OTHER_STACK, UNCLEAR
 from inferstack.spec.walk import containers
@@ -97,14 +96,14 @@ def _own(one: LoadedSpec, templates: list[PreviousTemplate], document: _Specs) -
     """Templates of the spec's endpoint; where there is none, of the spec file under another name."""
     name = one.spec.endpoint_name.casefold()
     found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
-    if len(found) > 1 and one.spec.env is not None:
+    if len(found) > 1:
         # The same endpoint in several accounts or regions: the app puts them into the stack's name.
-        env = "-".join(it for it in (one.spec.env.account, one.spec.env.region) if it is not None)
+        env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
         found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
     if found or document.has_stages:
         # Under another name may be another stage.
         return found
-    return [it for it in templates if here(one.document.file) in it.spec_files]
+    return [it for it in templates if one.document.shown_file in it.spec_files]
 
 
 def _compare_one(one: LoadedSpec, template: PreviousTemplate, result: Comparison) -> None:
@@ -124,8 +123,7 @@ def _compare_one(one: LoadedSpec, template: PreviousTemplate, result: Comparison
 def _as_deployed(one: LoadedSpec, template: PreviousTemplate) -> LoadedSpec:
     """The spec in the region of the previous template's images, which a spec need not name."""
     framework = any(isinstance(it.image, FrameworkImage) for it in containers(one.spec))
-    named = one.spec.env is not None and one.spec.env.region is not None
-    if named or not framework or template.image_region is None:
+    if one.spec.region is not None or not framework or template.image_region is None:
         return one
     return in_region(one, template.image_region)
 

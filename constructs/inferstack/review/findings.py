@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 from inferstack.review import components, endpoint, fleet, scaling, variants
 from inferstack.review.update import Finding, Update
-from inferstack.spec.blocks.kinds import Ignore
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem
 from inferstack.spec.update_codes import UPDATE_CODES
@@ -40,10 +39,9 @@ RULES: tuple[Rule, ...] = (
 
 def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
     """What the deployment does that one should know, without the warnings that the spec ignores."""
-    ignored = {it.code if isinstance(it, Ignore) else it for it in loaded.spec.ignore}
     found = [finding for rule in RULES for finding in rule(update)]
     problems = [_problem(loaded, finding) for finding in found]
-    return [it for it in problems if it.code not in ignored]
+    return [it for it in problems if it.code not in loaded.spec.ignored_codes]
 
 
 def _problem(loaded: LoadedSpec, finding: Finding) -> Problem:

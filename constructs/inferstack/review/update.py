@@ -88,9 +88,8 @@ class Update:
 def update_of(loaded: LoadedSpec, before: Resources) -> Update:
     """What deploying the spec does to a stack with the resources ``before``."""
     spec = loaded.spec
-    region = None if spec.env is None else spec.env.region
-    after = resolve_template(spec, region=region, source_of=lambda _: "")["Resources"]
-    sources = {logical_id: it.source for logical_id, it in resolve_resources(spec, region).items()}
+    after = resolve_template(spec, region=spec.region, source_of=lambda _: "")["Resources"]
+    sources = {logical_id: it.source for logical_id, it in resolve_resources(spec, spec.region).items()}
     return Update(spec, loaded.document.data, sources, before, after, compare(before, after))
 
 

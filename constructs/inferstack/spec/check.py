@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.spec.blocks.kinds import Environment, Ignore, ModelSpec, Spec
+from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
 from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
@@ -52,7 +52,7 @@ class LoadedSpec(msgspec.Struct, frozen=True):
         """Where a part of the spec stands: `file:line`, or its path where there is no file."""
         if self.document.file == IN_PYTHON:
             return f"{IN_PYTHON}: {'.'.join(map(str, path))}"
-        return f"{self.document.file}:{self.document.position(path).line}"
+        return f"{self.document.shown_file}:{self.document.position(path).line}"
 
 
 def load_spec(
@@ -94,7 +94,7 @@ def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
     Raises:
         SpecError: when the spec names another region, or has errors in this one.
     """
-    named = None if loaded.spec.env is None else loaded.spec.env.region
+    named = loaded.spec.region
     if named == region:
         return loaded
     if named is not None:
@@ -200,7 +200,7 @@ def _ruled(
     uploaded: Mapping[str, LockedArchive],
     beside: Iterable[Problem] = (),
 ) -> LoadedSpec:
-    ignored = _ignored(spec)
+    ignored = frozenset(spec.ignored_codes)
     of_triton = _triton_problems(spec, document, ignored, uploaded)
     problems = [*of_triton, *_spec_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
@@ -220,11 +220,9 @@ def _triton_problems(
 
 
 def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
-    env = spec.env
-    if region is None or (env is not None and env.region is not None):
+    if region is None or spec.region is not None:
         return spec
-    account = None if env is None else env.account
-    return replace(spec, env=Environment(account=account, region=region))
+    return replace(spec, env=Environment(account=spec.account, region=region))
 
 
 def _placeholder_problems(document: Document) -> Iterator[Problem]:
@@ -246,12 +244,8 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                 )
 
 
-def _ignored(spec: ModelSpec) -> frozenset[str]:
-    return frozenset(entry.code if isinstance(entry, Ignore) else entry for entry in spec.ignore)
-
-
 def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
-    for rule in rules_for(type(spec), _ignored(spec), document.data):
+    for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
         for finding in rule.check(spec):
             at = document.position(finding.path)
             yield Problem(

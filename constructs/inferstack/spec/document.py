@@ -19,7 +19,7 @@ from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Node, Position, tree_of
 
-__all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document"]
+__all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document", "relative_to_cwd"]
 
 IN_PYTHON = "<python>"
 """Stands for the file of a spec that was made in Python."""
@@ -51,6 +51,11 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return data
 
     @cached_property
+    def shown_file(self) -> str:
+        """The file's name in templates: the same wherever the folder of the project lies."""
+        return relative_to_cwd(self.file)
+
+    @cached_property
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
         """Every text that may hold a placeholder, with its path."""
         return () if not self.may_have_placeholders else tuple(texts_with_placeholders(self.data))
@@ -71,6 +76,16 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
                 break
             at, node = entry
         return node.at if node.is_scalar and not key else at
+
+
+def relative_to_cwd(file: str) -> str:
+    """A file's name as it was given, an absolute one from the working directory on if it lies in there; with
+    forward slashes.
+    """
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return path.as_posix()
 
 
 def read_document(path: Path | str) -> Document:

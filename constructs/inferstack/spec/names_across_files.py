@@ -60,11 +60,10 @@ class TakenNames(msgspec.Struct, frozen=True):
 
 def taken_names(loaded: LoadedSpec) -> TakenNames:
     """Every name of a spec that is to be one of its kind in an account and region."""
-    env, document = loaded.spec.env, loaded.document
-    account, region = (None, None) if env is None else (env.account, env.region)
+    spec, document = loaded.spec, loaded.document
     names = (TakenName(code, name, path, document.position(path)) for code, path, name in _names(loaded))
-    endpoint = loaded.spec.endpoint_name
-    return TakenNames(document.file, loaded.stage, account, region, endpoint.casefold(), tuple(names))
+    endpoint = spec.endpoint_name.casefold()
+    return TakenNames(document.file, loaded.stage, spec.account, spec.region, endpoint, tuple(names))
 
 
 def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:

@@ -72,6 +72,21 @@ class ModelSpec(Block):
     """Overrides by stage, merged deeply into the spec before anything else looks at it: mappings merge,
     lists and values replace, `null` removes a key. The chosen stage's name stands for `${stage}`."""
 
+    @property
+    def account(self) -> str | None:
+        """The account that the spec names."""
+        return None if self.env is None else self.env.account
+
+    @property
+    def region(self) -> str | None:
+        """The region that the spec names."""
+        return None if self.env is None else self.env.region
+
+    @property
+    def ignored_codes(self) -> tuple[str, ...]:
+        """The codes of `ignore`, in its order."""
+        return tuple(entry.code if isinstance(entry, Ignore) else entry for entry in self.ignore)
+
 
 class ModelBackedSpec(ModelSpec):
     """An endpoint whose variants host SageMaker models."""

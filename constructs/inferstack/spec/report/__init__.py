@@ -5,9 +5,9 @@ break unless it is empty. A command knows one of them, so that it brings no othe
 """
 
 from inferstack.spec.report.plain import text
-from inferstack.spec.report.words import Findings, here, summary
+from inferstack.spec.report.words import Findings, summary
 
-__all__ = ["FORMATS", "Findings", "here", "in_format", "summary", "text"]
+__all__ = ["FORMATS", "Findings", "in_format", "summary", "text"]
 
 FORMATS = ("text", "json", "github", "gitlab", "sarif", "markdown")
 """Formats by the name that the command line knows them by."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem
-from inferstack.spec.report.words import here, words
+from inferstack.spec.report.words import words
 
 
 def github(problems: Sequence[Problem]) -> str:
@@ -16,7 +17,7 @@ def github(problems: Sequence[Problem]) -> str:
 
 def _command(problem: Problem) -> str:
     properties = {
-        "file": here(problem.file),
+        "file": relative_to_cwd(problem.file),
         "line": str(problem.line),
         "col": str(problem.column),
         "title": problem.code,

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem, Severity
-from inferstack.spec.report.words import here, words
+from inferstack.spec.report.words import words
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 
@@ -27,7 +28,7 @@ def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
         "check_name": problem.code,
         "fingerprint": _fingerprint(problem, seen),
         "severity": _SEVERITIES[problem.severity],
-        "location": {"path": here(problem.file), "lines": {"begin": problem.line}},
+        "location": {"path": relative_to_cwd(problem.file), "lines": {"begin": problem.line}},
     }
 
 
@@ -35,6 +36,6 @@ def _fingerprint(problem: Problem, seen: Counter[str]) -> str:
     """Stays the same when lines are added above, so that what was there before is no new finding."""
     from hashlib import sha256  # noqa: PLC0415 - OpenSSL takes 2 ms, for this format alone
 
-    own = json.dumps([here(problem.file), problem.code, list(problem.path), words(problem)])
+    own = json.dumps([relative_to_cwd(problem.file), problem.code, list(problem.path), words(problem)])
     seen[own] += 1
     return sha256(f"{own}{seen[own]}".encode()).hexdigest()

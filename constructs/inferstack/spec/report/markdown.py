@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem, printable
-from inferstack.spec.report.words import Findings, here, summary, words
+from inferstack.spec.report.words import Findings, summary, words
 
 LONGEST = 40_000
 """Characters of all rows, or of all lines. GitHub takes 65,536 of a comment; the rest is the pipeline's."""
@@ -27,7 +28,7 @@ def markdown(found: Findings) -> str:
 
 
 def _row(problem: Problem) -> str:
-    where = _inline(f"`{here(problem.file)}:{problem.line}`")
+    where = _inline(f"`{relative_to_cwd(problem.file)}:{problem.line}`")
     return f"| {problem.severity} | {where} | **{problem.code}** {_inline(words(problem))} |"
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from inferstack.spec.catalogue import catalogue
+from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem
-from inferstack.spec.report.words import here, product_version, words
+from inferstack.spec.report.words import product_version, words
 
 
 def sarif(problems: Sequence[Problem]) -> str:
@@ -54,5 +55,5 @@ def _result(problem: Problem, rule: int) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    name = here(file)
+    name = relative_to_cwd(file)
     return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(name))

@@ -1,7 +1,7 @@
 """What all formats have in common: words for problems, names of files."""
 
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 import msgspec
 
@@ -76,13 +76,3 @@ def counted(count: int, noun: str) -> str:
 def words(problem: Problem) -> str:
     """What is wrong and how to mend it, without the place."""
     return f"{problem.message}; {problem.fix}" if problem.fix else problem.message
-
-
-def here(file: str) -> str:
-    """A file's name as it was given, an absolute one from the working directory on if it lies in there; with
-    forward slashes.
-    """
-    path = Path(file)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    return path.as_posix()

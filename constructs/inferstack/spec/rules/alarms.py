@@ -268,7 +268,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
 )
 def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch refuses topics of other regions."""
-    region = None if spec.env is None else spec.env.region
+    region = spec.region
     if region is None or not isinstance(spec.alarms, Alarms):
         return
     for key in ("actions", "ok_actions", "insufficient_data_actions"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.kinds import Ignore, ModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules.base import RULES, Finding, error
 from inferstack.spec.update_codes import UPDATE_CODES
@@ -13,7 +13,7 @@ _FORMAT = "inferstack's spec format"
 @error("IS290", "`ignore` names the code of a warning.", _FORMAT, ModelSpec)
 def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
     """An unknown code would silence nothing."""
-    for index, code in _ignored(spec):
+    for index, code in enumerate(spec.ignored_codes):
         if _severity(code) is None:
             yield Finding(("ignore", index), f"there is no warning {code}", "remove it, or correct the code")
 
@@ -21,18 +21,13 @@ def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS291", "Only warnings can be ignored.", _FORMAT, ModelSpec)
 def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
     """What AWS refuses, no spec can allow."""
-    for index, code in _ignored(spec):
+    for index, code in enumerate(spec.ignored_codes):
         if _severity(code) is Severity.ERROR:
             yield Finding(
                 ("ignore", index),
                 f"{code} is an error and cannot be ignored",
                 "remove it and mend what it reports",
             )
-
-
-def _ignored(spec: ModelSpec) -> Iterator[tuple[int, str]]:
-    for index, entry in enumerate(spec.ignore):
-        yield index, entry.code if isinstance(entry, Ignore) else entry
 
 
 def _severity(code: str) -> Severity | None:

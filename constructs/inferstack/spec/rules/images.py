@@ -68,7 +68,7 @@ def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
 @error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)
 def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """Where the spec names a region."""
-    region = None if spec.env is None else spec.env.region
+    region = spec.region
     for placed in containers(spec) if region is not None else ():
         for image, instance_type in _published(placed):
             try:
@@ -84,7 +84,7 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS702", "An image in Amazon ECR is in the stack's region.", _CONTAINER, ModelSpec)
 def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
-    region = None if spec.env is None else spec.env.region
+    region = spec.region
     for path, uri in _uris(spec):
         found = re.fullmatch(_ECR, uri)
         if found is not None and region is not None and found[1] != region:

@@ -234,7 +234,7 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
 )
 def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """From the registry's list of types by region, which has oddities."""
-    region = None if spec.env is None else spec.env.region
+    region = spec.region
     if region is not None and regions.supports_inference_components(region) is False:
         message = f"the registry of {region} lists no AWS::SageMaker::InferenceComponent"
         yield Finding(("env", "region"), message, "use another region, or try it and ignore IS450")

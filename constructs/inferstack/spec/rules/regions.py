@@ -32,7 +32,7 @@ def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _region(spec: ModelSpec) -> str | None:
-    region = None if spec.env is None else spec.env.region
+    region = spec.region
     return None if is_opaque(region) else region
 
 
