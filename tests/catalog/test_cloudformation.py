@@ -179,10 +179,9 @@ def test_every_instance_type_of_the_api_is_allowed(type_name: str, definition: s
 def test_a_property_knows_its_kind() -> None:
     variants = cloudformation.shape(CONFIG)["production_variants"]
     assert variants == Property("ProductionVariants", variants.schema, required=True)
-    assert variants.is_list
     assert variants.definition == "ProductionVariant"
     plain = cloudformation.shape(CONFIG, "ProductionVariant")["initial_instance_count"]
-    assert (plain.required, plain.is_list, plain.definition) == (False, False, None)
+    assert (plain.required, plain.definition) == (False, None)
 
 
 def test_what_only_the_api_has_is_told_apart() -> None:

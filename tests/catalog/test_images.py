@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from inferstack.catalog import images
+from inferstack.catalog import images, regions
 from inferstack.catalog._data import document
 
 Sdk = Callable[..., str]
@@ -53,13 +53,17 @@ def answer(call: Callable[..., str], **arguments: Any) -> str | None:
         return None
 
 
+def uri(framework: str, version: str, region: str, instance_type: str | None = None, **flavour: Any) -> str:
+    return images.find(framework, version, instance_type, **flavour).uri(region)
+
+
 @pytest.mark.parametrize("framework", images.frameworks())
 def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: Sdk) -> None:
     name = {"framework": framework, "image_scope": "inference"} | SDK_NAMES.get(framework, {})
     compared, different = 0, set()
     for case in cases(framework):
-        for region in (*images.regions(framework, case["version"]), "mars-north-1"):
-            ours = answer(images.image_uri, framework=framework, region=region, **case)
+        for region in (*regions.names(), "mars-north-1"):
+            ours = answer(uri, framework=framework, region=region, **case)
             theirs = answer(sdk_image_uri, region=region, **name, **case)
             compared += ours is not None
             if ours != theirs:
@@ -97,11 +101,11 @@ def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: 
 def test_the_image_suits_the_processor(
     framework: str, version: str, instance_type: str | None, image: str | None
 ) -> None:
-    repository, tag = images.repository_and_tag(framework, version, instance_type)
+    found = images.find(framework, version, instance_type)
     if image is None:
-        assert "gpu" in tag
+        assert "gpu" in found.tag
     else:
-        assert f"{repository}:{tag}" == image
+        assert f"{found.repository}:{found.tag}" == image
 
 
 @pytest.mark.parametrize(
@@ -125,7 +129,7 @@ def test_an_unknown_image_is_refused_with_what_is_allowed(
     wanted: tuple[str, str, str, str], message: str, allowed: str
 ) -> None:
     with pytest.raises(images.UnknownImage) as error:
-        images.image_uri(*wanted)
+        uri(*wanted)
     assert message in error.value.message
     assert allowed in error.value.allowed
 
@@ -141,15 +145,9 @@ def test_versions_are_in_the_order_of_their_numbers() -> None:
     assert found.index("1.9.0") < found.index("1.10.0") < found.index("2.6.0") < found.index("1.13")
 
 
-def test_regions_of_an_unknown_version_are_refused() -> None:
-    with pytest.raises(images.UnknownImage, match="no version"):
-        images.regions("triton", "1.0")
-
-
 def test_the_accounts_are_those_of_the_uris() -> None:
-    accounts = images.registries("triton", "24.09", "ml.g5.xlarge")
+    accounts = images.find("triton", "24.09", "ml.g5.xlarge").registries
     assert accounts["us-east-1"] == "763104351884"
-    assert images.image_uri("triton", "24.09", "cn-north-1", "ml.g5.xlarge") == (
+    assert uri("triton", "24.09", "cn-north-1", "ml.g5.xlarge") == (
         f"{accounts['cn-north-1']}.dkr.ecr.cn-north-1.amazonaws.com.cn/sagemaker-tritonserver:24.09-py3"
     )
-    assert images.regions("triton", "24.09") == tuple(sorted(accounts))

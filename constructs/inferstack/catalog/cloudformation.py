@@ -35,11 +35,6 @@ class Property(msgspec.Struct, frozen=True):
         target = self.schema.get("$ref", self.schema.get("items", {}).get("$ref"))
         return None if target is None else str(target)
 
-    @property
-    def is_list(self) -> bool:
-        """Whether the value is a list."""
-        return self.schema.get("type") == "array"
-
 
 @cache
 def snake(cfn_name: str) -> str:

@@ -84,57 +84,6 @@ def find(
     )
 
 
-def image_uri(
-    framework: str,
-    version: str,
-    region: str,
-    instance_type: str | None = None,
-    *,
-    py_version: str | None = None,
-    base_framework_version: str | None = None,
-) -> str:
-    """The URI to deploy in one region; arguments and errors as for :func:`find`, and of :meth:`Image.uri`."""
-    flavour = {"py_version": py_version, "base_framework_version": base_framework_version}
-    return find(framework, version, instance_type, **flavour).uri(region)
-
-
-def repository_and_tag(
-    framework: str,
-    version: str,
-    instance_type: str | None = None,
-    *,
-    py_version: str | None = None,
-    base_framework_version: str | None = None,
-) -> tuple[str, str]:
-    """Repository and tag, the same in every region; arguments and errors as for :func:`find`."""
-    flavour = {"py_version": py_version, "base_framework_version": base_framework_version}
-    image = find(framework, version, instance_type, **flavour)
-    return image.repository, image.tag
-
-
-def registries(
-    framework: str,
-    version: str,
-    instance_type: str | None = None,
-    *,
-    py_version: str | None = None,
-    base_framework_version: str | None = None,
-) -> Mapping[str, str]:
-    """The account that holds the image in each region; arguments and errors as for :func:`find`."""
-    flavour = {"py_version": py_version, "base_framework_version": base_framework_version}
-    return find(framework, version, instance_type, **flavour).registries
-
-
-def regions(framework: str, version: str) -> tuple[str, ...]:
-    """Regions that have an image of this version, sorted; errors as for :func:`find`."""
-    known = document("images.json")["registries"]
-    lines = _lines(framework).values()
-    rows = [row for line in lines for row in line["versions"].get(line["aliases"].get(version, version), ())]
-    if not rows:
-        raise UnknownImage(f"{framework} has no version {version!r}", versions(framework))
-    return tuple(sorted({region for row in rows for region in known[row["registries"]]}))
-
-
 def _frameworks() -> Mapping[str, Any]:
     found: Mapping[str, Any] = document("images.json")["frameworks"]
     return found
