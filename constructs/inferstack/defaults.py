@@ -140,8 +140,7 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
 
 
 _INSTANCES: frozenset[Kind] = frozenset({"instances", "multi-model", "async"})
-_FLEETS: frozenset[Kind] = frozenset({*_INSTANCES, "inference-components"})
-_ALL: frozenset[Kind] = frozenset({*_FLEETS, "serverless"})
+_ALL: frozenset[Kind] = frozenset({*_INSTANCES, "inference-components", "serverless"})
 
 DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
     DefaultAlarm(
@@ -167,7 +166,7 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
     ),
     DefaultAlarm(
         AlarmRule(metric="GPUMemoryUtilization", statistic="Maximum", threshold="95 %", evaluation_periods=5),
-        frozenset({"instances", "multi-model", "async"}),
+        _INSTANCES,
         "The next batch or model will not fit into the GPU's memory.",
         not_where_taken=True,
     ),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import yaml
 
-Template = dict[str, Any]
+from inferstack.resolve.template import Template
 
 
 class _TemplateDumper(yaml.SafeDumper):

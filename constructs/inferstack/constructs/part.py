@@ -4,10 +4,11 @@ import json
 from collections.abc import Collection
 from typing import Any
 
+from inferstack.resolve.alarms import ALARM_ARN
 from inferstack.resolve.endpoint import endpoint_name
+from inferstack.resolve.template import Template
 
-Template = dict[str, Any]
-_ANY_ALARM = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:*"
+_ANY_ALARM = f"{ALARM_ARN}*"
 
 
 def part_of(template: Template, logical_ids: Collection[str], name: str) -> Template:

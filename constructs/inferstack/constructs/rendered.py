@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from aws_cdk import Annotations, CfnResource, Stack
@@ -19,12 +19,12 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 
 from inferstack.resolve import resolve_template
+from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 
-Template = dict[str, Any]
 AnySpec = ModelSpec | LoadedSpec
 """A spec made in Python, or one that was read from a file and knows its lines."""
 

@@ -12,8 +12,18 @@ from inferstack.defaults import (
 )
 from inferstack.once import found_once
 from inferstack.resolve.convert import properties
-from inferstack.resolve.metric import dimensions, named_unit
-from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present, ref, short_hash
+from inferstack.resolve.metric import SIMPLE_STATISTICS, dimensions, named_unit
+from inferstack.resolve.resource import (
+    Resource,
+    Resources,
+    Value,
+    get_att,
+    given,
+    pascal,
+    present,
+    ref,
+    short_hash,
+)
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -23,9 +33,8 @@ from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own
 from inferstack.spec.quantity import absolute_threshold
 from inferstack.spec.walk import watched_name
 
-_ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
+ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _BESIDE_WATCHED = frozenset(AlarmRule.__struct_fields__) - frozenset(Watched.__struct_fields__)
-_SIMPLE_STATISTICS = frozenset({"Average", "Sum", "Minimum", "Maximum", "SampleCount"})
 
 
 def resolve_alarms(spec: ModelSpec) -> Resources:
@@ -77,7 +86,7 @@ def rollback_alarm_arns(
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
     for other in named_alarms(chosen):
         if other.alarm_name is not None:
-            yield f"{_ALARM_ARN}{other.alarm_name}"
+            yield f"{ALARM_ARN}{other.alarm_name}"
 
 
 def _properties(alarm: OwnAlarm) -> dict[str, Value]:
@@ -89,9 +98,7 @@ def _suffix(part: Measured) -> str:
     return f"{pascal(part.title)}{short_hash(*part.values.values())}"
 
 
-def alarm_properties(
-    rule: AlarmRule, part: Measured, metric: Metric | None, reason: str
-) -> dict[str, Value]:
+def alarm_properties(rule: AlarmRule, part: Measured, metric: Metric | None, reason: str) -> dict[str, Value]:
     """The alarm of a rule on one part of the endpoint, without actions."""
     watched = _watched(rule) if metric is None else _published(rule, part, metric)
     threshold = rule.threshold
@@ -101,11 +108,11 @@ def alarm_properties(
         "AlarmDescription": _description(rule, part, metric, reason),
         **watched,
         **present(
-            EvaluationPeriods=_or(rule.evaluation_periods, ALARM_EVALUATION_PERIODS.value),
+            EvaluationPeriods=given(rule.evaluation_periods, ALARM_EVALUATION_PERIODS.value),
             DatapointsToAlarm=rule.datapoints_to_alarm,
-            ComparisonOperator=_or(rule.comparison_operator, ALARM_OPERATOR.value),
+            ComparisonOperator=given(rule.comparison_operator, ALARM_OPERATOR.value),
             Threshold=threshold,
-            TreatMissingData=_or(rule.treat_missing_data, ALARM_MISSING_DATA.value),
+            TreatMissingData=given(rule.treat_missing_data, ALARM_MISSING_DATA.value),
         ),
     }
 
@@ -118,7 +125,7 @@ def _published(rule: AlarmRule, part: Measured, metric: Metric) -> dict[str, Val
         Dimensions=dimensions(part.values, metric),
         **_statistic(metric.statistic if rule.statistic is None else rule.statistic),
         Unit=named_unit(metric),
-        Period=_or(rule.period, ALARM_PERIOD.value),
+        Period=given(rule.period, ALARM_PERIOD.value),
     )
 
 
@@ -127,14 +134,14 @@ def _watched(rule: AlarmRule) -> dict[str, Value]:
     written = properties(rule, leave_out=_BESIDE_WATCHED)
     if rule.metrics is not None:
         return written
-    period = _or(rule.period, ALARM_PERIOD.value)
+    period = given(rule.period, ALARM_PERIOD.value)
     return {**written, **_statistic(rule.statistic), "Period": period}
 
 
 def _statistic(statistic: str | None) -> dict[str, Value]:
     if statistic is None:
         return {}
-    return {"Statistic" if statistic in _SIMPLE_STATISTICS else "ExtendedStatistic": statistic}
+    return {"Statistic" if statistic in SIMPLE_STATISTICS else "ExtendedStatistic": statistic}
 
 
 def _actions(block: Alarms) -> dict[str, Value]:
@@ -143,10 +150,6 @@ def _actions(block: Alarms) -> dict[str, Value]:
         OKActions=_listed(block.ok_actions),
         InsufficientDataActions=_listed(block.insufficient_data_actions),
     )
-
-
-def _or(value: Value | None, default: Value) -> Value:
-    return default if value is None else value
 
 
 def _listed(topics: tuple[str, ...]) -> list[str] | None:

@@ -4,7 +4,6 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 """
 
 from collections.abc import Iterator
-from typing import TypeVar
 
 import msgspec
 
@@ -19,7 +18,7 @@ from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.metric import dimensions, named_unit, scaling_statistic
-from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref, short_hash
+from inferstack.resolve.resource import Resource, Resources, Value, given, pascal, present, ref, short_hash
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -189,15 +188,8 @@ def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, 
         statistic=step.statistic,
         comparison_operator=step.comparison_operator,
         period=step.period,
-        evaluation_periods=_first(step.evaluation_periods, STEP_EVALUATION_PERIODS.value),
+        evaluation_periods=given(step.evaluation_periods, STEP_EVALUATION_PERIODS.value),
         datapoints_to_alarm=step.datapoints_to_alarm,
-        treat_missing_data=_first(step.treat_missing_data, STEP_MISSING_DATA.value),
+        treat_missing_data=given(step.treat_missing_data, STEP_MISSING_DATA.value),
     )
     return alarm_properties(rule, scaled.part, metric, "Capacity changes by a step.")
-
-
-T = TypeVar("T")
-
-
-def _first(value: T | None, default: T) -> T:
-    return default if value is None else value

@@ -5,7 +5,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
 
 # What a scaling policy can track; percentiles are for alarms only.
-_SCALING_STATISTICS = frozenset({"Average", "Maximum", "Minimum", "SampleCount", "Sum"})
+SIMPLE_STATISTICS = frozenset({"Average", "Maximum", "Minimum", "SampleCount", "Sum"})
 # CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
 # units that matter for reading the number are named.
 _NAMED_UNITS = frozenset({"Percent", "Microseconds", "Milliseconds", "Seconds"})
@@ -18,7 +18,7 @@ def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:
 
 def scaling_statistic(metric: Metric) -> str:
     """What a target-tracking policy averages: shares by their mean, counts as they are counted."""
-    if metric.unit != "Percent" and metric.statistic in _SCALING_STATISTICS:
+    if metric.unit != "Percent" and metric.statistic in SIMPLE_STATISTICS:
         return metric.statistic
     return "Average"
 

@@ -39,7 +39,7 @@ _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
     "A variant for inference components has no model, weight or serverless setting.",
     _COMPONENTS,
     InferenceComponentsSpec,
-    about=("model_name", "initial_variant_weight", "serverless_config"),
+    about=_OF_MODELS,
 )
 def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """The components bring the models, and requests name a component."""

@@ -170,7 +170,7 @@ def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "step_adjustments"), message, f"at most {_MOST_STEPS} are allowed")
 
 
-@error("IS539", "An exact capacity is not negative.", _STEP, ModelSpec)
+@error("IS539", "An exact capacity is not negative.", _STEP, ModelSpec, about="step_policies")
 def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
     """With `ExactCapacity` an adjustment is the capacity to have."""
     for path, _, step in steps(spec):
