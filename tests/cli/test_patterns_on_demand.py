@@ -1,5 +1,7 @@
 """Patterns that are compiled on demand do what patterns do."""
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -26,3 +28,20 @@ def test_patterns_are_compiled_at_once_again(ending: type[BaseException]) -> Non
     with pytest.raises(ending), patterns_on_demand():
         raise ending
     assert re.compile is compile_at_once
+
+
+def test_whatever_re_takes_is_taken() -> None:
+    compiled = re.compile("a")
+    with patterns_on_demand():
+        assert re.compile(pattern="A", flags=re.IGNORECASE).match("a")
+        assert re.compile(b"a").match(b"a")
+        assert re.compile(compiled) is compiled
+        with pytest.raises(TypeError):
+            re.compile(1)  # type: ignore[call-overload]
+
+
+def test_a_copy_is_as_good() -> None:
+    with patterns_on_demand():
+        pattern = re.compile("a+")
+    assert copy.copy(pattern).fullmatch("aa")
+    assert pickle.loads(pickle.dumps(pattern)).fullmatch("aa")

@@ -81,6 +81,19 @@ print(isinstance(Reader.NON_PRINTABLE, re.Pattern), isinstance(re.compile("a"), 
     assert ran(script).stderr.splitlines()[-1] == f"{compiled} True"
 
 
+def test_the_program_reads_translations() -> None:
+    """The module that does hands its own pattern to a function of `re`, so that it must not be put off."""
+    script = """
+import sys
+from inferstack import cli
+sys.argv = ["inferstack", "explain", "IS101"]
+cli.program()
+import gettext
+print(gettext.c2py("n != 1")(2), file=sys.stderr)
+"""
+    assert ran(script).stderr == "1\n"
+
+
 INTERRUPTED = """
 import sys
 from inferstack.cli import program

@@ -17,7 +17,10 @@ _NAME = "inference.ModelConfig"
 
 @cache
 def model_config_class() -> Any:
-    """The class of ``ModelConfig`` messages. The names used here exist in all of protobuf 4 to 7."""
+    """The class of ``ModelConfig`` messages, with protobuf from 4.25 to 7.
+
+    Before, protobuf does not make the classes of messages inside messages, and ends the process.
+    """
     content = Path(__file__).with_name(_DESCRIPTOR).read_bytes()
     try:
         return _in_c(content)

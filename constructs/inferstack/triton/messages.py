@@ -1,7 +1,7 @@
 """Triton's ``ModelConfig`` as a protocol buffer: to text and from text, and from plain data.
 
 Only who needs messages imports this module: a spec without Triton never pays for protobuf, and one with its
-models written out never for their text. The names used here exist in all of protobuf 4 to 7.
+models written out never for their text. What is used here is in protobuf from 4.25 to 7.
 """
 
 from collections.abc import Iterator
