@@ -121,7 +121,7 @@ def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
     return [
         *_read_files(needs.files),
         *_write_files(needs.writes),
-        *_pull_images(needs.repository_arns),
+        *_pull_images(needs),
         *_use_keys((*needs.keys, *extra.kms_key_arns)),
         *_join_vpcs(needs.vpcs),
         *_named("NotifyTopics", ["sns:Publish"], needs.topics),
@@ -178,11 +178,11 @@ def _write_files(urls: Iterable[str]) -> Iterator[Value]:
     yield from _named("WriteResults", ["s3:PutObject", "s3:AbortMultipartUpload"], arns)
 
 
-def _pull_images(repositories: Iterable[Value]) -> Iterator[Value]:
+def _pull_images(needs: Needs) -> Iterator[Value]:
     actions = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-    found = list(_named("PullImage", actions, repositories))
-    yield from found
-    if found:
+    yield from _named("PullImage", actions, needs.repository_arns)
+    # Where the image of a package lies, only the registry of models knows.
+    if needs.repository_arns or needs.model_packages:
         # The login is of the account's registry as a whole; IAM has no ARN for it.
         yield _statement("LogInToRegistry", ["ecr:GetAuthorizationToken"], ["*"])
 

@@ -1,19 +1,29 @@
-"""IS820 to IS829: what the endpoint's role may do."""
+"""IS820 to IS830: what the endpoint's role may do."""
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import is_async
-from inferstack.spec.words import choose
+from inferstack.spec.walk import is_async, model_containers
+from inferstack.spec.words import choose, listed
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"
 _ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-create-endpoint-prerequisites.html"
+_CREATE_MODEL = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms"
+)
+_OF_PACKAGES = (
+    "s3:GetObject",
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetDownloadUrlForLayer",
+)
 _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
 
 
@@ -85,16 +95,38 @@ def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
 )
 def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
     """Where they lie, each request says; no block of a spec does."""
-    role = spec.execution_role
-    if not is_async(spec) or isinstance(role, str):
-        return
-    allowed = {
-        action for statement in (role.statements if role is not None else ()) for action in statement.action
-    }
-    if not allowed & {"s3:GetObject", "s3:Get*", "s3:*"}:
+    if is_async(spec) and _lacks(spec.execution_role, "s3:GetObject"):
         where = ("endpoint_config", "async_inference_config")
         fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
         yield Finding(where, "the role that is made cannot read requests from S3", fix)
+
+
+@warning(
+    "IS830",
+    "The role of an endpoint with a model package can read the package's files and pull its image.",
+    _CREATE_MODEL,
+    ModelSpec,
+    about="model_package_name",
+)
+def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
+    """Which files and which image, only the registry knows; no block of a spec does."""
+    for path, _, container in model_containers(spec):
+        lacking = [action for action in _OF_PACKAGES if _lacks(spec.execution_role, action)]
+        if container.model_package_name is not None and lacking:
+            message = f"the role that is made lacks {listed(lacking, last='and')}, which the package needs"
+            fix = "allow them on its files and its repository in `execution_role.statements`"
+            yield Finding((*path, "model_package_name"), message, fix)
+
+
+def _lacks(role: str | ExecutionRole | None, action: str) -> bool:
+    """Whether a role that is made is not allowed an action by a statement of the spec. What a role of the
+    user's own may do, or a policy, nobody knows here.
+    """
+    if isinstance(role, str) or (role is not None and role.managed_policy_arns):
+        return False
+    statements = () if role is None else role.statements
+    allowed = (pattern for statement in statements for pattern in statement.action)
+    return not any(fnmatchcase(action.lower(), pattern.lower()) for pattern in allowed)
 
 
 _QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"
