@@ -27,7 +27,7 @@ synthesis. A warning does not; where it does not apply, a spec switches it off a
 
 ```yaml
 ignore:
-  - {{code: IS000, reason: why it does not apply here}}
+  - {{code: IS270, reason: the container starts on this AMI}}
 ```
 
 `inferstack explain CODE` prints what stands here, and for what a spec can get wrong an example, with what is
