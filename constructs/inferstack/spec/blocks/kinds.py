@@ -65,7 +65,7 @@ class ModelSpec(Block):
     tags: dict[TagKey, TagValue] | None = None
     """Tags of every resource that can carry them."""
     load_test: LoadTest | None = None
-    """Load test that sizes the endpoint."""
+    """Load test that is to size the endpoint: checked and kept; nothing runs it yet."""
     ignore: tuple[WarningCode | Ignore, ...] = ()
     """Warnings that do not apply here: codes, or `{code, reason}`."""
     stages: dict[str, dict[str, Any]] | None = None

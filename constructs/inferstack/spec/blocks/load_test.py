@@ -69,7 +69,7 @@ class StoppingConditions(Block):
 
 
 class LoadTest(Block):
-    """The load test that sizes the endpoint."""
+    """A load test that is to size the endpoint. It is checked and kept in the spec; nothing runs it yet."""
 
     shapes: ClassVar = (
         "sagemaker:CreateInferenceRecommendationsJobRequest",

@@ -21,7 +21,9 @@ class Triton(Block):
     """The model repository that goes with the spec."""
 
     default_model: str | None = None
-    """Model that answers. Without it the only one does, or the only ensemble; else it is needed."""
+    """Model that answers. Without it the only one does, or the only ensemble of several under `models`; else
+    it is needed, as for a `repository` of several, unless the environment names the model
+    (`SAGEMAKER_TRITON_DEFAULT_MODEL_NAME`)."""
     models: dict[str, TritonModel] | None = None
     """Models by the name of their folder."""
     archives: dict[ArchiveName, TritonArchive] | None = None
