@@ -36,14 +36,16 @@ def test_a_command_prints_what_the_readme_shows(command: str, output: str, tmp_p
     ran = subprocess.run(
         ["bash", "-c", runnable(command, tmp_path)],
         cwd=ROOT,
-        capture_output=True,
+        # As in a terminal: warnings and the last lines go to standard error.
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         timeout=120,
         check=False,
     )
     shown = output.replace(ELLIPSIS, "...")
     same = doctest.OutputChecker().check_output(shown, ran.stdout, doctest.ELLIPSIS)
-    assert same, f"the README shows\n{output}\nand it prints\n{ran.stdout}{ran.stderr}"
+    assert same, f"the README shows\n{output}\nand it prints\n{ran.stdout}"
 
 
 def runnable(command: str, folder: Path) -> str:
@@ -67,12 +69,14 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     run_python(tmp_path / "app.py", folder=ROOT)
 
 
-def test_the_three_files_of_the_readme_make_a_project(tmp_path: Path) -> None:
+def test_the_four_files_of_the_readme_make_a_project(tmp_path: Path) -> None:
     section = "A project of your own"
+    (app,), (cdk, package), (spec,) = (blocks(section, it) for it in ("python", "json", "yaml"))
     (tmp_path / "model_specs").mkdir()
-    for name, language in (("app.py", "python"), ("cdk.json", "json"), ("model_specs/churn.yaml", "yaml")):
-        (content,) = blocks(section, language)
+    for name, content in (("app.py", app), ("cdk.json", cdk), ("model_specs/churn.yaml", spec)):
         (tmp_path / name).write_text(content, "utf-8")
+    pinned = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]
+    assert json.loads(package)["devDependencies"] == pinned
     command = json.loads((tmp_path / "cdk.json").read_text("utf-8"))["app"]
     assert command == "python3 app.py"
     run_python(tmp_path / "app.py", folder=tmp_path)
