@@ -63,7 +63,8 @@ _ALARMS_TOP = """\
 ## Default alarms
 
 What an endpoint is watched for unless its spec says `alarms: {defaults: false}`. A rule of your own on a
-metric takes the place of the default for it.
+metric takes the place of the default for it. Without `alarms.actions` an alarm changes its state and tells
+nobody.
 """
 _TAKEN_TOP = """\
 There is no default alarm on GPU memory for a variant or an inference component whose image's name has one of
