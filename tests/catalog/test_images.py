@@ -87,7 +87,9 @@ def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: 
         ("pytorch", "2.6", "ml.c7g.large", "pytorch-inference-arm64:2.6-cpu-py312-ubuntu22.04-sagemaker"),
         ("pytorch", "2.6", "ml.c8g.large", "pytorch-inference-arm64:2.6-cpu-py312-ubuntu22.04-sagemaker"),
         ("llama-cpp-arm64", "1.0.1", "ml.c8g.large", "llama-cpp-arm64:server-sagemaker-cpu-v1.0.1"),
-        # No instance type: serverless, hence the CPU, or the only image that there is.
+        ("triton", "26.05", images.SERVERLESS, "sagemaker-tritonserver:26.05-py3-cpu"),
+        ("huggingface-tei-cpu", "1.8", images.SERVERLESS, "tei-cpu:2.0.1-tei1.8.2-cpu-py310-ubuntu22.04"),
+        # Nothing says where it runs: on CPUs, or it is the only image that there is.
         ("triton", "26.05", None, "sagemaker-tritonserver:26.05-py3-cpu"),
         ("huggingface-llm", "1.4.5", None, None),
         (
@@ -132,6 +134,13 @@ def test_an_unknown_image_is_refused_with_what_is_allowed(
         uri(*wanted)
     assert message in error.value.message
     assert allowed in error.value.allowed
+
+
+@pytest.mark.parametrize("framework", ["huggingface-llm", "vllm", "huggingface-llm-neuronx"])
+def test_a_serverless_endpoint_gets_no_image_for_gpus_or_accelerators(framework: str) -> None:
+    version = images.versions(framework)[-1]
+    with pytest.raises(images.NoBuild, match=f"{framework} {version} has no image for a serverless endpoint"):
+        images.find(framework, version, images.SERVERLESS)
 
 
 def test_a_wrong_flavour_is_refused_with_what_is_allowed() -> None:

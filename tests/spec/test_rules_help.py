@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from inferstack.catalog import images, instances
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.rules.images import PROPOSED_TYPES
 
 SINGLE = {
     "kind": "single-model",
@@ -71,7 +73,9 @@ def test_an_expression_is_not_sent_to_itself() -> None:
         ({"autoscaling": {"min_capacity": 1, "max_capacity": 1}}, "`max_capacity` of its `autoscaling`"),
     ],
 )
-def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(variant: dict[str, Any], by: str) -> None:
+def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(
+    variant: dict[str, Any], by: str
+) -> None:
     spec = {
         "kind": "inference-components",
         "endpoint_name": "chat",
@@ -107,6 +111,94 @@ def test_all_that_is_as_near_as_the_nearest_is_named(region: str, meant: str) ->
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")
+
+
+ON_CPUS = {"instance_type": "ml.m5.xlarge", "initial_instance_count": 2}
+ON_INFERENTIA = {"instance_type": "ml.inf2.xlarge", "initial_instance_count": 2}
+ON_GRAVITON = {"instance_type": "ml.c7g.xlarge", "initial_instance_count": 2}
+ON_NOTHING = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 3}}
+
+
+@pytest.mark.parametrize(
+    ("framework", "version", "variant", "said"),
+    [
+        ("vllm", "0.30", ON_CPUS, "choose an instance type with a GPU, such as ml.g5.xlarge"),
+        (
+            "vllm",
+            "0.30",
+            ON_NOTHING,
+            "replace `serverless_config` by an instance type with a GPU, such as ml.g5.xlarge",
+        ),
+        (
+            "triton",
+            "26.05",
+            ON_INFERENTIA,
+            "choose an instance type with CPUs alone, such as ml.m5.xlarge, or with a GPU, such as ml.g5.xlarge",
+        ),
+        ("djl-lmi", "0.36.0", ON_GRAVITON, "choose an instance type with a GPU, such as ml.g5.xlarge"),
+        (
+            "huggingface-llm-neuronx",
+            "0.3.0",
+            ON_CPUS,
+            "choose an instance type with Inferentia2, such as ml.inf2.xlarge",
+        ),
+        (
+            "huggingface-tei",
+            "1.8",
+            ON_NOTHING,
+            "write `framework: huggingface-tei-cpu`, or replace `serverless_config` by an instance type with a GPU, "
+            "such as ml.g5.xlarge",
+        ),
+        (
+            "llama-cpp-arm64",
+            "1.0.1",
+            ON_CPUS,
+            "write `framework: llama-cpp`, or choose an instance type with Graviton, such as ml.c7g.xlarge",
+        ),
+        ("triton", "1.0", ON_GRAVITON, "choose an instance type with x86_64 processors"),
+    ],
+)
+def test_an_image_for_other_processors_is_sent_to_instances_that_have_them(
+    framework: str, version: str, variant: dict[str, Any], said: str
+) -> None:
+    image = {"framework": framework, "version": version}
+    assert fix("IS700", {**SINGLE, "model": {"image": image}, "variant": variant}) == said
+
+
+@pytest.mark.parametrize("framework", images.frameworks())
+def test_each_image_runs_on_some_instance_type_that_can_be_proposed(framework: str) -> None:
+    names = [name for _, name in PROPOSED_TYPES]
+    assert all(map(instances.find, names))
+    for version in images.versions(framework):
+        assert not all(isinstance(refused(framework, version, name), images.NoBuild) for name in names)
+
+
+def refused(framework: str, version: str, instance_type: str) -> Exception | None:
+    try:
+        images.find(framework, version, instance_type)
+    except images.UnknownImage as unknown:
+        return unknown
+    return None
+
+
+@pytest.mark.parametrize("variant", [ON_CPUS, ON_NOTHING])
+def test_the_only_build_that_aws_has_is_sent_to_gpus(variant: dict[str, Any]) -> None:
+    image = {"framework": "djl-lmi", "version": "0.36.0"}
+    assert "with a GPU, such as ml.g5.xlarge" in fix(
+        "IS705", {**SINGLE, "model": {"image": image}, "variant": variant}
+    )
+
+
+def test_a_model_that_nothing_hosts_needs_no_processor_for_its_image() -> None:
+    spec = {
+        "kind": "single-model",
+        "endpoint_name": "churn",
+        "models": {"a": SINGLE["model"], "b": {"image": {"framework": "vllm", "version": "0.30"}}},
+        "variant": {"model_name": "a", **ON_NOTHING},
+    }
+    codes = {problem.code for problem in found(spec)}
+    assert "IS203" in codes
+    assert "IS700" not in codes
 
 
 @pytest.mark.parametrize(

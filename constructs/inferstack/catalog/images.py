@@ -14,6 +14,8 @@ import msgspec
 from inferstack.catalog import regions as aws_regions
 from inferstack.catalog._data import document
 
+SERVERLESS = "serverless"
+"""Stands in the place of an instance type for a serverless endpoint, which has CPUs alone."""
 _ALIASES = {"sagemaker-tritonserver": "triton"}
 # Graviton: c7g, m6gd, c6gn, g5g; but not g5 or g4dn, whose g is the family and not the processor.
 _ARM64_FAMILY = re.compile(r"[a-z]+\d+g[a-z]*")
@@ -26,6 +28,10 @@ class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the prod
         super().__init__(message)
         self.message = message
         self.allowed = tuple(allowed)
+
+
+class NoBuild(UnknownImage):
+    """There is such an image, but for other processors only: ``allowed`` holds what the table calls them."""
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -66,7 +72,7 @@ def find(
     py_version: str | None = None,
     base_framework_version: str | None = None,
 ) -> Image:
-    """The image for an instance type, or for a serverless endpoint if that is None.
+    """The image for an instance type or ``SERVERLESS``; None: for CPUs, or the only one that there is.
 
     ``py_version`` (``py310``) and, for Hugging Face, ``base_framework_version`` (``pytorch2.1.0``) are
     needed only where a version exists in several flavours. UnknownImage says which word is wrong.
@@ -99,13 +105,13 @@ def _lines(framework: str) -> Mapping[str, Mapping[str, Any]]:
 
 def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
     lines = _lines(framework)
-    if instance_type is None and len(lines) == 1:
+    if instance_type in (None, SERVERLESS) and len(lines) == 1:
         return next(iter(lines.values()))
     arm64 = instance_type is not None and _ARM64_FAMILY.fullmatch(_family(instance_type))
     architecture = "arm64" if arm64 else "x86_64"
     if architecture not in lines:
         message = f"{framework} has no image for {architecture} processors, which {instance_type} has"
-        raise UnknownImage(message, sorted(lines))
+        raise NoBuild(message, sorted(lines))
     return lines[architecture]
 
 
@@ -142,14 +148,27 @@ def _tag(tags: Mapping[str, str], instance_type: str | None, image: str) -> str:
             return tags[processor]
     if instance_type is None and len(tags) == 1:
         return next(iter(tags.values()))
-    raise UnknownImage(f"{image} has no image for {instance_type}, only for {', '.join(tags)}", tags)
+    here = "a serverless endpoint" if instance_type == SERVERLESS else instance_type
+    there = " and ".join(_IN_WORDS[processor] for processor in tags)
+    raise NoBuild(f"{image} has no image for {here}, only for {there}", tags)
+
+
+# What the table calls processors. Those of AWS Inferentia and Trainium run what the Neuron SDK compiles.
+_IN_WORDS = {
+    "cpu": "CPUs",
+    "gpu": "GPUs",
+    "inf": "Inferentia",
+    "inf1": "Inferentia",
+    "inf2": "Inferentia2",
+    "neuronx": "Inferentia2 and Trainium",
+}
 
 
 def _processors(instance_type: str | None) -> tuple[str, ...]:
     """What an image may call the processor of an instance type, the closest name first, and no name last."""
-    if instance_type is None:
+    if instance_type in (None, SERVERLESS):
         return ("cpu", "")
-    family = _family(instance_type)
+    family = _family(str(instance_type))
     match family[:3]:
         case "inf" if family == "inf1":
             return (family, "inf", "")

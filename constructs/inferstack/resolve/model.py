@@ -74,4 +74,4 @@ def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
     """The container's image for the processor of the first instance type that it runs on."""
     if placed.image is None:
         return None
-    return resolve_image(placed.image, region, next(iter(placed.instance_types), None))
+    return resolve_image(placed.image, region, next(iter(placed.hosts), None))

@@ -108,7 +108,7 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
 def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:
     for placed in containers(spec):
         if placed.image is not None:
-            image = resolve_image(placed.image, region, next(iter(placed.instance_types), None))
+            image = resolve_image(placed.image, region, next(iter(placed.hosts), None))
             if image.repository_arn is not None:
                 yield image.repository_arn
 

@@ -10,6 +10,7 @@ from typing import TypeGuard
 import msgspec
 
 from inferstack.catalog import instances
+from inferstack.catalog.images import SERVERLESS
 from inferstack.catalog.metrics import Kind
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
@@ -121,23 +122,30 @@ def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tu
 
 
 class PlacedContainer(msgspec.Struct, frozen=True):
-    """A container and the instance types that it runs on."""
+    """A container and the instance types that it runs on, or that it is on a serverless variant."""
 
     path: SpecPath
     container: Container | ComponentContainer
     instance_types: tuple[str, ...]
+    is_serverless: bool = False
 
     @property
     def image(self) -> str | FrameworkImage | None:
         """The container's image as the spec names it."""
         return self.container.image
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """What its image must run on, as the catalog of images names it."""
+        return (SERVERLESS,) if self.is_serverless and not self.instance_types else self.instance_types
+
 
 @found_once
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
-        yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)))
+        serverless = any(it.serverless_config is not None for it in _hosting(spec, name))
+        yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)), serverless)
     for path, _, component in components(spec):
         fleet = tuple(t for host in component_variants(spec, component) for t in instance_types(host))
         for below, specification in specifications(path, component):
@@ -145,6 +153,10 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
                 single = isinstance(specification, ComponentSpecificationForInstanceType)
                 types = (specification.instance_type,) if single else fleet  # type: ignore[union-attr]
                 yield PlacedContainer((*below, "container"), specification.container, types)
+
+
+def _hosting(spec: ModelSpec, model: str | None) -> Iterator[Variant]:
+    return (it for _, it in every_variant(spec) if model is None or it.model_name == model)
 
 
 def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:

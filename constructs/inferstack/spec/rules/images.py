@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from inferstack.catalog import images, instances
-from inferstack.catalog.images import Image, UnknownImage
+from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
 from inferstack.spec.blocks.kinds import EnsembleSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
@@ -22,9 +24,9 @@ _ECR = r"[0-9]{12}\.dkr\.ecr\.([a-z0-9\-]+)\.amazonaws\.com(?:\.cn)?/.+"
 
 
 def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
-    """The framework image of a container with each instance type it must run on; None: serverless."""
+    """The framework image of a container with each host it must run on; None: no host is named."""
     if isinstance(placed.image, FrameworkImage):
-        for name in placed.instance_types or (None,):
+        for name in placed.hosts or (None,):
             yield placed.image, name
 
 
@@ -47,7 +49,7 @@ def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
                 _find(image, instance_type)
             except UnknownImage as unknown:
                 where = (*placed.path, "image", _at_fault(image, unknown.message))
-                yield Finding(where, unknown.message, _choose(image, unknown))
+                yield Finding(where, unknown.message, _mend(image, instance_type, unknown))
                 break
 
 
@@ -57,6 +59,53 @@ def _at_fault(image: FrameworkImage, message: str) -> str:
         return "framework"
     flavours = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
     return next((key for key in flavours if key in message), "version")
+
+
+def _mend(image: FrameworkImage, instance_type: str | None, unknown: UnknownImage) -> str:
+    if not isinstance(unknown, NoBuild):
+        return _choose(image, unknown)
+    if not _places(image):  # Not even elsewhere: the version or the flavour is wrong, too.
+        return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
+    move, sibling = _move(image, instance_type), _sibling(image, instance_type)
+    return move if sibling is None else f"write `framework: {sibling}`, or {move}"
+
+
+def _move(image: FrameworkImage, instance_type: str | None) -> str:
+    """On which instances the image runs, instead of where it does not."""
+    places = ", or with ".join(f"{what}, such as {name}" for what, name in _places(image))
+    how = "replace `serverless_config` by" if instance_type == SERVERLESS else "choose"
+    return f"{how} an instance type with {places}"
+
+
+_GPU = "a GPU"
+PROPOSED_TYPES = (
+    ("CPUs alone", "ml.m5.xlarge"),
+    (_GPU, "ml.g5.xlarge"),
+    ("Inferentia2", "ml.inf2.xlarge"),
+    ("Inferentia", "ml.inf1.xlarge"),
+    ("Graviton", "ml.c7g.xlarge"),
+)
+"""One instance type of each sort of processor that AWS builds images for."""
+_MOST_PLACES = 2
+
+
+def _places(image: FrameworkImage) -> list[tuple[str, str]]:
+    """Where the image runs: some sorts of processor, each with an instance type."""
+    found = [(what, name, tag) for what, name in PROPOSED_TYPES if (tag := _tag(image, name)) is not None]
+    # One build for every processor may be one for GPUs all the same.
+    fitting = [(what, name) for what, name, tag in found if _build(tag) != "GPUs" or what == _GPU]
+    return fitting[:_MOST_PLACES]
+
+
+# How AWS names a framework's builds for one sort of processor where they are a framework of their own.
+_SUFFIXES = ("-cpu", "-arm64", "-neuron", "-neuronx")
+
+
+def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
+    """The same under another name, built for this instance type in this version."""
+    stem = next((image.framework.removesuffix(it) for it in _SUFFIXES if image.framework.endswith(it)), None)
+    names = [f"{image.framework}{it}" for it in _SUFFIXES] if stem is None else [stem]
+    return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
 
 
 def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
@@ -137,27 +186,49 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
 def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
     """Read from the tag: `-cpu`, `-gpu`, `-cu128`."""
     for placed in containers(spec):
-        for host in filter(None, map(instances.find, placed.instance_types)):
-            tag = tag_of(placed, host.name)
+        for name in placed.hosts:
+            gpus = _gpus(name)
+            tag = tag_of(placed, name)
             build = None if tag is None else _build(tag)
-            if build is not None and (build == "GPUs") != (host.gpus > 0):
-                message = f'"{tag}" is a build for {build}, and {host.name} has {host.gpus} GPUs'
-                fix = "use the other build of the image, or another instance type"
-                yield Finding((*placed.path, "image"), message, fix)
+            if None not in (build, gpus) and (build == "GPUs") != bool(gpus):
+                where = "a serverless endpoint" if name == SERVERLESS else name
+                has = f"{gpus or 'no'} GPU{'s' * ((gpus or 0) > 1)}"
+                message = f'"{tag}" is a build for {build}, and {where} has {has}'
+                yield Finding((*placed.path, "image"), message, _other_build(placed.image, name))
+
+
+def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
+    if isinstance(image, FrameworkImage):
+        # Had AWS another build of it, that would have been taken.
+        return _move(image, instance_type)
+    other = "instances" if instance_type == SERVERLESS else "another instance type"
+    return f"use the other build of the image, or {other}"
+
+
+def _gpus(host: str) -> int | None:
+    """How many GPUs there are; None of an instance type whose facts are not known."""
+    if host == SERVERLESS:
+        return 0
+    known = instances.find(host)
+    return None if known is None else known.gpus
 
 
 def tag_of(placed: PlacedContainer, instance_type: str) -> str | None:
     """The tag of a container's image on an instance type; None if it is not known."""
     match placed.image:
         case FrameworkImage() as image:
-            try:
-                return _find(image, instance_type).tag
-            except UnknownImage:
-                return None
+            return _tag(image, instance_type)
         case str() as uri if not is_opaque(uri) and ":" in uri:
             return uri.rpartition(":")[2]
         case _:
             return None
+
+
+def _tag(image: FrameworkImage, instance_type: str | None) -> str | None:
+    try:
+        return _find(image, instance_type).tag
+    except UnknownImage:
+        return None
 
 
 def _build(tag: str) -> str | None:
