@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from inferstack.spec.check import check_file
-from inferstack.spec.other_names import CALLED_HERE
+from inferstack.spec.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
 from inferstack.spec.schema import shipped_schema
 
 SINGLE = """\
@@ -56,6 +56,65 @@ def test_a_key_of_another_block_is_sent_there(text: str, home: str, tmp_path: Pa
     assert f"write it under `{home}`" in fixes(tmp_path, text)
 
 
+def test_a_key_is_not_sent_to_where_it_stands(tmp_path: Path) -> None:
+    # A model may be called like a key of a model.
+    named = SINGLE.replace("model:\n", "models:\n image:\n").replace(
+        "  model_data", "  framework: triton\n  model_data"
+    )
+    assert fix(tmp_path, named.replace("variant:", "variant:\n  model_name: image")).startswith(
+        "allowed: image, "
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{SINGLE}inference_components: {{}}\n",
+            "it is for `kind: inference-components`: change `kind`, or write `model`",
+        ),
+        (
+            f"{COMPONENT}model: {{image: 'acme/ranker:1'}}\n",
+            "or write it under `inference_components`, by a name",
+        ),
+        (f"{COMPONENT}models: {{}}\n", "or write them under `inference_components`"),
+        (
+            f"{COMPONENT}shadow_variants: []\n",
+            "`kind: ensemble` or `kind: pipeline`: change `kind`, or remove it",
+        ),
+    ],
+)
+def test_a_key_of_another_kind_says_of_which(text: str, said: str, tmp_path: Path) -> None:
+    (found,) = [fix for fix in fixes(tmp_path, text) if fix.startswith("it is for `kind: ")]
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "said"),
+    [
+        (SINGLE.replace("model:", "models:"), "`image` and `model_data_url`", "for one model write `model:`"),
+        (
+            COMPONENT.replace("  ranker:\n    spec", "    spec"),
+            "`specification`",
+            "`inference_components: {NAME: {specification: …}}`",
+        ),
+    ],
+)
+def test_what_one_block_holds_is_not_taken_for_several_by_name(
+    text: str, keys: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(text, "utf-8")
+    (problem,) = check_file(path)
+    assert problem.message.endswith(f" by name, and here stand the keys of one: {keys}")
+    assert said in problem.fix
+
+
+def test_a_model_that_is_called_like_a_key_is_let_be(tmp_path: Path) -> None:
+    named = f"{SINGLE}models:\n  image: {{}}\nfoo: 1\n"
+    assert not any(fix.startswith("for one model") for fix in fixes(tmp_path, named))
+
+
 def test_a_key_that_several_blocks_have_is_sent_to_none(tmp_path: Path) -> None:
     assert "write it under" not in fix(tmp_path, f"{SINGLE}enable_network_isolation: true\n")
 
@@ -74,16 +133,44 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
             "is named by `model_name`, instead of `container`",
         ),
         (SINGLE.replace("model_data_url", "artifact_url"), "it is called `model_data_url` here"),
-        (f"{SINGLE}  managed_instance_scaling: {{min_capacity: 1}}\n", "it is called `min_instance_count` here"),
+        (
+            f"{SINGLE}  managed_instance_scaling: {{min_capacity: 1}}\n",
+            "it is called `min_instance_count` here",
+        ),
         (f"{SINGLE}autoscaling: {{min_instance_count: 1}}\n", "it is called `min_capacity` here"),
-        (SINGLE.replace("  image", "  primary_container: {}\n  image"), "write what stands in it under `model` itself"),
+        (
+            SINGLE.replace("  image", "  primary_container: {}\n  image"),
+            "write what stands in it under `model` itself",
+        ),
         (
             f"{COMPONENT}    inference_component_name: ranker\n",
             "remove it: its name is the key that it stands under",
         ),
+        (f"{COMPONENT}    name: ranker\n", "remove it: its name is the key that it stands under"),
+        (
+            SINGLE.replace("  image", "  mode: MultiModel\n  image"),
+            "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel",
+        ),
+        (f"{SINGLE}  name: main\n", "it is called `variant_name` here"),
+        (f"{SINGLE}name: ranker\n", "it is called `endpoint_name` here"),
+        (f"{SINGLE}endpoint: {{name: ranker}}\n", "write `endpoint_name` at the top of the spec"),
+        (
+            f"{SINGLE}endpoint_config: {{endpoint_config_name: ranker}}\n",
+            "remove it: endpoint configurations get no name, so that an update can make the new one beside the old one",
+        ),
+        *(
+            (
+                SINGLE.replace("  image", f"  {key}: ranker\n  image"),
+                "remove it: models get no name, so that an update can make the new one beside the old one; "
+                "under `models`, the key is what variants name",
+            )
+            for key in ("name", "model_name")
+        ),
     ],
 )
-def test_a_key_by_the_name_of_another_block_is_called_by_its_own(text: str, said: str, tmp_path: Path) -> None:
+def test_a_key_by_the_name_of_another_block_is_called_by_its_own(
+    text: str, said: str, tmp_path: Path
+) -> None:
     assert said in fixes(tmp_path, text)
 
 
@@ -95,20 +182,38 @@ def test_no_block_has_a_key_by_both_names(key: str, here: str) -> None:
     assert not [block for block in having if key in block]
 
 
+@pytest.mark.parametrize(("block", "key"), NAMED_BY.items())
+def test_a_block_has_the_key_that_its_name_is_called_by(block: str, key: str) -> None:
+    keys = shipped_schema()["$defs"][block]["properties"]
+    assert key in keys
+    assert "name" not in keys
+
+
+@pytest.mark.parametrize(("block", "key"), NOT_A_KEY_HERE)
+def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> None:
+    assert key not in shipped_schema()["$defs"][block]["properties"]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         ("alarms: {rules: [[]]}\n", "write keys under it: metric, "),
         ("tags: [a]\n", "write `key: value`, one a line"),
         ("tags: [{Key: team, Value: ml}]\n", "write `key: value`, one a line"),
-        ("triton: {models: [{name: a, backend: python}]}\n", "write each under its name, without a list: `NAME:`"),
+        (
+            "triton: {models: [{name: a, backend: python}]}\n",
+            "write each under its name, without a list: `NAME:`",
+        ),
         ("alarms: [{metric: ModelLatency}]\n", "write the list under `rules`"),
         ("execution_role: [[]]\n", "write keys under it: "),
         (
             "autoscaling: [{metric: GPUUtilization}]\n",
             "write the list under `policies`, `step_policies` or `scheduled_actions`",
         ),
-        ("triton: {models: {a: {backend: python, dynamic_batching: true}}}\n", "; or `{}` for defaults alone"),
+        (
+            "triton: {models: {a: {backend: python, dynamic_batching: true}}}\n",
+            "; or `{}` for defaults alone",
+        ),
         ("triton: {models: {a: {backend: python, dynamic_batching: }}}\n", "; or `{}` for defaults alone"),
     ],
 )
@@ -119,12 +224,16 @@ def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp
 def test_a_value_of_several_types_is_shown_how_to_be_one_of_them(tmp_path: Path) -> None:
     assert fix(tmp_path, f"{SINGLE}alarms: yes\n").startswith("write true or false: ")
     # As a text it would be no image either.
-    assert fix(tmp_path, SINGLE.replace('{framework: triton, version: "25.09"}', "25.09")).startswith("write keys")
+    assert fix(tmp_path, SINGLE.replace('{framework: triton, version: "25.09"}', "25.09")).startswith(
+        "write keys"
+    )
 
 
 def test_a_slip_in_the_key_that_decides_all_others_is_seen(tmp_path: Path) -> None:
     for slip in ("Kind", "knd"):
-        assert fix(tmp_path, SINGLE.replace("kind:", f"{slip}:")).startswith(f"instead of `{slip}` write `kind:`")
+        assert fix(tmp_path, SINGLE.replace("kind:", f"{slip}:")).startswith(
+            f"instead of `{slip}` write `kind:`"
+        )
     assert fix(tmp_path, SINGLE.replace("kind:", "endpoint:")).startswith("add `kind:`")
 
 

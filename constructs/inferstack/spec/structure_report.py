@@ -5,7 +5,6 @@ valid name, and the fix.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -17,10 +16,19 @@ from jsonschema.validators import extend
 from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
 from inferstack.spec.keywords import has_form, is_integer, is_number
+from inferstack.spec.misplaced import (
+    HOW_TO_NAME,
+    INSTEAD,
+    blocks_without_names,
+    homes,
+    homes_in_kind,
+    kinds_having,
+    resolved,
+)
 from inferstack.spec.other_names import said_otherwise
 from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
-from inferstack.spec.schema import kind_definitions, shipped_schema
+from inferstack.spec.schema import shipped_schema
 from inferstack.spec.structure import (
     EXCLUSIVE_KEYS,
     MISSING_KEY,
@@ -41,8 +49,12 @@ Error = Any
 
 def reported(document: Document, definition: str) -> list[Problem]:
     """Everything in a document that a definition of the schema forbids; nothing if it fits."""
-    errors = _validator(definition).iter_errors(document.data)
-    return [problem for error in errors for problem in _problems(document, error)]
+    errors = list(_validator(definition).iter_errors(document.data))
+    wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
+    nameless = blocks_without_names(document.data, definition, wrong)
+    of_blocks = [_without_a_name(document, key, found) for key, found in nameless.items()]
+    others = (error for error in errors if next(iter(error.absolute_path), None) not in nameless)
+    return [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
 
 
 def _problem(
@@ -50,6 +62,12 @@ def _problem(
 ) -> Problem:
     position = document.position(path, key=key)
     return Problem(document.file, position.line, position.column, code, message, fix, path=path)
+
+
+def _without_a_name(document: Document, key: str, found: list[str]) -> Problem:
+    what = key.replace("_", " ")
+    message = f"`{key}` holds {what} by name, and here stand the keys of one: {listed(found, last='and')}"
+    return _problem(document, (key,), UNKNOWN_KEY, message, HOW_TO_NAME[key], key=True)
 
 
 # ---------------------------------------------------------------- the validator
@@ -120,44 +138,26 @@ def _name(path: SpecPath) -> str:
 
 def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     known, title = list(error.schema["properties"]), error.schema.get("title", "")
-    below, anywhere = _homes(error.schema), _homes_in_kind(str(document.data.get("kind")))
     for key in error.instance:
         if key not in known:
             where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            home = below.get(key) or (anywhere.get(key) if nearest(key, known) is None else None)
-            fix = choose(key, known) if home is None else f"write it under `{home}`"
-            otherwise = said_otherwise(key, title, known)
-            fix = fix if otherwise is None else otherwise
+            fix = said_otherwise(key, title, known) or _where_it_belongs(document, path, key, error.schema)
             if is_api_only_key(title, key):
                 message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
 
 
-_NESTED = 2
-
-
-def _homes(block: dict[str, Any]) -> dict[str, str]:
-    """Keys of the blocks below this one, each with its block; the nearest, and none of two as near."""
-    homes: dict[str, str] = {}
-    level = {"": block}
-    for _ in range(_NESTED):
-        level = {
-            f"{where}.{name}".lstrip("."): _resolved(branch)
-            for where, each in level.items()
-            for name, value in each.get("properties", {}).items()
-            for branch in value.get("anyOf", [value])
-        }
-        found = [(key, where) for where, each in level.items() for key in each.get("properties", {})]
-        times = Counter(key for key, _ in found)
-        homes = {key: where for key, where in found if times[key] == 1} | homes
-    return homes
-
-
-@cache
-def _homes_in_kind(kind: str) -> dict[str, str]:
-    definition = kind_definitions().get(kind)
-    return {} if definition is None else _homes(shipped_schema()["$defs"][definition])
+def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
+    kind = str(document.data.get("kind"))
+    others = () if path else kinds_having(key)
+    if others:
+        kinds = listed([f"kind: {it}" for it in others])
+        return f"it is for {kinds}: change `kind`, or {INSTEAD.get(key, 'remove it')}"
+    known = list(block["properties"])
+    home = homes(block).get(key) or (homes_in_kind(kind).get(key) if nearest(key, known) is None else None)
+    stands_there = home is not None and home.rpartition(".")[2] == next(iter(path[-1:]), None)
+    return choose(key, known) if home is None or stands_there else f"write it under `{home}`"
 
 
 def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
     if not fitting:
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
         message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
-        ways = (_as_wanted(_resolved(branch), error.instance) for branch in branches)
+        ways = (_as_wanted(resolved(branch), error.instance) for branch in branches)
         yield _problem(document, path, WRONG_TYPE, message, next(filter(None, ways), ""))
     for inner in error.context or ():
         if inner.schema_path[0] == next(iter(fitting), None):
@@ -206,20 +206,12 @@ _SEVERAL: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = 
 }
 
 
-def _resolved(branch: dict[str, Any]) -> dict[str, Any]:
-    reference = branch.get("$ref")
-    if reference is None:
-        return branch
-    definition: dict[str, Any] = shipped_schema()["$defs"][reference.rpartition("/")[2]]
-    return definition
-
-
 def _branch_type(branch: dict[str, Any]) -> str:
-    return type_name(_resolved(branch)["type"])
+    return type_name(resolved(branch)["type"])
 
 
 def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
-    return bool(_Validator({"type": _resolved(branch)["type"]}).is_valid(instance))
+    return bool(_Validator({"type": resolved(branch)["type"]}).is_valid(instance))
 
 
 def _as_wanted(branch: dict[str, Any], found: object) -> str:
@@ -255,7 +247,7 @@ def _home_of_list(block: dict[str, Any], entry: object) -> str:
 
 
 def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
-    branches = map(_resolved, value.get("anyOf", [value]))
+    branches = map(resolved, value.get("anyOf", [value]))
     return any("items" in branch and _accepts_type(branch["items"], entry) for branch in branches)
 
 
