@@ -108,6 +108,16 @@ def test_all_that_is_as_near_as_the_nearest_is_named(region: str, meant: str) ->
     assert fix("IS711", {**SINGLE, "env": {"region": region}}) == meant
 
 
+@pytest.mark.parametrize("region", ["us-east1", "nowhere", ""])
+def test_of_a_region_that_cannot_be_nothing_else_is_said(region: str) -> None:
+    image = {"framework": "triton", "version": "25.09"}
+    topics = {"actions": ["arn:aws:sns:us-east-1:111122223333:on-call"]}
+    spec = {**SINGLE, "env": {"region": region}, "model": {"image": image}, "alarms": topics}
+    assert {problem.code for problem in found(spec)} & {"IS701", "IS702", "IS710", "IS711", "IS810"} == {
+        "IS710"
+    }
+
+
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")

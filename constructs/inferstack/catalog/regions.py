@@ -32,6 +32,15 @@ def partition(region: str) -> str:
     raise LookupError(f"{region!r} is not the name of an AWS region")
 
 
+def has_form(name: str) -> bool:
+    """Whether a region can have this name, be it known or too new to be."""
+    try:
+        partition(name)
+    except LookupError:
+        return False
+    return True
+
+
 def dns_suffix(region: str) -> str:
     """How host names in a region end, e.g. ``amazonaws.com.cn``. LookupError as for :func:`partition`."""
     return str(_partitions()[partition(region)]["dns_suffix"])

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 import msgspec
 
-from inferstack.catalog import instances
+from inferstack.catalog import instances, regions
 from inferstack.catalog.images import SERVERLESS
 from inferstack.catalog.metrics import Kind
 from inferstack.once import answered_once, found_once
@@ -24,6 +24,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 
 VariantsSpec = ModelBackedSpec | InferenceComponentsSpec
@@ -48,6 +49,15 @@ def kind_of(spec: ModelSpec) -> Kind:
             return "inference-components"
         case _:
             return "instances"
+
+
+def region_of(spec: ModelSpec) -> str | None:
+    """The stack's region where the spec names one.
+
+    None for a name that no region can have: that is reported, and what other rules would say of it is not so.
+    """
+    region = None if spec.env is None else spec.env.region
+    return region if region is None or is_opaque(region) or regions.has_form(region) else None
 
 
 def is_async(spec: ModelSpec) -> bool:

@@ -12,7 +12,7 @@ from inferstack.spec.quantity import absolute_threshold
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
-from inferstack.spec.walk import components, hosts, kind_of, variants
+from inferstack.spec.walk import components, hosts, kind_of, region_of, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
@@ -268,7 +268,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
 )
 def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch refuses topics of other regions."""
-    region = spec.region
+    region = region_of(spec)
     if region is None or not isinstance(spec.alarms, Alarms):
         return
     for key in ("actions", "ok_actions", "insufficient_data_actions"):

@@ -14,7 +14,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.triton_blocks import own_block
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, containers, has_variants
+from inferstack.spec.walk import PlacedContainer, containers, has_variants, region_of
 from inferstack.spec.words import did_you_mean_then, listed, nearest
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
@@ -117,7 +117,7 @@ def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
 @error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)
 def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """Where the spec names a region."""
-    region = spec.region
+    region = region_of(spec)
     for placed in containers(spec) if region is not None else ():
         for image, instance_type in _published(placed):
             try:
@@ -133,7 +133,7 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS702", "An image in Amazon ECR is in the stack's region.", _CONTAINER, ModelSpec)
 def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
-    region = spec.region
+    region = region_of(spec)
     for path, uri in _uris(spec):
         found = re.fullmatch(_ECR, uri)
         if found is not None and region is not None and found[1] != region:

@@ -14,6 +14,7 @@ from inferstack.spec.walk import (
     component_variants,
     components,
     instance_types,
+    region_of,
     specifications,
     variants,
 )
@@ -234,7 +235,7 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
 )
 def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """From the registry's list of types by region, which has oddities."""
-    region = spec.region
+    region = region_of(spec)
     if region is not None and regions.supports_inference_components(region) is False:
         message = f"the registry of {region} lists no AWS::SageMaker::InferenceComponent"
         yield Finding(("env", "region"), message, "use another region, or try it and ignore IS450")

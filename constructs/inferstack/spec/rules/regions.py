@@ -15,11 +15,7 @@ _REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
 def region_has_the_form(spec: ModelSpec) -> Iterator[Finding]:
     """A region too new to be known passes here."""
     region = _region(spec)
-    if region is None:
-        return
-    try:
-        regions.partition(region)
-    except LookupError:
+    if region is not None and not regions.has_form(region):
         yield Finding(("env", "region"), f'"{region[:60]}" is no AWS region', _suggestion(region))
 
 
@@ -27,7 +23,7 @@ def region_has_the_form(spec: ModelSpec) -> Iterator[Finding]:
 def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """A new one may be right; more often it is a slip."""
     region = _region(spec)
-    if region is not None and not regions.is_region(region) and not list(region_has_the_form(spec)):
+    if region is not None and not regions.is_region(region) and regions.has_form(region):
         yield Finding(("env", "region"), f"{region} is no region that is known here", _suggestion(region))
 
 
