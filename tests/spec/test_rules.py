@@ -75,6 +75,20 @@ def test_a_warning_can_be_ignored(code: str) -> None:
     assert parse_spec({**SINGLE, "ignore": [code]}).warnings == ()
 
 
+@pytest.mark.parametrize("code", ["IS011", "IS103", "IS110", "IS501", "IS901"])
+def test_an_error_cannot_be_ignored_whoever_finds_it(code: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec({**SINGLE, "ignore": [code]})
+    assert [problem.code for problem in caught.value.problems] == ["IS291"]
+
+
+@pytest.mark.parametrize("code", ["IS000", "IS999"])
+def test_a_code_that_nothing_has_is_said_not_to_be_there(code: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec({**SINGLE, "ignore": [code]})
+    assert [problem.code for problem in caught.value.problems] == ["IS290"]
+
+
 def test_an_ignored_warning_is_not_reported() -> None:
     narrow = {**SINGLE, "autoscaling": {"min_capacity": 3, "max_capacity": 4}}
     assert [problem.code for problem in parse_spec(narrow).warnings] == ["IS504", "IS505"]

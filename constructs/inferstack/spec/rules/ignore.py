@@ -31,8 +31,16 @@ def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _severity(code: str) -> Severity | None:
-    """How bad what a rule reports is; None if no rule has the code."""
+    """How bad what has the code is; None if nothing has it, or no spec can bring it about."""
     from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415 - few specs ignore anything
 
     rule = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
-    return None if rule is None else rule.severity
+    return _of_no_rule(code) if rule is None else rule.severity
+
+
+def _of_no_rule(code: str) -> Severity | None:
+    """What is found before the rules is an error; None if there is no such code."""
+    from inferstack.spec.catalogue import catalogue  # noqa: PLC0415 - that has the rules, too
+
+    entry = catalogue().get(code)
+    return entry.severity if entry is not None and entry.severity is Severity.ERROR else None
