@@ -1,12 +1,15 @@
 """The fix for a spec that is built wrong says what to write, and where."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from inferstack.spec.check import check_file
+from inferstack.spec.keywords import has_form
 from inferstack.spec.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
-from inferstack.spec.schema import shipped_schema
+from inferstack.spec.schema import shipped_schema, shipped_schema_text
+from inferstack.spec.words import WHAT_A_PATTERN_MEANS
 
 SINGLE = """\
 kind: single-model
@@ -246,6 +249,89 @@ def test_a_number_with_a_unit_is_asked_to_leave_it_out(found: str, tmp_path: Pat
     policy = f"{{metric: MemoryUtilization, target_value: {found}}}"
     scaling = f"autoscaling: {{min_capacity: 2, max_capacity: 4, policies: [{policy}]}}\n"
     assert fix(tmp_path, SINGLE + scaling) == "write a number without a unit"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("  enable_ssm_access: 'true'\n", "write it without quotes: true"),
+        ("  enable_ssm_access: 'False'\n", "write it without quotes: false"),
+        ("alarms: 'false'\n", "write it without quotes: false"),
+        ("dashboard: 'true'\n", "write it without quotes: true"),
+        ("  volume_size_in_gb: 20.0\n", "write 20"),
+        ("  volume_size_in_gb: '20.0'\n", "write 20"),
+        ("  volume_size_in_gb: 20.5\n", "write a whole number such as 20 or 21"),
+        ("  volume_size_in_gb: '20'\n", "write it without quotes: 20"),
+        (f"  volume_size_in_gb: '{'9' * 400}.5'\n", f"write it without quotes: {'9' * 400}.5"),
+    ],
+)
+def test_a_value_that_only_looks_like_another_type_is_written_as_that_type(
+    more: str, said: str, tmp_path: Path
+) -> None:
+    assert fix(tmp_path, SINGLE + more) == said
+
+
+ENDPOINT = "arn:aws:sagemaker:us-east-1:111122223333:endpoint"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SINGLE.replace(": ranker\n", f": {ENDPOINT}/x\n"), f'`endpoint_name` is an ARN: "{ENDPOINT}/x"'),
+        (
+            SINGLE.replace(": ranker\n", f": {ENDPOINT}/{'x' * 20}\n"),
+            f'`endpoint_name` is an ARN: "{ENDPOINT}/{"x" * 10}…"',
+        ),
+        (f"{SINGLE}  variant_name: {ENDPOINT}/x\n", f'`variant_name` is an ARN: "{ENDPOINT}/x"'),
+        (COMPONENT.replace("  ranker:", f"  {ENDPOINT}/x:"), f"the name `{ENDPOINT}/x` is an ARN"),
+    ],
+)
+def test_an_arn_in_the_place_of_a_name_is_called_one(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(text, "utf-8")
+    (problem,) = check_file(path)
+    assert problem.message == said
+    assert problem.fix.startswith("write the name alone: x")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://acme-models/out, "
+            "notification_config: {success_topic: done}}}}\n",
+            "write an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name",
+        ),
+        ("execution_role: ranker\n", "write a role's ARN: arn:aws:iam::111122223333:role/name"),
+        (
+            "execution_role: {managed_policy_arns: [Full]}\n",
+            "write a managed policy's ARN: arn:aws:iam::aws:policy/name",
+        ),
+        (
+            "execution_role: {kms_key_arns: [alias/mine]}\n",
+            "write a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id",
+        ),
+    ],
+)
+def test_an_arn_is_shown_as_it_looks(more: str, said: str, tmp_path: Path) -> None:
+    assert said in fixes(tmp_path, SINGLE + more)
+
+
+SHOWN = {
+    it: meaning.rpartition(": ")[2].strip('"')
+    for it, meaning in WHAT_A_PATTERN_MEANS.items()
+    if ": " in meaning
+}
+
+
+@pytest.mark.parametrize(("pattern", "shown"), SHOWN.items())
+def test_what_is_shown_of_a_form_has_it(pattern: str, shown: str) -> None:
+    assert has_form(shown, pattern, None) or shown == "service:Action"
+
+
+@pytest.mark.parametrize("pattern", WHAT_A_PATTERN_MEANS)
+def test_the_format_has_each_form_that_is_put_into_words(pattern: str) -> None:
+    assert json.dumps(pattern)[1:-1] in shipped_schema_text() or pattern in shipped_schema_text()
 
 
 def test_quotes_are_no_fix_for_a_value_that_stays_wrong_with_them(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 valid name, and the fix.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -40,7 +41,16 @@ from inferstack.spec.structure import (
     WRONG_LENGTH,
     WRONG_TYPE,
 )
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS, choose, describe, listed, nearest, span, type_name
+from inferstack.spec.words import (
+    PATTERNS_OF_NAMES,
+    WHAT_A_PATTERN_MEANS,
+    choose,
+    describe,
+    listed,
+    nearest,
+    span,
+    type_name,
+)
 
 # jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
 # comes from iterating none is.
@@ -252,6 +262,8 @@ def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
 
 
 _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+# As many digits as a float surely takes.
+_FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
 _QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
 _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
@@ -265,16 +277,27 @@ def _retype(wanted: str | list[str], found: object) -> str:
             return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
         case "string", int() | float():
             return "put quotes around it, as it stands in the file: YAML took it for a number"
+        case "integer", float() if abs(found) < math.inf:
+            return _whole(found)
+        case "integer", str() if _FRACTION.fullmatch(found):
+            return _whole(float(found))
         case "integer" | "number", str() if _NUMERAL.fullmatch(found):
             return f"write it without quotes: {found}"
         case "integer" | "number", str() if _QUANTITY.fullmatch(found):
             return "write a number without a unit"
+        case "boolean", str() if found.lower() in ("true", "false"):
+            return f"write it without quotes: {found.lower()}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
             return "write true or false: in YAML 1.2 other words are strings"
         case "array", _:
             return "write a list: [a, b] or one `- item` a line"
         case _:
             return ""
+
+
+def _whole(number: float) -> str:
+    below, above = math.floor(number), math.ceil(number)
+    return f"write {below}" if below == above else f"write a whole number such as {below} or {above}"
 
 
 def _enum(name: str, error: Error) -> tuple[str, str]:
@@ -284,10 +307,25 @@ def _enum(name: str, error: Error) -> tuple[str, str]:
     return message, choose(error.instance, error.validator_value)
 
 
+def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
+    """Of an ARN where AWS wants the name that stands at its end."""
+    pattern, found = _form(error), error.instance
+    if pattern not in PATTERNS_OF_NAMES or not isinstance(found, str) or not found.startswith("arn:"):
+        return None
+    alone = re.split("[:/]", found)[-1]
+    said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
+    return said, f"write the name alone{f': {alone}' if alone else ''}"
+
+
+def _form(error: Error) -> str:
+    return str(error.schema.get("pattern", "")).removesuffix(OR_PLACEHOLDER)
+
+
 def _pattern(name: str, error: Error) -> tuple[str, str]:
-    pattern = str(error.schema["pattern"]).removesuffix(OR_PLACEHOLDER)
+    pattern = _form(error)
     meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
-    return f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}"
+    wrong = (f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}")
+    return _arn_for_a_name(name, error) or wrong
 
 
 def _bounds(name: str, error: Error) -> tuple[str, str]:
@@ -297,7 +335,8 @@ def _bounds(name: str, error: Error) -> tuple[str, str]:
 
 def _length(name: str, error: Error) -> tuple[str, str]:
     low, high = error.schema.get("minLength"), error.schema.get("maxLength")
-    return f"{name} has {len(error.instance)} characters", f"allowed: {span(low, high)} characters"
+    wrong = (f"{name} has {len(error.instance)} characters", f"allowed: {span(low, high)} characters")
+    return _arn_for_a_name(name, error) or wrong
 
 
 def _count(name: str, error: Error) -> tuple[str, str]:

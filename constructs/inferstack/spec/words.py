@@ -22,19 +22,32 @@ _TYPE_NAMES = {
 
 _NAME = "letters, digits, and hyphens between them"
 _S3_URL = "an S3 URL: s3://bucket/key"
+_SNS_TOPIC = "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
 WHAT_A_PATTERN_MEANS = {
     r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
     r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"{_NAME}, at most 63 characters",
     r"^[a-zA-Z0-9]([\-a-zA-Z0-9]*[a-zA-Z0-9])?$": _NAME,
     r"^(https|s3)://([^/]+)/?(.*)$": _S3_URL,
     r"^(https|s3)://([^/])/?(.*)$": _S3_URL,
+    r"^(?:(https|s3)://([^/]+)/?(.*))$": _S3_URL,
     r"^[0-9]{12}$": 'twelve digits in quotes: "111122223333"',
     r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$": (
         "a role's ARN: arn:aws:iam::111122223333:role/name"
     ),
-    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$": (
-        "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
+    r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/\-]+$": (
+        "a managed policy's ARN: arn:aws:iam::aws:policy/name"
     ),
+    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$": _SNS_TOPIC,
+    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]*:[0-9]{12}:[a-zA-Z0-9_.-]+$": _SNS_TOPIC,
+    r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$": (
+        "a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id"
+    ),
+    r"^[a-zA-Z0-9:/_-]*$": "a KMS key's id, alias or ARN: arn:aws:kms:us-east-1:111122223333:key/id",
+    (
+        r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
+        r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"
+    ): "a model package's name or ARN: arn:aws:sagemaker:us-east-1:111122223333:model-package/name/1",
+    r"^/([!-~]+/)?$": "a path between slashes: /name/",
     r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$": (
         "Average, Sum, Minimum, Maximum, SampleCount, or a percentile such as p99"
     ),
@@ -53,6 +66,9 @@ WHAT_A_PATTERN_MEANS = {
     r"[\S]+": "text without spaces",
 }
 """Patterns in words. One that is missing here is shown as it is."""
+
+PATTERNS_OF_NAMES = frozenset(it for it, meaning in WHAT_A_PATTERN_MEANS.items() if meaning.startswith(_NAME))
+"""Those of what AWS calls by a name, and not by the ARN that ends with the name."""
 
 
 def describe(value: object) -> str:
