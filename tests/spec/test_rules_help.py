@@ -60,6 +60,87 @@ def test_a_metric_that_is_proposed_for_a_policy_can_be_held_at_a_target(code: st
     assert not codes & {"IS510", "IS511", "IS512", "IS516", "IS517"}
 
 
+@pytest.mark.parametrize(
+    ("metric", "published"),
+    [
+        ("ApproximateBacklogSizePerInstance", "it is for asynchronous endpoints"),
+        ("GPUUtilizationNormalized", "it is for endpoints with inference components"),
+        ("LoadedModelCount", "it is for multi-model endpoints"),
+    ],
+)
+def test_a_metric_of_other_endpoints_says_of_which(metric: str, published: str) -> None:
+    (problem,) = [it for it in found(tracking(metric)) if it.code == "IS512"]
+    assert problem.message.endswith(f" is not published for instances of this kind of endpoint: {published}")
+
+
+def test_a_time_is_no_target_with_a_unit_or_without() -> None:
+    assert fix("IS516", tracking("ModelLatency")).startswith(
+        "a time cannot be held at a target: use `step_policies`"
+    )
+
+
+def scaled(low: int, high: int, **more: Any) -> dict[str, Any]:
+    policies = [{"metric": "CPUUtilization", "target_value": 60}]
+    return {
+        **SINGLE,
+        **more,
+        "autoscaling": {"min_capacity": low, "max_capacity": high, "policies": policies},
+    }
+
+
+ASYNCHRONOUS = {
+    "endpoint_config": {"async_inference_config": {"output_config": {"s3_output_path": "s3://acme-out/a"}}}
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (scaled(4, 2), "swap them: `min_capacity: 2` and `max_capacity: 4`"),
+        (scaled(4, 0), "raise `max_capacity` to 4 or more"),
+        (scaled(0, -1), "raise `max_capacity` to 1 or more"),
+        (scaled(4, 0, **ASYNCHRONOUS), "swap them: `min_capacity: 0` and `max_capacity: 4`"),
+    ],
+)
+def test_limits_the_wrong_way_round_are_swapped_where_that_is_allowed(
+    spec: dict[str, Any], said: str
+) -> None:
+    assert fix("IS500", spec) == said
+    assert [it for it in found(spec) if it.path[-1] == "max_capacity"] == []
+
+
+@pytest.mark.parametrize(
+    ("low", "said"), [(0, "; 0 needs an asynchronous endpoint or inference components"), (-1, "")]
+)
+def test_who_wants_to_scale_to_zero_is_told_what_can(low: int, said: str) -> None:
+    assert fix("IS501", scaled(low, 4)) == f"write 1 or more{said}"
+
+
+def test_managed_limits_the_wrong_way_round_are_swapped() -> None:
+    managed = {"status": "ENABLED", "min_instance_count": 3, "max_instance_count": 2}
+    spec = {
+        "kind": "inference-components",
+        "endpoint_name": "chat",
+        "variant": {**SINGLE["variant"], "managed_instance_scaling": managed},
+        "inference_components": {"llm": {"specification": {"model_name": "llm"}}},
+    }
+    assert fix("IS402", spec) == "swap them: `min_instance_count: 2` and `max_instance_count: 3`"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "in_variant"), [(0, 4, False), (1, 4, True), (1, 0, False), (-1, 4, False)]
+)
+def test_instances_are_advised_on_only_where_their_number_is_no_error(
+    low: int, high: int, in_variant: bool
+) -> None:
+    spec = scaled(low, high, kind="multi-model")
+    if in_variant:
+        spec["variant"] = {**SINGLE["variant"], "autoscaling": spec["autoscaling"]}
+    codes = {problem.code for problem in found(spec)}
+    assert codes & {"IS500", "IS501", "IS503"}
+    assert "IS306" not in codes
+
+
 def test_an_expression_is_not_sent_to_itself() -> None:
     share = {"id": "share", "expression": "faild / 100"}
     assert fix("IS817", watching(FAILED, share)) == "did you mean `failed`? allowed: failed"

@@ -334,6 +334,28 @@ def test_the_format_has_each_form_that_is_put_into_words(pattern: str) -> None:
     assert json.dumps(pattern)[1:-1] in shipped_schema_text() or pattern in shipped_schema_text()
 
 
+@pytest.mark.parametrize("found", ["70 ms", "'70'", "1.5 s"])
+def test_a_time_with_a_unit_is_no_target_either(found: str, tmp_path: Path) -> None:
+    policy = f"{{metric: ModelLatency, target_value: {found}}}"
+    scaling = f"autoscaling: {{min_capacity: 2, max_capacity: 4, policies: [{policy}]}}\n"
+    assert fix(tmp_path, SINGLE + scaling) == (
+        "a time cannot be held at a target: use `step_policies` with a threshold such as 200 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        ("min_instance_count: 2", "swap them: `min_instance_count: 0` and `max_instance_count: 2`"),
+        ("status: ENABLED", "allowed: at least 1"),
+    ],
+)
+def test_a_most_of_nothing_is_swapped_with_the_least(least: str, said: str, tmp_path: Path) -> None:
+    managed = f"count: 2, managed_instance_scaling: {{{least}, max_instance_count: 0}}}}"
+    found = fixes(tmp_path, COMPONENT.replace("count: 2}", managed))
+    assert [it for it in found if it.startswith(("swap", "allowed"))] == [said]
+
+
 def test_quotes_are_no_fix_for_a_value_that_stays_wrong_with_them(tmp_path: Path) -> None:
     scaled = COMPONENT.replace("count: 2}", "count: 2, managed_instance_scaling: {status: true}}")
     assert "allowed: DISABLED or ENABLED" in fixes(tmp_path, scaled)

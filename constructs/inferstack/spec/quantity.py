@@ -27,6 +27,10 @@ TIME_UNITS = ("us", "ms", "s", "min")
 """Units that the threshold of a latency may carry."""
 
 
+INSTEAD_OF_A_TARGET = "a time cannot be held at a target: use `step_policies` with a threshold such as 200 ms"
+"""What to say of a policy that holds a time at a target, whether or not a unit is written."""
+
+
 class Quantity(msgspec.Struct, frozen=True):
     """A threshold in the metric's own unit, or a share (0 to 1) of all that an instance has."""
 

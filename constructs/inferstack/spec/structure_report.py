@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from inferstack.catalog import metrics
 from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
 from inferstack.spec.keywords import has_form, is_integer, is_number
@@ -29,6 +30,7 @@ from inferstack.spec.misplaced import (
 from inferstack.spec.other_names import said_otherwise
 from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.schema import shipped_schema
 from inferstack.spec.structure import (
     EXCLUSIVE_KEYS,
@@ -136,7 +138,25 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
             return _SEVERAL[keyword](document, path, error)
         case keyword:
             code, say = _ONE[keyword]
-            return [_problem(document, path, code, *say(_name(path), error))]
+            message, fix = say(_name(path), error)
+            return [_problem(document, path, code, message, _fix_by_neighbours(document, path, error) or fix)]
+
+
+def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
+    """What the keys beside a value tell about how to mend it, if they do."""
+    block: Any = document.data
+    for part in path[:-1]:
+        block = block[part]
+    match error.validator, path[-1:]:
+        case "type", ("target_value",):
+            found = metrics.find(str(block.get("metric")))
+            return INSTEAD_OF_A_TARGET if any(map(is_time, found)) else ""
+        case "minimum", (str() as key,) if key.startswith("max_"):
+            low_key, found = f"min_{key.removeprefix('max_')}", error.instance
+            reversed_ = is_integer(block.get(low_key)) and block[low_key] > found >= 0
+            return f"swap them: `{low_key}: {found}` and `{key}: {block[low_key]}`" if reversed_ else ""
+        case _:
+            return ""
 
 
 def _name(path: SpecPath) -> str:

@@ -11,6 +11,7 @@ from inferstack.spec.rules.scaled import (
     COPIES,
     INSTANCES,
     WHAT,
+    Scaled,
     folded,
     policies,
     scaled_parts,
@@ -41,9 +42,15 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
         if low > high:
             message = f"`min_capacity` is {low} and `max_capacity` {high}"
-            yield Finding(
-                (*it.path, "min_capacity"), message, f"write at most {high}, or raise `max_capacity`"
-            )
+            fix = f"raise `max_capacity` to {max(low, 1)} or more"
+            if high >= _least(spec, it):
+                fix = f"swap them: `min_capacity: {high}` and `max_capacity: {low}`"
+            yield Finding((*it.path, "min_capacity"), message, fix)
+
+
+def _least(spec: ModelSpec, it: Scaled) -> int:
+    """How far down this may go."""
+    return 0 if it.dimension == COPIES or (is_async(spec) and it.dimension == INSTANCES) else 1
 
 
 @error(
@@ -56,12 +63,16 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
 def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
     """Everything else keeps one; nothing goes below zero."""
     for it in scaled_parts(spec):
-        least = 0 if it.dimension == COPIES or (is_async(spec) and it.dimension == INSTANCES) else 1
-        for key in ("min_capacity", "max_capacity"):
-            found = getattr(it.scaling, key)
-            if found < (least if key == "min_capacity" else 1):
-                fix = f"write {least if key == 'min_capacity' else 1} or more"
-                yield Finding((*it.path, key), f"`{key}` of {WHAT[it.dimension]} is {found}", fix)
+        low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
+        if low < least:
+            to_zero = "; 0 needs an asynchronous endpoint or inference components"
+            fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCES else ''}"
+            message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
+            yield Finding((*it.path, "min_capacity"), message, fix)
+        # Below the least, it is reported together with that.
+        if high < 1 and low <= high:
+            message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
+            yield Finding((*it.path, "max_capacity"), message, "write 1 or more")
 
 
 @error(

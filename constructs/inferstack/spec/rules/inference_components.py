@@ -76,11 +76,11 @@ def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Findi
     """Both in instances."""
     for path, scaling, _ in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
-        if low is not None and high is not None and low > high:
+        # A maximum below 1 is out of AWS's bounds, which is said of it.
+        if low is not None and high is not None and low > high >= 1:
             message = f"`min_instance_count` is {low} and `max_instance_count` {high}"
-            yield Finding(
-                (*path, "min_instance_count"), message, f"write at most {high}, or raise the maximum"
-            )
+            fix = f"swap them: `min_instance_count: {high}` and `max_instance_count: {low}`"
+            yield Finding((*path, "min_instance_count"), message, fix)
 
 
 @error(

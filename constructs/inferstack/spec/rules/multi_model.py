@@ -133,19 +133,20 @@ def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
     MultiModelSpec,
 )
 def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
-    """What counts is the least that scaling may leave."""
+    """What counts is the least that scaling may leave. None at all, or limits that cannot be, are errors."""
     scaled = {id(variant): (path, scaling.min_capacity) for path, variant, scaling in variant_scalings(spec)}
+    unclear = {
+        id(variant)
+        for path, variant, scaling in variant_scalings(spec)
+        if path != scaled[id(variant)][0] or scaling.min_capacity > scaling.max_capacity
+    }
     for path, variant in variants(spec):
         start = ((*path, "initial_instance_count"), variant.initial_instance_count)
         where, fewest = start
         if id(variant) in scaled:
             where, fewest = (*scaled[id(variant)][0], "min_capacity"), scaled[id(variant)][1]
-        if fewest is not None and fewest < 2:
-            yield Finding(
-                where,
-                f"the endpoint may run on {fewest} instance{'s' * (fewest != 1)}",
-                "AWS recommends 2 or more",
-            )
+        if fewest == 1 and id(variant) not in unclear:
+            yield Finding(where, "the endpoint may run on 1 instance", "AWS recommends 2 or more")
 
 
 @error(

@@ -7,7 +7,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.quantity import is_time
+from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, named_policies, policies
 from inferstack.spec.walk import (
@@ -68,8 +68,32 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, _, name in named_policies(spec):
         known = metrics.find_predefined(name) is None and metrics.find(name)
         if known and not _published(spec, scaled, name):
-            message = f"{name} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
+            here = f"{name} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
+            message = f"{here}: {_where_published(spec, name)}"
             yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+
+
+_ENDPOINTS = {
+    "instances": "real-time endpoints with a model on each variant",
+    "multi-model": "multi-model endpoints",
+    "inference-components": "endpoints with inference components",
+    "async": "asynchronous endpoints",
+    "serverless": "serverless endpoints",
+}
+_LEVELS = {
+    "variant": "a variant's instances",
+    "component": "an inference component",
+    "endpoint": "the endpoint as a whole",
+}
+
+
+def _where_published(spec: ModelSpec, name: str) -> str:
+    """What else has this metric: other parts of this endpoint, or else endpoints of other kinds."""
+    here = {_LEVELS[it.dimensions] for it in metrics.find(name, kind_of(spec))}
+    if here:
+        return f"it is about {listed(sorted(here), quote='')}"
+    kinds = {kind for it in metrics.find(name) for kind in it.kinds}
+    return f"it is for {listed([what for kind, what in _ENDPOINTS.items() if kind in kinds], quote='')}"
 
 
 @error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec, about="policies")
@@ -151,9 +175,8 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, kind_of(spec)) if _published(spec, scaled, name) else ()
         if any(is_time(metric) for metric in found):
-            message = f"{name} is a time, and `target_value` {policy.target_value} has no unit"
-            fix = "use `step_policies` with a threshold such as 200 ms"
-            yield Finding((*path, "target_value"), message, fix)
+            message = f"{name} is a time, and its target {policy.target_value}"
+            yield Finding((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
 
 
 @warning(
