@@ -9,13 +9,14 @@ from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.walk import every_variant, hosts, instance_types, variants
-from inferstack.spec.words import listed
+from inferstack.spec.words import listed, span
 
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
 _POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 _STORAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-hosting.html"
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantRoutingConfig.html"
+_PREFIXES = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_PrefixAwareRoutingConfig.html"
 _SAGEMAKER_CONFIG = "AWS::SageMaker::EndpointConfig"
 
 
@@ -148,6 +149,28 @@ def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
         if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
             message = "`routing_config` names no strategy"
             yield Finding((*path, "routing_config"), message, f"add `routing_strategy`: {listed(strategies)}")
+
+
+_OF_PREFIXES = ("prefix_length", "concurrency_threshold")
+
+
+@error("IS274", "Routing by prefix has both of its settings.", _PREFIXES, ModelSpec, about="routing_config")
+def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """The API demands each of them with this strategy, which no schema can say."""
+    for path, variant in every_variant(spec):
+        routing = variant.routing_config
+        if routing is None or routing.routing_strategy != "PREFIX_AWARE":
+            continue
+        where: SpecPath = (*path, "routing_config")
+        settings = routing.prefix_aware_routing_config
+        if settings is not None:
+            where = (*where, "prefix_aware_routing_config")
+        for key in _OF_PREFIXES:
+            if settings is None or getattr(settings, key) is None:
+                bounds = cloudformation.shape(_SAGEMAKER_CONFIG, "PrefixAwareRoutingConfig")[key].schema
+                allowed = span(bounds.get("minimum"), bounds.get("maximum"))
+                fix = f"add `prefix_aware_routing_config.{key}`, a number: {allowed}"
+                yield Finding(where, f"PREFIX_AWARE needs `{key}`, which is missing", fix)
 
 
 @warning(
