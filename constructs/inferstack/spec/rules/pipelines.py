@@ -1,4 +1,4 @@
-"""IS320 to IS329: several containers on each instance."""
+"""IS320 to IS339: several containers on each instance."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from inferstack.spec.words import listed
 _SERIAL = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-pipelines.html"
 _DIRECT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-container-endpoints.html"
 _MODEL = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _FEWEST = 2
 
@@ -111,7 +112,13 @@ def multi_model_containers_have_a_prefix(spec: PipelineSpec) -> Iterator[Finding
     """As for a multi-model endpoint: `model_data_url` ends in `/`."""
     for path, _, container in model_containers(spec):
         multi = getattr(container, "mode", None) == "MultiModel"
-        if multi and (container.model_data_url is None or not container.model_data_url.endswith("/")):
+        # IS328 says that such a source is none.
+        has_source = container.model_data_source is not None
+        if (
+            multi
+            and not has_source
+            and (container.model_data_url is None or not container.model_data_url.endswith("/"))
+        ):
             where = (*path, "model_data_url")
             yield Finding(
                 where, "the multi-model container has no prefix of archives", "write s3://bucket/prefix/"
@@ -119,3 +126,19 @@ def multi_model_containers_have_a_prefix(spec: PipelineSpec) -> Iterator[Finding
         if container.multi_model_config is not None and not multi:
             message = f"`multi_model_config` is for {listed(['mode: MultiModel'])}"
             yield Finding((*path, "multi_model_config"), message, "remove it, or set the mode")
+
+
+@error(
+    "IS328",
+    "A container that serves many models does not take `model_data_source`.",
+    _CONTAINER,
+    PipelineSpec,
+    about="model_data_source",
+)
+def multi_model_containers_have_no_data_source(spec: PipelineSpec) -> Iterator[Finding]:
+    """As for a multi-model endpoint: only archives can be loaded on request."""
+    for path, _, container in model_containers(spec):
+        if getattr(container, "mode", None) == "MultiModel" and container.model_data_source is not None:
+            fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
+            message = "`model_data_source` does not go with `mode: MultiModel`"
+            yield Finding((*path, "model_data_source"), message, fix)

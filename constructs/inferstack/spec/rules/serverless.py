@@ -1,4 +1,4 @@
-"""IS600 to IS609: serverless and asynchronous endpoints."""
+"""IS275, IS600 to IS609: serverless and asynchronous endpoints."""
 
 from collections.abc import Iterator
 
@@ -12,6 +12,7 @@ _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoi
 _CONFIG = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantServerlessConfig.html"
 )
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _STEP_MB = 1024
 
@@ -99,13 +100,26 @@ def not_isolated(spec: ModelBackedSpec) -> Iterator[Finding]:
     yield from _not_with_serverless(spec, "enable_network_isolation")
 
 
-def _not_with_serverless(spec: ModelBackedSpec, key: str) -> Iterator[Finding]:
+@error(
+    "IS275",
+    "A serverless endpoint does not take `model_data_source`.",
+    _CONTAINER,
+    ModelBackedSpec,
+    about="serverless_config",
+)
+def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """It unpacks one archive."""
+    fix = "pack the files into a tar.gz and write `model_data_url`"
+    yield from _not_with_serverless(spec, "model_data_source", f"{fix}, or use instances")
+
+
+def _not_with_serverless(
+    spec: ModelBackedSpec, key: str, fix: str = "remove it, or use instances"
+) -> Iterator[Finding]:
     hosted = {variant.model_name for _, variant, _ in _serverless(spec)}
     for path, name, model in models(spec):
         if getattr(model, key) not in (None, False) and name in hosted:
-            yield Finding(
-                (*path, key), f"`{key}` does not go with a serverless variant", "remove it, or use instances"
-            )
+            yield Finding((*path, key), f"`{key}` does not go with a serverless variant", fix)
 
 
 @error("IS605", "A serverless endpoint captures no data.", _SERVERLESS, ModelSpec, about="serverless_config")
