@@ -1,4 +1,4 @@
-"""IS210 to IS229: environment variables of the containers, and tags."""
+"""IS210 to IS229, IS276: environment variables of the containers, and tags."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,12 +9,13 @@ import msgspec
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, PipelineSpec
+from inferstack.spec.blocks.model import Container
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.scaled import scaled_parts, steps, wake_up_name
-from inferstack.spec.walk import PlacedContainer, containers
+from inferstack.spec.walk import PlacedContainer, containers, models
 
 _REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
@@ -97,8 +98,7 @@ def variable_values(spec: ModelSpec) -> Iterator[Finding]:
 def environment_size(spec: ModelSpec) -> Iterator[Finding]:
     """Counted in bytes, as the API does."""
     for placed in containers(spec):
-        environment = placed.container.environment or {}
-        size = sum(len((key + value).encode("utf-8", "surrogatepass")) for key, value in environment.items())
+        size = _bytes(placed.container)
         if size > _MOST_BYTES:
             message = f"the environment has {size} bytes"
             yield Finding(
@@ -106,6 +106,29 @@ def environment_size(spec: ModelSpec) -> Iterator[Finding]:
                 message,
                 f"at most {_MOST_BYTES} are allowed, names and values together",
             )
+
+
+def _bytes(container: Container | ComponentContainer) -> int:
+    pairs = (container.environment or {}).items()
+    return sum(len((key + value).encode("utf-8", "surrogatepass")) for key, value in pairs)
+
+
+@error(
+    "IS276",
+    "The environments of a pipeline's containers fit into 32 KB together.",
+    _CONTAINER,
+    PipelineSpec,
+    about="environment",
+)
+def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
+    """Of one that is too large alone IS212 speaks."""
+    for path, _, model in models(spec):
+        sizes = [_bytes(container) for container in model.containers or ()]
+        if sum(sizes) > _MOST_BYTES >= max(sizes):
+            message = f"the environments of {len(sizes)} containers have {sum(sizes)} bytes together"
+            fix = f"at most {_MOST_BYTES} are allowed, names and values together"
+            fix = f"{fix}: put long values into files of the models"
+            yield Finding((*path, "containers"), message, fix)
 
 
 @error(

@@ -96,6 +96,27 @@ def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
             yield Finding((*where, "container_hostname"), message, "give each a name of its own")
 
 
+@error(
+    "IS329",
+    "In a serial pipeline all containers have a `container_hostname`, or none has.",
+    _CONTAINER,
+    PipelineSpec,
+    about="container_hostname",
+)
+def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
+    """SageMaker makes up names where it is given none at all; a direct pipeline needs them in any case."""
+    for path, _, model in models(spec):
+        found = model.containers or ()
+        names = [it.container_hostname for it in found if it.container_hostname is not None]
+        for index in range(len(found)) if names and _mode(model) == "Serial" else ():
+            if found[index].container_hostname is None:
+                message = (
+                    f"the container has no `container_hostname`, and {listed(names, last='and')} have one"
+                )
+                fix = "add `container_hostname` here too, or remove it from all containers"
+                yield Finding((*path, "containers", index), message, fix)
+
+
 @error("IS325", "A pipeline runs on instances.", _SERVERLESS, PipelineSpec)
 def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Finding]:
     """Serverless endpoints have one container."""
