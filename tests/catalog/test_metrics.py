@@ -86,6 +86,35 @@ def test_sums_over_devices_are_marked(name: str, device: str | None) -> None:
     assert only(name, "instances").per_device == device
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "most"),
+    [
+        ("GPUUtilization", "instances", 100),
+        ("DiskUtilization", "instances", 100),
+        ("ModelCacheHit", "multi-model", 1),
+        ("ServerlessConcurrentExecutionsUtilization", "serverless", 1),
+        ("ServerlessProvisionedConcurrencyUtilization", "serverless", 1),
+        ("Invocations", "serverless", None),
+        ("ModelLatency", "instances", None),
+    ],
+)
+def test_a_percentage_ends_at_100_and_a_share_at_1(name: str, kind: Kind, most: int | None) -> None:
+    assert only(name, kind).most == most
+
+
+def test_whatever_is_a_utilization_has_an_end() -> None:
+    assert {it.name for it in EVERY if "Utilization" in it.name and it.most is None} == set()
+
+
+def test_a_predefined_metric_is_for_endpoints_that_publish_what_it_follows() -> None:
+    for predefined in metrics.PREDEFINED_SCALING_METRICS:
+        assert any(metrics.find(predefined.metric, kind) for kind in predefined.kinds)
+    for name in ("SageMakerVariantInvocationsPerInstance", "SageMakerVariantProvisionedConcurrencyUtilization"):
+        found = metrics.find_predefined(name)
+        assert found is not None
+        assert found.kinds == {kind for kind in get_args(Kind) if metrics.find(found.metric, kind)}
+
+
 def test_normalized_metrics_are_no_sums() -> None:
     assert {it.per_device for it in EVERY if it.name.endswith("Normalized")} == {None}
 

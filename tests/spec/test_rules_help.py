@@ -303,3 +303,16 @@ def test_a_model_that_nothing_hosts_needs_no_processor_for_its_image() -> None:
 )
 def test_an_image_from_elsewhere_is_sent_to_the_one_of_that_name_in_ecr(image: str, said: str) -> None:
     assert fix("IS247", {**SINGLE, "model": {"image": image}}).startswith(f"write the ECR URI, or {said}")
+
+
+def test_of_an_asynchronous_endpoint_no_predefined_metric_is_proposed() -> None:
+    asynchronous = {"async_inference_config": {"output_config": {"s3_output_path": "s3://acme-results/churn/"}}}
+    spec = {**tracking("SageMakerVariantInvocationsPerInstance"), "endpoint_config": asynchronous}
+    assert "`ApproximateBacklogSizePerInstance`" in fix("IS512", spec)
+    assert "`SageMaker" not in fix("IS512", spec)
+
+
+def test_a_percentage_where_a_share_is_due_is_told_as_one() -> None:
+    serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 20, "provisioned_concurrency": 2}}
+    spec = {**tracking("SageMakerVariantProvisionedConcurrencyUtilization"), "variant": serverless}
+    assert fix("IS514", spec) == "write a share, such as 0.7; 60 % is 0.6"

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -49,12 +49,36 @@ class Metric(msgspec.Struct, frozen=True):
     description: str
     per_device: Device | None = None
 
+    @property
+    def most(self) -> int | None:
+        """What it can be at most, of each device if it sums over devices; None where nothing bounds it.
+
+        That goes for an average or a maximum; a sum over a period, and a count of readings, has no bound.
+        """
+        return 100 if self.unit == "Percent" else 1 if self.name in _SHARES else None
+
+
+# Shares that AWS publishes from 0 to 1, and not in percent.
+_SHARES = frozenset(
+    {
+        "ModelCacheHit",
+        "ServerlessConcurrentExecutionsUtilization",
+        "ServerlessProvisionedConcurrencyUtilization",
+    }
+)
+
 
 class PredefinedScalingMetric(msgspec.Struct, frozen=True):
-    """A metric type that a target-tracking policy can name, and the scalable dimension that it belongs to."""
+    """A metric type that a target-tracking policy can name, and the scalable dimension that it belongs to.
+
+    ``metric`` is what it follows: by CloudWatch's name, though some types read it more often than CloudWatch
+    shows it. ``kinds`` are the endpoints that publish that.
+    """
 
     name: str
     scalable_dimension: str
+    metric: str
+    kinds: frozenset[Kind]
     description: str
 
 
@@ -81,14 +105,49 @@ _INSTANCE_COUNT = "sagemaker:variant:DesiredInstanceCount"
 _PROVISIONED = "sagemaker:variant:DesiredProvisionedConcurrency"
 _COPY_COUNT = "sagemaker:inference-component:DesiredCopyCount"
 
+# Of asynchronous endpoints async-inference-monitor.html lists every metric, and none of these is there.
+_KINDS_SCALED: Mapping[str, frozenset[Kind]] = MappingProxyType(
+    {
+        _INSTANCE_COUNT: frozenset({"instances", "multi-model", "inference-components"}),
+        _PROVISIONED: frozenset({"serverless"}),
+        # Only inference components have copies: whoever scales them has what publishes the metric.
+        _COPY_COUNT: frozenset(get_args(Kind)),
+    }
+)
+
 PREDEFINED_SCALING_METRICS: tuple[PredefinedScalingMetric, ...] = tuple(
-    PredefinedScalingMetric(f"SageMaker{name}", dimension, description)
-    for name, dimension, description in (
-        ("VariantInvocationsPerInstance", _INSTANCE_COUNT, "Requests a minute and instance."),
-        ("VariantConcurrentRequestsPerModelHighResolution", _INSTANCE_COUNT, "Requests at once."),
-        ("VariantProvisionedConcurrencyUtilization", _PROVISIONED, "Share of it in use, 0 to 1."),
-        ("InferenceComponentInvocationsPerCopy", _COPY_COUNT, "Requests a minute and copy."),
-        ("InferenceComponentConcurrentRequestsPerCopyHighResolution", _COPY_COUNT, "Requests at once."),
+    PredefinedScalingMetric(f"SageMaker{name}", dimension, metric, _KINDS_SCALED[dimension], description)
+    for name, dimension, metric, description in (
+        (
+            "VariantInvocationsPerInstance",
+            _INSTANCE_COUNT,
+            "InvocationsPerInstance",
+            "Requests a minute and instance.",
+        ),
+        (
+            "VariantConcurrentRequestsPerModelHighResolution",
+            _INSTANCE_COUNT,
+            "ConcurrentRequestsPerModel",
+            "Requests at once.",
+        ),
+        (
+            "VariantProvisionedConcurrencyUtilization",
+            _PROVISIONED,
+            "ServerlessProvisionedConcurrencyUtilization",
+            "Share of it in use, 0 to 1.",
+        ),
+        (
+            "InferenceComponentInvocationsPerCopy",
+            _COPY_COUNT,
+            "InvocationsPerCopy",
+            "Requests a minute and copy.",
+        ),
+        (
+            "InferenceComponentConcurrentRequestsPerCopyHighResolution",
+            _COPY_COUNT,
+            "ConcurrentRequestsPerCopy",
+            "Requests at once.",
+        ),
     )
 )
 

@@ -8,7 +8,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.own_alarms import alarm_period
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.quantity import absolute_threshold
+from inferstack.spec.quantity import absolute_threshold, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
@@ -109,13 +109,21 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec, about="rules")
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """A sum over devices ends at 100 times their number."""
+    """A sum over devices ends at 100 times their number; some shares end at 1."""
     for path, rule in alarm_rules(spec):
-        for metric in (it for it in _metrics(spec, rule)[:1] if it.unit == "Percent"):
-            most = 100 * max(_devices(spec, rule, metric), default=1)
+        for metric in () if _adds_up(rule) else _metrics(spec, rule)[:1]:
+            if metric.most is None:
+                continue
+            most = metric.most * max(_devices(spec, rule, metric), default=1)
             if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
                 message = f"{rule.metric} is between 0 and {most} here, and the threshold is {rule.threshold}"
-                yield Finding((*path, "threshold"), message, 'write a share of all, such as "90 %"')
+                share = '"90 %"' if is_utilization(metric) else "0.9"
+                yield Finding((*path, "threshold"), message, f"write a share of all, such as {share}")
+
+
+def _adds_up(rule: AlarmRule) -> bool:
+    """Whether the statistic grows with the number of readings, so that nothing bounds it."""
+    return rule.statistic is not None and rule.statistic.startswith(("Sum", "SampleCount", "TS(", "TC("))
 
 
 @warning(

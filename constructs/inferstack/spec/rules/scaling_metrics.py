@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
+from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
@@ -36,14 +37,16 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
     """Metrics that could hold this at a target, the predefined ones first."""
-    predefined = [
-        it.name for it in metrics.PREDEFINED_SCALING_METRICS if it.scalable_dimension == scaled.dimension
-    ]
+    known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
+    predefined = [name for name in known if _published(spec, scaled, name)]
     published = (name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))
     return [*predefined, *filter(_can_be_tracked, published)]
 
 
 def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    predefined = metrics.find_predefined(name)
+    if predefined is not None:
+        return predefined.scalable_dimension == scaled.dimension and kind_of(spec) in predefined.kinds
     if scaled.dimension == CONCURRENCY and name != _OF_CONCURRENCY:
         return False
     return any(it.dimensions in scaled.levels for it in metrics.find(name, kind_of(spec)))
@@ -66,10 +69,15 @@ def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """A policy on a metric without data never does anything."""
     for path, scaled, _, name in named_policies(spec):
-        known = metrics.find_predefined(name) is None and metrics.find(name)
+        predefined, what = metrics.find_predefined(name), name
+        known = bool(metrics.find(name))
+        if predefined is not None:
+            # IS511 speaks of those that scale something else.
+            known = predefined.scalable_dimension == scaled.dimension
+            what = f"{predefined.metric}, which {name} follows,"
         if known and not _published(spec, scaled, name):
-            here = f"{name} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
-            message = f"{here}: {_where_published(spec, name)}"
+            here = f"{what} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
+            message = f"{here}: {_where_published(spec, name if predefined is None else predefined.metric)}"
             yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
 
 
@@ -109,14 +117,16 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS514", "The target of a utilization can be reached.", _METRICS, ModelSpec, about="policies")
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
-    for path, scaled, policy, metric in _utilizations(spec):
+    for path, scaled, policy, metric, of_each in _bounded(spec):
         counts = _devices(scaled, metric) if metric.per_device is not None else [1]
-        most = 100 * min(counts, default=0)
+        most = of_each * min(counts, default=0)
         # Of a type whose facts are not known nothing can be said.
         if counts and policy.target_value > most:
             key = "target_value"
             message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
             fix = f"write a number below {most}"
+            if most == 1:
+                fix = f"write a share, such as 0.7{_as_share(policy.target_value)}"
             if not most:
                 key = "metric"
                 message = f"the instance type has no GPU, so that {policy.metric} is not published"
@@ -133,7 +143,7 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
 )
 def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """60 on four GPUs is 15 % of them."""
-    for path, scaled, policy, metric in _utilizations(spec):
+    for path, scaled, policy, metric, _ in _bounded(spec):
         devices = max(_devices(scaled, metric), default=1)
         if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
             word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
@@ -151,8 +161,8 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
 )
 def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     """What is busier than 0.6 % is everything that runs at all."""
-    for path, _, policy, _ in _utilizations(spec):
-        if 0 < policy.target_value < 1:
+    for path, _, policy, _, most in _bounded(spec):
+        if most == 100 and 0 < policy.target_value < 1:
             message = f"{policy.metric} is in percent, and the target is {policy.target_value} of 100"
             fix = f"write {policy.target_value * 100:g} if a share was meant"
             yield Finding((*path, "target_value"), message, fix)
@@ -195,12 +205,17 @@ def _can_be_tracked(name: str) -> bool:
     return name not in _DO_NOT_FALL and not any(is_time(metric) for metric in metrics.find(name))
 
 
-def _utilizations(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric]]:
-    """Policies on a percentage, with the metric."""
+def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric, int]]:
+    """Policies on a percentage or a share, with the metric and what it can be at most of one device."""
     for path, scaled, policy, name in named_policies(spec):
-        for metric in metrics.find(name, kind_of(spec)):
-            if metric.unit == "Percent" and metric.dimensions in scaled.levels:
-                yield path, scaled, policy, metric
+        predefined = metrics.find_predefined(name)
+        for metric in metrics.find(name if predefined is None else predefined.metric, kind_of(spec)):
+            if metric.most is not None and metric.dimensions in scaled.levels:
+                yield path, scaled, policy, metric, metric.most
+
+
+def _as_share(percent: Number) -> str:
+    return f"; {percent} % is {percent / 100:g}" if percent <= 100 else ""
 
 
 def _devices(scaled: Scaled, metric: Metric) -> list[int]:
