@@ -56,7 +56,7 @@ def region_of(spec: ModelSpec) -> str | None:
 
     None for a name that no region can have: that is reported, and what other rules would say of it is not so.
     """
-    region = None if spec.env is None else spec.env.region
+    region = spec.region
     return region if region is None or is_opaque(region) or regions.has_form(region) else None
 
 
