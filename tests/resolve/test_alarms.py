@@ -48,6 +48,26 @@ def test_a_latency_is_given_to_cloudwatch_in_microseconds(resolve: Resolved) -> 
     assert "Statistic" not in alarm
 
 
+@pytest.mark.parametrize(
+    ("config", "of_instances", "of_requests"),
+    [
+        ("{metric_publish_frequency_in_seconds: 300}", 300, 60),
+        ("{metric_publish_frequency_in_seconds: 300, enable_enhanced_metrics: true}", 300, 300),
+        ("{metric_publish_frequency_in_seconds: 10, enable_enhanced_metrics: true}", 60, 60),
+        ("{enable_enhanced_metrics: true}", 60, 60),
+    ],
+)
+def test_a_period_is_long_enough_to_find_data(
+    resolve: Resolved, config: str, of_instances: int, of_requests: int
+) -> None:
+    rules = "[{metric: GPUUtilization, threshold: 90 %}, {metric: DiskUtilization, threshold: 90 %, period: 60}]"
+    template = resolve("single", f"{{endpoint_config: {{metrics_config: {config}}}, alarms: {{rules: {rules}}}}}")
+    periods = {alarm["MetricName"]: alarm["Period"] for alarm in all_alarms(template)}
+    assert periods["Invocation5XXErrors"] == of_requests
+    assert periods["GPUUtilization"] == periods["MemoryUtilization"] == of_instances
+    assert periods["DiskUtilization"] == 60
+
+
 def test_a_share_is_of_all_gpus_of_the_instance(resolve: Resolved) -> None:
     change = "alarms: {rules: [{metric: GPUUtilization, threshold: 90 %}]}"
     (alarm,) = alarms(resolve("single", change), "GPUUtilization")

@@ -316,3 +316,23 @@ def test_a_percentage_where_a_share_is_due_is_told_as_one() -> None:
     serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 20, "provisioned_concurrency": 2}}
     spec = {**tracking("SageMakerVariantProvisionedConcurrencyUtilization"), "variant": serverless}
     assert fix("IS514", spec) == "write a share, such as 0.7; 60 % is 0.6"
+
+
+OFTEN = "set `metric_publish_frequency_in_seconds: 10` in `endpoint_config.metrics_config`"
+
+
+@pytest.mark.parametrize(
+    ("metric", "threshold", "said"),
+    [
+        ("CPUUtilization", "90 %", f"write 60 or more, or {OFTEN}"),
+        (
+            "Invocations",
+            9000,
+            f"write 60 or more, or {OFTEN} with `enable_enhanced_metrics: true`, without which it goes for "
+            "utilization only",
+        ),
+    ],
+)
+def test_a_short_period_is_told_what_makes_it_possible(metric: str, threshold: float | str, said: str) -> None:
+    spec = {**SINGLE, "alarms": {"rules": [{"metric": metric, "threshold": threshold, "period": 20}]}}
+    assert fix("IS809", spec) == said

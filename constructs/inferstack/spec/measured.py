@@ -17,6 +17,8 @@ from inferstack.spec.walk import component_variants, components, every_variant, 
 ENDPOINT = "EndpointName"
 VARIANT = "VariantName"
 COMPONENT = "InferenceComponentName"
+MINUTE = 60
+_REQUESTS = "AWS/SageMaker"
 
 
 class Measured(msgspec.Struct, frozen=True, dict=True):
@@ -94,3 +96,23 @@ def published(name: str, spec: ModelSpec) -> Iterator[tuple[Measured, Metric]]:
     pairs = [(part, metric) for part in measured(spec) for metric in found if part.publishes(metric)]
     level = {metric.dimensions for _, metric in pairs[:1]}
     return ((part, metric) for part, metric in pairs if metric.dimensions in level)
+
+
+def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:
+    """How often SageMaker publishes a metric: once a minute unless `metrics_config` says otherwise.
+
+    What it says goes for utilization, and for invocations only with `enable_enhanced_metrics`.
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html
+    """
+    config = None if spec.endpoint_config is None else spec.endpoint_config.metrics_config
+    if config is None or config.metric_publish_frequency_in_seconds is None:
+        return MINUTE
+    # Of the queue of an asynchronous endpoint nothing is said.
+    with_requests = config.enable_enhanced_metrics is True and metric.dimensions != "endpoint"
+    follows = is_of_instances(metric) or with_requests
+    return config.metric_publish_frequency_in_seconds if follows else MINUTE
+
+
+def is_of_instances(metric: Metric) -> bool:
+    """Whether the metric is read off instances or containers, and does not come of requests."""
+    return metric.namespace != _REQUESTS

@@ -11,7 +11,14 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.measured import COMPONENT, VARIANT, Measured, measured, published
+from inferstack.spec.measured import (
+    COMPONENT,
+    VARIANT,
+    Measured,
+    measured,
+    published,
+    seconds_between_readings,
+)
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.taken_memory import takes_gpu_memory
 from inferstack.spec.walk import components, kind_of, watched_name
@@ -39,10 +46,11 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     for default in _defaults(spec, block):
         for part, metric in _watched(spec, default.rule):
             if not (default.not_where_taken and takes_gpu_memory(spec, part)):
-                yield OwnAlarm(("alarms",), default.rule, part, metric, default.reason)
+                rule = _with_period(spec, default.rule, metric)
+                yield OwnAlarm(("alarms",), rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
-            yield OwnAlarm(("alarms", "rules", index), rule, part, metric, "")
+            yield OwnAlarm(("alarms", "rules", index), _with_period(spec, rule, metric), part, metric, "")
 
 
 def most_own_alarms(spec: ModelSpec) -> int:
@@ -62,6 +70,18 @@ def alarm_period(watched: AlarmRule | StepPolicy) -> int:
     of_metrics = (it.metric_stat.period for it in watched.metrics if it.metric_stat is not None)
     of_queries = (it.period for it in watched.metrics if it.period is not None)
     return max((*of_metrics, *of_queries), default=ALARM_PERIOD.value)
+
+
+def default_period(spec: ModelSpec, metric: Metric) -> int:
+    """Seconds of one data point of a rule that does not say so: a shorter one would miss most readings."""
+    return max(ALARM_PERIOD.value, seconds_between_readings(spec, metric))
+
+
+def _with_period(spec: ModelSpec, rule: AlarmRule, metric: Metric | None) -> AlarmRule:
+    period = ALARM_PERIOD.value if metric is None else default_period(spec, metric)
+    if rule.period is not None or period == ALARM_PERIOD.value:
+        return rule
+    return msgspec.structs.replace(rule, period=period)
 
 
 def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:

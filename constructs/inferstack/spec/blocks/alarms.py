@@ -23,7 +23,8 @@ class AlarmRule(Watched, kw_only=True):
     comparison_operator: str | None = None
     """`GreaterThanOrEqualToThreshold` when absent."""
     period: int | None = None
-    """Seconds of one data point; 60 when absent."""
+    """Seconds of one data point; 60 when absent, or as many as lie between two readings of the metric
+    where `metric_publish_frequency_in_seconds` makes them more."""
     evaluation_periods: int | None = None
     """Data points that are looked at."""
     datapoints_to_alarm: int | None = None

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from inferstack.catalog import metrics
+from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.own_alarms import alarm_period
+from inferstack.spec.measured import is_of_instances, seconds_between_readings
+from inferstack.spec.own_alarms import alarm_period, default_period
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import absolute_threshold, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
@@ -17,6 +18,8 @@ from inferstack.spec.words import did_you_mean_then, listed
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+_PUBLISHED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html"
+_FREQUENCY = "metric_publish_frequency_in_seconds"
 _ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
 
 _HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
@@ -207,9 +210,13 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
 def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds."""
     for path, period in _periods(spec):
-        if period not in _SHORT_PERIODS and (period < 60 or period % 60):
+        if not _is_possible(period):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
             yield Finding((*path, "period"), f"a period of {period} s is not possible", fix)
+
+
+def _is_possible(period: int) -> bool:
+    return period in _SHORT_PERIODS or (period >= 60 and period % 60 == 0)
 
 
 def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
@@ -235,6 +242,8 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
     """Period times evaluation periods."""
     for path, rule, count in watching(spec):
         period = alarm_period(rule)
+        if isinstance(rule, AlarmRule) and rule.period is None:
+            period = max((default_period(spec, it) for it in _metrics(spec, rule)[:1]), default=period)
         most = _DAY if period < _HOUR else _WEEK
         if period * count > most:
             where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
@@ -244,27 +253,32 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS809",
-    "SageMaker publishes its metrics once a minute.",
-    _ALARM,
+    "SageMaker publishes its metrics once a minute, unless `metrics_config` says otherwise.",
+    _PUBLISHED,
     ModelSpec,
     about=("rules", "step_policies"),
 )
 def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
-    """Between the minutes a shorter period finds nothing, unless metrics come more often by request."""
-    config = None if spec.endpoint_config is None else spec.endpoint_config.metrics_config
-    frequency = (
-        60
-        if config is None or config.metric_publish_frequency_in_seconds is None
-        else config.metric_publish_frequency_in_seconds
-    )
+    """Between two readings a shorter period finds nothing, and without data no alarm goes off."""
     for path, rule, _ in _on_sagemaker(spec):
-        if rule.period in _SHORT_PERIODS and frequency > (rule.period or 0):
-            message = f"a period of {rule.period} s finds data once in {frequency} s"
-            yield Finding(
-                (*path, "period"),
-                message,
-                "write 60 or more, or `metrics_config.metric_publish_frequency_in_seconds`",
-            )
+        for metric in _metrics(spec, rule)[:1]:
+            seconds = seconds_between_readings(spec, metric)
+            if rule.period is not None and _is_possible(rule.period) and rule.period < seconds:
+                message = f"a period of {rule.period} s finds data of {rule.metric} once in {seconds} s"
+                fix = f"write {seconds} or more{_publish_more_often(metric, rule.period)}"
+                yield Finding((*path, "period"), message, fix)
+
+
+def _publish_more_often(metric: Metric, period: int) -> str:
+    """What in `metrics_config` brings data in every period, if anything does."""
+    schema = cloudformation.shape("AWS::SageMaker::EndpointConfig", "MetricsConfig")[_FREQUENCY].schema
+    often = max((it for it in schema["enum"] if it <= period), default=None)
+    if often is None or metric.dimensions == "endpoint":
+        return ""
+    fix = f", or set `{_FREQUENCY}: {often}` in `endpoint_config.metrics_config`"
+    if is_of_instances(metric):
+        return fix
+    return f"{fix} with `enable_enhanced_metrics: true`, without which it goes for utilization only"
 
 
 @warning(
