@@ -94,6 +94,12 @@ def test_the_image_is_pulled_from_its_own_repository_only(resolve: Resolved) -> 
     assert pull == [{"Fn::Sub": "arn:${AWS::Partition}:ecr:us-east-1:111122223333:repository/net"}]
 
 
+def test_a_repository_may_have_a_placeholder_in_its_name(resolve: Resolved) -> None:
+    change = "model: {image: '111122223333.dkr.ecr.us-east-1.amazonaws.com/net-${AWS::Region}:1'}"
+    pull = plain(statements(resolve("single", change))["PullImage"]["Resource"])
+    assert ':repository/net-${AWS::Region}"' in pull
+
+
 def test_an_image_outside_ecr_needs_no_ecr_rights(resolve: Resolved) -> None:
     change = """
         model:
@@ -154,6 +160,7 @@ def test_what_a_block_implies_is_allowed(resolve: Resolved, change: str, sid: st
     ("key", "expected"),
     [
         ("alias/ml", '"kms:ResourceAliases": ["alias/ml"]'),
+        ("alias/ml-${AWS::Region}", '"kms:ResourceAliases": [{"Fn::Sub": "alias/ml-${AWS::Region}"}]'),
         ("1234abcd-12ab-34cd-56ef-1234567890ab", ":key/1234abcd-12ab-34cd-56ef-1234567890ab"),
         ("arn:aws:kms:eu-west-1:111122223333:key/k1", "arn:aws:kms:eu-west-1:111122223333:key/k1"),
     ],

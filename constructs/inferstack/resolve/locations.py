@@ -4,13 +4,14 @@ import re
 
 import msgspec
 
-from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.placeholders import arn_fields, is_opaque
 
 _VIRTUAL_HOST = r"https://(?P<bucket>[^/]+?)\.s3[.-][^/]+/(?P<key>.*)"
 _PATH_STYLE = r"https://s3[.-][^/]+/(?P<bucket>[^/]+)/?(?P<key>.*)"
 _S3 = r"s3://(?P<bucket>[^/]+)/?(?P<key>.*)"
 _ECR = re.compile(
-    r"(?P<account>[^./]+)\.dkr\.ecr(-fips)?\.(?P<region>[^./]+)\.[^/]+/(?P<repository>[^:@]+)([:@].*)?"
+    r"(?P<account>[^./]+)\.dkr\.ecr(-fips)?\.(?P<region>[^./]+)\.[^/]+/"
+    r"(?P<repository>(\$\{[^{}]*\}|[^:@])+)([:@].*)?"
 )
 
 
@@ -59,7 +60,8 @@ def key_arn(key: str) -> tuple[str, str | None]:
     https://docs.aws.amazon.com/kms/latest/developerguide/alias-authorization.html
     """
     here = "arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}"
-    prefix, _, name = key.rpartition(":")
+    *fields, name = arn_fields(key)
+    prefix = ":".join(fields)
     if name.startswith("alias/"):
         return f"{prefix if prefix else here}:key/*", name
     if prefix or is_opaque(key):

@@ -23,6 +23,7 @@ OR_PLACEHOLDER = r"|\$\{(AWS::\w+|stage)\}|\{\{resolve:"
 
 PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 _OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
+_OUTER_COLON = re.compile(r":(?![^{}]*\})")
 # A number that stands for a CDK token is so far below zero that no real value is.
 _TOKEN_NUMBER = -1e280
 
@@ -52,6 +53,11 @@ def sample(value: object) -> object:
     if not isinstance(value, str) or "${" not in value:
         return value
     return PLACEHOLDER.sub(lambda found: PSEUDO_PARAMETERS.get(found[1], found[0]), value)
+
+
+def arn_fields(arn: str) -> list[str]:
+    """What an ARN has between its colons; a placeholder has colons of its own and stays whole."""
+    return _OUTER_COLON.split(arn)
 
 
 def texts_with_placeholders(data: object) -> Iterator[tuple[SpecPath, str]]:

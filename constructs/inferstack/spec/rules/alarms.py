@@ -8,6 +8,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import is_of_instances, seconds_between_readings
 from inferstack.spec.own_alarms import alarm_period, default_period
+from inferstack.spec.placeholders import arn_fields
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import absolute_threshold, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
@@ -295,7 +296,7 @@ def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
         return
     for key in ("actions", "ok_actions", "insufficient_data_actions"):
         for index, topic in enumerate(getattr(spec.alarms, key)):
-            there = topic.split(":")[3:4]
+            there = arn_fields(topic)[3:4]
             if there and there != [region] and "$" not in there[0]:
                 message = f"the topic is in {there[0]}, the stack in {region}"
                 yield Finding(("alarms", key, index), message, f"name a topic in {region}")
