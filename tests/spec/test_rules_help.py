@@ -336,3 +336,30 @@ OFTEN = "set `metric_publish_frequency_in_seconds: 10` in `endpoint_config.metri
 def test_a_short_period_is_told_what_makes_it_possible(metric: str, threshold: float | str, said: str) -> None:
     spec = {**SINGLE, "alarms": {"rules": [{"metric": metric, "threshold": threshold, "period": 20}]}}
     assert fix("IS809", spec) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("X", "a component's names need two characters or more"),
+        ("1ST", "use letters, digits and underscores, and no digit in front"),
+        (f"X{'1' * 1025}", "write at most 1024 characters"),
+    ],
+)
+def test_a_variable_is_told_what_its_name_lacks(name: str, says: str) -> None:
+    image = "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1"
+    spec = {
+        "kind": "inference-components",
+        "endpoint_name": "chat",
+        "variant": {"instance_type": "ml.m5.xlarge", "initial_instance_count": 1},
+        "inference_components": {
+            "llm": {
+                "specification": {
+                    "container": {"image": image, "environment": {name: "1"}},
+                    "compute_resource_requirements": {"min_memory_required_in_mb": 1024},
+                },
+                "runtime_config": {"copy_count": 1},
+            }
+        },
+    }
+    assert fix("IS210", spec) == says

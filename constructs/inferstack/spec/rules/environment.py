@@ -63,9 +63,18 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
         fits = re.fullmatch(names["pattern"], variable.key) is not None
         if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
             message = f'"{variable.key[:60]}" is no name for an environment variable'
-            yield Finding(
-                variable.path, message, "use letters, digits and underscores, and no digit in front"
-            )
+            yield Finding(variable.path, message, _how_to_name(variable.key))
+
+
+def _how_to_name(key: str) -> str:
+    """CloudFormation's pattern for a component asks for a second character, which a model's does not."""
+    if re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", key) is None:
+        return "use letters, digits and underscores, and no digit in front"
+    return (
+        "a component's names need two characters or more"
+        if len(key) == 1
+        else "write at most 1024 characters"
+    )
 
 
 @error(
