@@ -6,7 +6,7 @@ see https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-doc
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ SERVERLESS = "serverless"
 _ALIASES = {"sagemaker-tritonserver": "triton"}
 # Graviton: c7g, m6gd, c6gn, g5g; but not g5 or g4dn, whose g is the family and not the processor.
 _ARM64_FAMILY = re.compile(r"[a-z]+\d+g[a-z]*")
+_URI = re.compile(r"(?P<account>[0-9]{12})\.dkr\.ecr\.[^/]+/(?P<repository>[^:@]+)")
 
 
 class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the product's errors are Problems
@@ -90,6 +91,34 @@ def find(
     )
 
 
+def architecture(instance_type: str) -> str:
+    """The architecture of an instance type's processors, as the catalog calls it: arm64 is Graviton's."""
+    return "arm64" if _ARM64_FAMILY.fullmatch(_family(instance_type)) else "x86_64"
+
+
+def architectures(uri: str) -> frozenset[str]:
+    """What AWS builds the images of a repository of its own for, by a URI; empty for any other repository."""
+    found = _URI.match(uri)
+    known = found is not None and found["account"] in _accounts()
+    return _architectures().get(found["repository"], frozenset()) if found and known else frozenset()
+
+
+@cache
+def _accounts() -> frozenset[str]:
+    registries: Mapping[str, Mapping[str, str]] = document("images.json")["registries"]
+    return frozenset(account for accounts in registries.values() for account in accounts.values())
+
+
+@cache
+def _architectures() -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for lines in _frameworks().values():
+        for built_for, line in lines.items():
+            for repository in {row["repository"] for rows in line["versions"].values() for row in rows}:
+                found[repository] = found.get(repository, frozenset()) | {built_for}
+    return found
+
+
 def _frameworks() -> Mapping[str, Any]:
     found: Mapping[str, Any] = document("images.json")["frameworks"]
     return found
@@ -107,12 +136,12 @@ def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
     lines = _lines(framework)
     if instance_type in (None, SERVERLESS) and len(lines) == 1:
         return next(iter(lines.values()))
-    arm64 = instance_type is not None and _ARM64_FAMILY.fullmatch(_family(instance_type))
-    architecture = "arm64" if arm64 else "x86_64"
-    if architecture not in lines:
-        message = f"{framework} has no image for {architecture} processors, which {instance_type} has"
+    anywhere = instance_type is None or instance_type == SERVERLESS
+    wanted = "x86_64" if anywhere else architecture(instance_type)
+    if wanted not in lines:
+        message = f"{framework} has no image for {wanted} processors, which {instance_type} has"
         raise NoBuild(message, sorted(lines))
-    return lines[architecture]
+    return lines[wanted]
 
 
 def _rows(framework: str, version: str, line: Mapping[str, Any]) -> list[Mapping[str, Any]]:

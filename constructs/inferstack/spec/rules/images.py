@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec.structs import replace
 
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
+from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import EnsembleSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
@@ -184,16 +186,13 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
 
 @warning("IS705", "The build of an image fits the processors of the instance.", _PATHS, ModelSpec)
 def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
-    """Read from the tag: `-cpu`, `-gpu`, `-cu128`."""
+    """Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own."""
     for placed in containers(spec):
         for name in placed.hosts:
-            gpus = _gpus(name)
-            tag = tag_of(placed, name)
-            build = None if tag is None else _build(tag)
-            if None not in (build, gpus) and (build == "GPUs") != bool(gpus):
+            misfit = next(_misfits(placed, name), None)
+            if misfit is not None:
                 where = "a serverless endpoint" if name == SERVERLESS else name
-                has = f"{gpus or 'no'} GPU{'s' * ((gpus or 0) > 1)}"
-                message = f'"{tag}" is a build for {build}, and {where} has {has}'
+                message = f"{misfit[0]}, and {where} has {misfit[1]}"
                 yield Finding((*placed.path, "image"), message, _other_build(placed.image, name))
 
 
@@ -205,12 +204,49 @@ def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
     return f"use the other build of the image, or {other}"
 
 
-def _gpus(host: str) -> int | None:
-    """How many GPUs there are; None of an instance type whose facts are not known."""
-    if host == SERVERLESS:
-        return 0
-    known = instances.find(host)
-    return None if known is None else known.gpus
+def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
+    """What the image is built for, and what the host has, as far as the facts of both are known."""
+    has = "x86_64" if name == SERVERLESS else images.architecture(name)
+    built_for = images.architectures(placed.image) if isinstance(placed.image, str) else ()
+    if built_for and has not in built_for:
+        yield f"the image is built for {listed(sorted(built_for))}", f"{has} processors"
+    host = instances.find(name)
+    if host is None and name != SERVERLESS:
+        return
+    gpus, accelerators = (0, 0) if host is None else (host.gpus, host.accelerators)
+    tag = tag_of(placed, name)
+    build = None if tag is None else _build(tag)
+    if build == "Neuron devices" and not accelerators:
+        yield f'"{tag}" is a build for {build}', "none"
+    elif build in ("CPUs", "GPUs") and (build == "GPUs") != bool(gpus):
+        yield f'"{tag}" is a build for {build}', f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"
+
+
+@error(
+    "IS706",
+    "The image of a framework is the same one on each instance type that a container runs on.",
+    _PATHS,
+    ModelSpec,
+    about="framework",
+)
+def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
+    """A model names one image, and AWS builds some of them for each kind of processor apart."""
+    for placed in containers(spec):
+        first_on: dict[str, str] = {}
+        for image, name in _published(placed):
+            with suppress(UnknownImage):
+                found = _find(image, name)
+                first_on.setdefault(f"{found.repository}:{found.tag}", name or "")
+        if len(first_on) > 1:
+            (one, here), (other, there) = list(first_on.items())[:2]
+            message = f"{here} needs {one}, and {there} {other}"
+            yield Finding((*placed.path, "image"), message, _an_image_each(placed))
+
+
+def _an_image_each(placed: PlacedContainer) -> str:
+    if isinstance(placed.container, ComponentContainer):
+        return "write `specifications`, one for each instance type"
+    return "write `models`, one for each, and name them in `model_name`, or `model_name_override` of a pool"
 
 
 def tag_of(placed: PlacedContainer, instance_type: str) -> str | None:
@@ -233,6 +269,8 @@ def _tag(image: FrameworkImage, instance_type: str | None) -> str | None:
 
 def _build(tag: str) -> str | None:
     """What a tag says it is built for."""
+    if "neuron" in tag:
+        return "Neuron devices"
     if re.search(r"-cpu\b", tag):
         return "CPUs"
     return "GPUs" if re.search(r"-(?:gpu|cu\d+)\b", tag) else None
