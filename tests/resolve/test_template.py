@@ -27,6 +27,22 @@ def test_the_same_spec_gives_the_same_bytes(resolve: Resolved, base: str) -> Non
     assert json.dumps(resolve(base)) == json.dumps(resolve(base))
 
 
+def test_one_version_on_two_kinds_of_processors_is_looked_up_for_each(resolve: Resolved) -> None:
+    change = """
+        model: null
+        models:
+          x86: {image: {framework: pytorch, version: 2.6.0}, model_data_url: s3://models/one/model.tar.gz}
+          arm: {image: {framework: pytorch, version: 2.6.0}, model_data_url: s3://models/one/model.tar.gz}
+        variant: {model_name: x86, instance_type: ml.c6i.xlarge}
+        shadow_variants:
+          - {variant_name: B, model_name: arm, instance_type: ml.c7g.xlarge, initial_instance_count: 1, initial_variant_weight: 1}
+    """
+    accounts = resolve("single", change, region=None)["Mappings"]
+    assert list(accounts) == ["ImageAccountsPytorch260", "ImageAccountsPytorch260Arm64"]
+    # Only one of the two has been published there.
+    assert ["me-west-1" in it for it in accounts.values()] == [True, False]
+
+
 @ALL
 def test_every_resource_says_where_it_comes_from(resolve: Resolved, base: str) -> None:
     assert all("inferstack:source" in r["Metadata"] for r in resolve(base)["Resources"].values())

@@ -42,13 +42,16 @@ def resolve_image(image: str | FrameworkImage, region: str | None, instance_type
         base_framework_version=image.base_framework_version,
     )
     if region is None:
-        return _in_any_region(image, found)
+        return _in_any_region(image, found, instance_type)
     uri = found.uri(region)
     return Image(uri, ecr_repository_arn(uri))
 
 
-def _in_any_region(image: FrameworkImage, found: images.Image) -> Image:
+def _in_any_region(image: FrameworkImage, found: images.Image, instance_type: str | None) -> Image:
     name = "ImageAccounts" + re.sub(r"[^A-Za-z0-9]", "", pascal(f"{image.framework}-{image.version}"))
+    # Of one version an endpoint may have images for both, and they are not in the same regions.
+    if instance_type is not None and images.architecture(instance_type) == "arm64":
+        name += "Arm64"
     account = {_ACCOUNT: {"Fn::FindInMap": [name, {"Ref": "AWS::Region"}, _ACCOUNT]}}
     uri = f"${{{_ACCOUNT}}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}}/{found.repository}:{found.tag}"
     arn = f"arn:${{AWS::Partition}}:ecr:${{AWS::Region}}:${{{_ACCOUNT}}}:repository/{found.repository}"
