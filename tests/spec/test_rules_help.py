@@ -363,3 +363,10 @@ def test_a_variable_is_told_what_its_name_lacks(name: str, says: str) -> None:
         },
     }
     assert fix("IS210", spec) == says
+
+
+def test_a_serverless_endpoint_is_not_sent_to_another_guardrail() -> None:
+    rolling = {"maximum_batch_size": {"type": "CAPACITY_PERCENT", "value": 50}, "wait_interval_in_seconds": 60}
+    config = {"deployment_config": {"rolling_update_policy": rolling}}
+    serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 2}}
+    assert fix("IS620", {**SINGLE, "variant": serverless, "endpoint": config}) == "remove `deployment_config`"

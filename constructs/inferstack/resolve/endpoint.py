@@ -7,8 +7,7 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.to_zero import managed_scaling
-from inferstack.spec.walk import variant_scalings, variants
+from inferstack.spec.to_zero import counts_change
 
 ENDPOINT = "Endpoint"
 
@@ -40,6 +39,4 @@ def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:
 
 def _retained(spec: ModelSpec) -> bool | None:
     """Counts that something else changes must survive an update."""
-    scaled = any(True for _ in variant_scalings(spec))
-    managed = any(managed_scaling(spec, variant) is not None for _, variant in variants(spec))
-    return RETAIN_WHEN_SCALED.value if scaled or managed else None
+    return RETAIN_WHEN_SCALED.value if counts_change(spec) else None

@@ -10,7 +10,7 @@ from inferstack.defaults import EMPTY_FLEET, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
 from inferstack.spec.blocks.autoscaling import Autoscaling, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
-from inferstack.spec.walk import component_variants, components, specifications, variant_scalings
+from inferstack.spec.walk import component_variants, components, specifications, variant_scalings, variants
 
 
 def tracks_by_default(scaling: Autoscaling) -> bool:
@@ -40,6 +40,12 @@ def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling
         return replace(empty, max_instance_count=variant.initial_instance_count)
     lowest = empty.min_instance_count if said.min_instance_count is None else said.min_instance_count
     return replace(said, min_instance_count=lowest)
+
+
+def counts_change(spec: ModelSpec) -> bool:
+    """Whether anything but an update changes how many instances run."""
+    scaled = any(True for _ in variant_scalings(spec))
+    return scaled or any(managed_scaling(spec, variant) is not None for _, variant in variants(spec))
 
 
 def _empties(spec: ModelSpec, variant: Variant) -> bool:

@@ -109,7 +109,7 @@ class VariantProperty(Block):
     shapes: ClassVar = (f"{_TYPE}.VariantProperty",)
 
     variant_property_type: str
-    """`DesiredInstanceCount`, `DesiredWeight` or `DataCaptureConfig`."""
+    """`DesiredInstanceCount` or `DesiredWeight`; SageMaker does not support `DataCaptureConfig` yet."""
 
 
 class Endpoint(Block):
@@ -123,6 +123,6 @@ class Endpoint(Block):
     """True keeps instance counts and weights across updates. It is the default where something scales,
     since an update would otherwise reset the count to `initial_instance_count`."""
     exclude_retained_variant_properties: tuple[VariantProperty, ...] | None = None
-    """Properties that are reset nevertheless."""
+    """Properties that are reset nevertheless; for `retain_all_variant_properties`."""
     retain_deployment_config: bool | None = None
     """True reuses the deployment configuration of the last update."""

@@ -1,27 +1,33 @@
-"""IS610 to IS622: how an update of the endpoint or of a component is rolled out."""
+"""IS610 to IS622, IS628 to IS631: how an update of the endpoint or of a component is rolled out."""
 
 import math
 from collections.abc import Iterator
 
 from inferstack.catalog import instances
+from inferstack.defaults import COPY_COUNT
 from inferstack.spec.blocks.endpoint import (
     BlueGreenUpdatePolicy,
     CapacitySize,
     DeploymentConfig,
     RollingUpdatePolicy,
+    VariantProperty,
 )
 from inferstack.spec.blocks.inference_component import ComponentCapacitySize, ComponentRollingUpdatePolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.own_alarms import named_alarms, rollbacks
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.to_zero import counts_change
 from inferstack.spec.walk import components, instance_types, variants
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
+_KINDS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
 _EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
 _ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_TrafficRoutingConfig.html"
 _BLUE_GREEN = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html"
 _ROLLING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RollingUpdatePolicy.html"
+_PROPERTY = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VariantProperty.html"
+_UPDATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html"
 _COMPONENT = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRollingUpdatePolicy.html"
 )
@@ -30,6 +36,7 @@ _PATH = ("endpoint", "deployment_config")
 _BLUE = (*_PATH, "blue_green_update_policy")
 _ROUTE = (*_BLUE, "traffic_routing_configuration")
 _ROLL = (*_PATH, "rolling_update_policy")
+_EXCLUDED = ("endpoint", "exclude_retained_variant_properties")
 # Bounds in percent of the fleet, as the API documents them.
 _CANARY, _LINEAR, _BATCH = (1, 50), (10, 50), (5, 50)
 _SIZE_OF = {"CANARY": "canary_size", "LINEAR": "linear_step_size"}
@@ -186,6 +193,23 @@ def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
+@warning(
+    "IS629",
+    "A batch counted in copies is at most half of the component's copies.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+    about="deployment_config",
+)
+def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Of the copies that it starts with; scaling may have made more by the time of an update."""
+    for path, policy, said in _component_policies(spec):
+        size, copies = policy.maximum_batch_size, COPY_COUNT.value if said is None else said
+        if size.type == "COPY_COUNT" and size.value * 2 > copies:
+            message = f"{size.value} of {copies} copies is more than half of them"
+            fix = "start more copies, write fewer, or `type: CAPACITY_PERCENT` and 5 to 50"
+            yield Finding((*path, "maximum_batch_size", "value"), message, fix)
+
+
 def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
@@ -259,15 +283,30 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Findin
 )
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Neither for several variants nor for serverless."""
-    found = [variant for _, variant in variants(spec)]
-    reason = "has several variants" if len(found) > 1 else "is serverless"
-    if len(found) > 1 or any(variant.serverless_config is not None for variant in found):
+    several, serverless = len(list(variants(spec))) > 1, _is_serverless(spec)
+    reason = "has several variants" if several else "is serverless"
+    fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
+    if several or serverless:
         for _ in _rolling(spec):
-            yield Finding(
-                _ROLL,
-                f"the endpoint {reason} and cannot be updated by rolling",
-                "use `blue_green_update_policy`",
-            )
+            yield Finding(_ROLL, f"the endpoint {reason} and cannot be updated by rolling", fix)
+
+
+def _is_serverless(spec: ModelSpec) -> bool:
+    return any(variant.serverless_config is not None for _, variant in variants(spec))
+
+
+@warning(
+    "IS628",
+    "Guardrails are for real-time and asynchronous endpoints.",
+    _KINDS,
+    ModelSpec,
+    about="deployment_config",
+)
+def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
+    """Of a rolling update IS620 says it, which is sure."""
+    if _is_serverless(spec) and _config(spec) is not None and not any(_rolling(spec)):
+        message = "the endpoint is serverless, and guardrails are for real-time and asynchronous ones"
+        yield Finding(_PATH, message, "remove `deployment_config`: traffic moves all at once")
 
 
 @warning(
@@ -298,3 +337,39 @@ def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Finding]:
                 what = f"on {alarm.metric} " if alarm.alarm_name is None else f"{alarm.alarm_name} "
                 where = (*path, "alarms", index, "metric" if alarm.alarm_name is None else "alarm_name")
                 yield Finding(where, f"the alarm {what}is listed twice", "remove one of them")
+
+
+def _excluded(spec: ModelSpec) -> tuple[VariantProperty, ...]:
+    return () if spec.endpoint is None else spec.endpoint.exclude_retained_variant_properties or ()
+
+
+@warning(
+    "IS630",
+    "Of what an update retains SageMaker can exclude counts and weights, and no data capture yet.",
+    _PROPERTY,
+    ModelSpec,
+    about="exclude_retained_variant_properties",
+)
+def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Finding]:
+    """The API knows the name and does nothing about it."""
+    for index, excluded in enumerate(_excluded(spec)):
+        if excluded.variant_property_type == "DataCaptureConfig":
+            where = (*_EXCLUDED, index, "variant_property_type")
+            message = "SageMaker does not support DataCaptureConfig here yet"
+            yield Finding(where, message, "remove it: allowed are DesiredInstanceCount and DesiredWeight")
+
+
+@warning(
+    "IS631",
+    "Properties are excluded from what an update retains, and from nothing else.",
+    _UPDATE,
+    ModelSpec,
+    about="exclude_retained_variant_properties",
+)
+def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Finding]:
+    """Without retention an update resets all of them."""
+    said = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
+    retained = counts_change(spec) if said is None else said
+    if _excluded(spec) and not retained:
+        message = "nothing is retained, so that there is nothing to exclude"
+        yield Finding(_EXCLUDED, message, "add `retain_all_variant_properties: true`, or remove it")
