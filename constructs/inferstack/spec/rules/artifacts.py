@@ -200,10 +200,10 @@ def login_only_for_private_registries(spec: ModelBackedSpec) -> Iterator[Finding
             )
 
 
-# Variables by which the published images are told where their model is.
-_MODEL_IN_ENVIRONMENT = frozenset(
+MODEL_IN_ENVIRONMENT = frozenset(
     {"HF_MODEL_ID", "OPTION_MODEL_ID", "MODEL_ID", "SM_VLLM_MODEL", "MODEL_NAME"}
 )
+"""Variables by which the published images are told where their model is."""
 
 
 @warning(
@@ -218,7 +218,7 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
         container = placed.container
         if not isinstance(container.image, FrameworkImage) or _has_files(container):
             continue
-        told = _MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
+        told = MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
         if not told:
             key = "artifact_url" if isinstance(container, ComponentContainer) else "model_data_url"
             message = f"the {container.image.framework} container gets no model"

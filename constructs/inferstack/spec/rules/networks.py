@@ -1,16 +1,22 @@
-"""IS249: the network that containers are in."""
+"""IS219 and IS249: the network that containers are in, and containers without any."""
 
+import re
 from collections.abc import Iterator
 
+from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.placeholders import PLACEHOLDER, is_opaque
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.walk import models
+from inferstack.spec.walk import PlacedContainer, containers, models
 from inferstack.spec.words import describe
 
 _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
+_ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
+# A model of a hub is called by its owner and its name; what begins with `/` is a folder of the container.
+_ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
 
 
@@ -38,3 +44,36 @@ def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
     for path, network in found:
         if network is not None:
             yield (*path, "vpc_config"), network
+
+
+@warning(
+    "IS219",
+    "A container that is cut off from the network has its model, and fetches none.",
+    _ISOLATION,
+    ModelSpec,
+    about="enable_network_isolation",
+)
+def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker itself still brings the files that the model names."""
+    for placed in _isolated(spec):
+        environment = placed.container.environment or {}
+        for name in sorted(MODEL_IN_ENVIRONMENT & environment.keys()):
+            if _ELSEWHERE.fullmatch(environment[name]):
+                component = isinstance(placed.container, ComponentContainer)
+                key = "artifact_url" if component else "model_data_source"
+                message = f"the container has no network to fetch {environment[name][:60]} by"
+                fix = (
+                    f"name the files in `{key}` and write {name}: /opt/ml/model, "
+                    "or remove `enable_network_isolation`"
+                )
+                yield Finding((*placed.path, "environment", name), message, fix)
+
+
+def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """The containers of models that say so, and those of components if the endpoint's configuration does."""
+    isolated = [path for path, _, model in models(spec) if model.enable_network_isolation]
+    if spec.endpoint_config is not None and spec.endpoint_config.enable_network_isolation:
+        isolated.append(("inference_components",))
+    for placed in containers(spec):
+        if any(placed.path[: len(path)] == path for path in isolated):
+            yield placed
