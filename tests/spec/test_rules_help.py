@@ -370,3 +370,12 @@ def test_a_serverless_endpoint_is_not_sent_to_another_guardrail() -> None:
     config = {"deployment_config": {"rolling_update_policy": rolling}}
     serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 2}}
     assert fix("IS620", {**SINGLE, "variant": serverless, "endpoint": config}) == "remove `deployment_config`"
+
+
+@pytest.mark.parametrize(("least", "says"), [(0, "nothing stops it again"), (1, "so nothing scales")])
+def test_an_asynchronous_endpoint_without_policies_is_told_what_is_made_anyway(least: int, says: str) -> None:
+    output = {"output_config": {"s3_output_path": "s3://acme-results/churn/"}}
+    scaling = {"min_capacity": least, "max_capacity": 3}
+    spec = {**SINGLE, "autoscaling": scaling, "endpoint_config": {"async_inference_config": output}}
+    (message,) = [problem.message for problem in found(spec) if problem.code == "IS505"]
+    assert message.endswith(says)

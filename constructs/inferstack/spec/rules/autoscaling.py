@@ -125,11 +125,13 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
         if it.dimension == COPIES and tracks_by_default(it.scaling):
             continue
         if not (it.scaling.policies or it.scaling.step_policies or it.scaling.scheduled_actions):
-            yield Finding(
-                it.path,
-                "`autoscaling` has no policies, so nothing scales",
-                "add `policies:` with a metric and a target",
-            )
+            message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
+            if is_async(spec) and wake_up_name(it) is not None:
+                message = (
+                    "`autoscaling` has no policies: requests start an instance, and nothing stops it again"
+                )
+                metric = "a metric such as ApproximateBacklogSizePerInstance"
+            yield Finding(it.path, message, f"add `policies:` with {metric} and a target")
 
 
 @error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec, about="autoscaling")
