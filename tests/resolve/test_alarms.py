@@ -239,7 +239,13 @@ def test_an_alarm_has_one_kind_of_statistic(resolve: Resolved) -> None:
 
 
 @pytest.mark.parametrize(
-    ("operator", "words"), [("LessThanThreshold", "falls to"), ("GreaterThanThreshold", "reaches")]
+    ("operator", "words"),
+    [
+        ("GreaterThanOrEqualToThreshold", "reaches"),
+        ("GreaterThanThreshold", "exceeds"),
+        ("LessThanThreshold", "falls below"),
+        ("LessThanOrEqualToThreshold", "falls to"),
+    ],
 )
 def test_a_description_says_which_way_the_number_goes(resolve: Resolved, operator: str, words: str) -> None:
     change = f"alarms: {{rules: [{{metric: CPUUtilization, threshold: 5, comparison_operator: {operator}}}]}}"

@@ -136,8 +136,9 @@ def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
     lines = _lines(framework)
     if instance_type in (None, SERVERLESS) and len(lines) == 1:
         return next(iter(lines.values()))
-    anywhere = instance_type is None or instance_type == SERVERLESS
-    wanted = "x86_64" if anywhere else architecture(instance_type)
+    wanted = "x86_64"
+    if instance_type is not None and instance_type != SERVERLESS:
+        wanted = architecture(instance_type)
     if wanted not in lines:
         message = f"{framework} has no image for {wanted} processors, which {instance_type} has"
         raise NoBuild(message, sorted(lines))

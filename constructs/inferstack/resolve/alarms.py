@@ -35,6 +35,13 @@ from inferstack.spec.walk import watched_name
 
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _BESIDE_WATCHED = frozenset(AlarmRule.__struct_fields__) - frozenset(Watched.__struct_fields__)
+# The other operators compare with a band, which IS811 refuses; what a token stands for is not known.
+_MOVES = {
+    "GreaterThanOrEqualToThreshold": "reaches",
+    "GreaterThanThreshold": "exceeds",
+    "LessThanThreshold": "falls below",
+    "LessThanOrEqualToThreshold": "falls to",
+}
 
 
 def resolve_alarms(spec: ModelSpec) -> Resources:
@@ -157,7 +164,7 @@ def _listed(topics: tuple[str, ...]) -> list[str] | None:
 
 
 def _description(rule: AlarmRule, part: Measured, metric: Metric | None, reason: str) -> str:
-    moves = "falls to" if (rule.comparison_operator or "").startswith("LessThan") else "reaches"
+    moves = _MOVES.get(given(rule.comparison_operator, ALARM_OPERATOR.value), "crosses")
     statistic = metric.statistic if rule.statistic is None and metric is not None else rule.statistic
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
     return f"{watched} of {part.title} {moves} {rule.threshold}. {reason}".strip()
