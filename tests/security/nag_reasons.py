@@ -159,7 +159,7 @@ LOCAL_DISK = Reason(
     "EndpointConfig",
     "",
     has_only_local_disks,
-    "The instances have local NVMe, which the hardware encrypts and for which SageMaker takes no key.",
+    "The instances have local NVMe, which the hardware encrypts and which no key of SageMaker's reaches.",
 )
 # One line of the spec changes these: `test_one_line_each_leaves_no_finding_that_a_spec_can_avoid`.
 OF_THE_EXAMPLES = (

@@ -206,7 +206,7 @@ class EndpointConfig(Block):
     shapes: ClassVar = (_TYPE,)
 
     kms_key_id: str | None = None
-    """KMS key that encrypts the instances' storage volumes; not for types with local NVMe only."""
+    """KMS key that encrypts the instances' storage volumes, and no local NVMe disk."""
     data_capture_config: DataCaptureConfig | None = None
     """Copies of requests and answers in S3."""
     async_inference_config: AsyncInferenceConfig | None = None
