@@ -144,6 +144,7 @@ def test_logs_are_written_for_the_endpoint_and_its_components_only(resolve: Reso
             "WriteResults",
             "s3:::dumps/z/*",
         ),
+        ("variant: {enable_ssm_access: true}", "OpenSessions", "ssmmessages:OpenDataChannel"),
         (
             "execution_role: {kms_key_arns: ['arn:aws:kms:us-east-1:111122223333:key/abc']}",
             "UseKeys",
@@ -174,9 +175,23 @@ def test_a_key_is_named_however_the_spec_names_it(resolve: Resolved, key: str, e
 
 
 def test_stars_stand_only_where_iam_knows_no_resource(resolve: Resolved) -> None:
-    change = "model: {vpc_config: {subnets: [subnet-0a], security_group_ids: [sg-0b]}}"
+    change = """
+        model: {vpc_config: {subnets: [subnet-0a], security_group_ids: [sg-0b]}}
+        variant: {enable_ssm_access: true}
+    """
     starred = {sid for sid, s in statements(resolve("single", change)).items() if "*" in s["Resource"]}
-    assert starred == {"LogInToRegistry", "LookAtVpc", "PublishMetrics"}
+    assert starred == {"LogInToRegistry", "LookAtVpc", "OpenSessions", "PublishMetrics"}
+
+
+def test_without_a_shell_nobody_opens_sessions(resolve: Resolved) -> None:
+    assert "OpenSessions" not in statements(resolve("single", "variant: {enable_ssm_access: false}"))
+    opens = statements(resolve("single", "variant: {enable_ssm_access: true}"))["OpenSessions"]["Action"]
+    assert opens == [
+        "ssmmessages:CreateControlChannel",
+        "ssmmessages:CreateDataChannel",
+        "ssmmessages:OpenControlChannel",
+        "ssmmessages:OpenDataChannel",
+    ]
 
 
 def test_a_role_of_your_own_is_used_as_it_is(resolve: Resolved) -> None:

@@ -89,7 +89,8 @@ def _knows_no_resource(statement: dict[str, Any]) -> bool:
             (names,) = statement["Condition"]["StringLike"].values()
             return all(name.lower().lstrip("/").startswith("aws/sagemaker") for name in names)
         case actions:
-            return all(a == "ecr:GetAuthorizationToken" or a.startswith("ec2:Describe") for a in actions)
+            known = ("ecr:GetAuthorizationToken", "ec2:Describe", "ssmmessages:")
+            return all(action.startswith(known) for action in actions)
 
 
 def _is_own_log(loaded: LoadedSpec, name: str) -> bool:
@@ -125,8 +126,8 @@ OF_THE_ROLE = (
     _of_the_role(
         r"\*",
         _stars_know_no_resource,
-        "ECR's login, PutMetricData (bound to SageMaker's namespaces) and EC2's Describe calls know no"
-        " resources.",
+        "ECR's login, PutMetricData (bound to SageMaker's namespaces), EC2's Describe calls and the"
+        " channels of Session Manager know no resources.",
     ),
     _of_the_role(
         _arn("logs", _HERE) + r"log-group:/aws/sagemaker/(?:Endpoints|InferenceComponents)/([\w-]+):\*",

@@ -129,6 +129,7 @@ def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
         *_named("ReadModelPackages", ["sagemaker:DescribeModelPackage"], needs.model_packages),
         *_named("ReadHubContent", ["sagemaker:DescribeHubContent"], needs.hub_contents),
         *_named("LookAtRollbackAlarms", ["cloudwatch:DescribeAlarms"], needs.alarms),
+        *_open_sessions(needs),
         _write_logs(needs),
         _publish_metrics(),
         *(_own(statement) for statement in extra.statements),
@@ -216,6 +217,14 @@ def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:
     looks = ("DhcpOptions", "NetworkInterfaces", "SecurityGroups", "Subnets", "Vpcs")
     # EC2's Describe actions know no resources.
     yield _statement("LookAtVpc", [f"ec2:Describe{what}" for what in looks], ["*"])
+
+
+def _open_sessions(needs: Needs) -> Iterator[Value]:
+    """See https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"""
+    if needs.sessions:
+        channels = [f"{verb}{kind}Channel" for verb in ("Create", "Open") for kind in ("Control", "Data")]
+        # The channels of Session Manager know no resources.
+        yield _statement("OpenSessions", [f"ssmmessages:{it}" for it in channels], ["*"])
 
 
 def _write_logs(needs: Needs) -> Value:

@@ -37,6 +37,8 @@ class Needs(msgspec.Struct, frozen=True):
     hub_contents: tuple[str, ...]
     alarms: tuple[Value, ...]
     """ARNs of the alarms that undo an update, which SageMaker looks at under this role."""
+    sessions: bool
+    """Whether Systems Manager opens a shell in the containers."""
 
 
 def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
@@ -56,6 +58,7 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
         model_packages=tuple(_model_packages(spec)),
         hub_contents=tuple(_hub_contents(spec)),
         alarms=tuple(_alarms(spec)),
+        sessions=any(variant.enable_ssm_access for variant in fleet),
     )
 
 

@@ -143,7 +143,8 @@ class Variant(Block):
     """Host image, which fixes the NVIDIA driver. A container built on a newer CUDA than the driver
     dies without a log."""
     enable_ssm_access: bool | None = None
-    """Opens a shell on the instances through AWS Systems Manager, for debugging."""
+    """Opens a shell on the instances through AWS Systems Manager, for debugging; needs a network, so no
+    `enable_network_isolation`."""
     core_dump_config: CoreDumpConfig | None = None
     """Where core dumps go."""
     capacity_reservation_config: CapacityReservationConfig | None = None

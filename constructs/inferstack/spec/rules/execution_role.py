@@ -140,7 +140,7 @@ _MOST_POLICIES = 8
 _OUR_SIDS = (
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
     "|GrantKeysByAlias|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
-    "|LookAtRollbackAlarms|WriteLogs|PublishMetrics|ListModelFiles[0-9]+Part[0-9]+)"
+    "|LookAtRollbackAlarms|OpenSessions|WriteLogs|PublishMetrics|ListModelFiles[0-9]+Part[0-9]+)"
 )
 _EACH = ("Equals", "NotEquals")
 _ORDER = ("LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals")

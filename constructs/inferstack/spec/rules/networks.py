@@ -1,4 +1,4 @@
-"""IS219 and IS249: the network that containers are in, and containers without any."""
+"""IS219, IS249 and IS827: the network that containers are in, and containers without any."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,14 @@ from inferstack.spec.placeholders import PLACEHOLDER, is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.walk import PlacedContainer, containers, models
+from inferstack.spec.walk import PlacedContainer, containers, every_variant, models
 from inferstack.spec.words import describe
 
 _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
 _ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
 # A model of a hub is called by its owner and its name; what begins with `/` is a folder of the container.
 _ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
+_SSM = "https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
 
 
@@ -72,8 +73,30 @@ def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
 def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """The containers of models that say so, and those of components if the endpoint's configuration does."""
     isolated = [path for path, _, model in models(spec) if model.enable_network_isolation]
-    if spec.endpoint_config is not None and spec.endpoint_config.enable_network_isolation:
+    if _isolates_components(spec):
         isolated.append(("inference_components",))
     for placed in containers(spec):
         if any(placed.path[: len(path)] == path for path in isolated):
             yield placed
+
+
+def _isolates_components(spec: ModelSpec) -> bool:
+    return spec.endpoint_config is not None and spec.endpoint_config.enable_network_isolation is True
+
+
+@warning(
+    "IS827",
+    "A shell in a container needs its network.",
+    _SSM,
+    ModelSpec,
+    about="enable_ssm_access",
+)
+def shells_have_a_network(spec: ModelSpec) -> Iterator[Finding]:
+    """Systems Manager is called from inside."""
+    cut_off = {name for _, name, model in models(spec) if model.enable_network_isolation}
+    for path, variant in every_variant(spec):
+        is_isolated = not cut_off.isdisjoint((None, variant.model_name)) or _isolates_components(spec)
+        if variant.enable_ssm_access and is_isolated:
+            message = "`enable_network_isolation` lets no session of Systems Manager begin"
+            fix = "remove it while you need a shell, or remove `enable_ssm_access`"
+            yield Finding((*path, "enable_ssm_access"), message, fix)
