@@ -1,4 +1,4 @@
-"""IS430 to IS439: adapters, which run inside of another inference component."""
+"""Adapters, which run inside of another inference component."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS800 to IS811: alarms, and what goes for the alarms of step policies as well."""
+"""Alarms, and what goes for the alarms of step policies as well."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS230 to IS249: images and files that models and components are made of."""
+"""Images and files that models and components are made of."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS500 to IS509, IS520 to IS529: scaling of instances and of copies."""
+"""Scaling of instances and of copies."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS420 to IS429: do the copies of inference components fit on the instances?
+"""Do the copies of inference components fit on the instances?
 
 Creating a component that does not fit ends with "Not enough hardware resources", after minutes.
 """

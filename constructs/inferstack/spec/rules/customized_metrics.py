@@ -1,4 +1,4 @@
-"""IS518 and IS519: scaling on metrics that are not SageMaker's."""
+"""Scaling on metrics that are not SageMaker's."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS270 to IS279: does the host's NVIDIA driver run the container's CUDA?
+"""Does the host's NVIDIA driver run the container's CUDA?
 
 A container whose CUDA is too new for the driver dies without a log line. What is known comes from AWS's
 AMI table, NVIDIA's release notes and reports, so all of it is advice.

@@ -1,4 +1,4 @@
-"""IS210 to IS229, IS276: environment variables of the containers, and tags."""
+"""Environment variables of the containers, and tags."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""IS820 to IS830: what the endpoint's role may do."""
+"""What the endpoint's role may do."""
 
 import re
 from collections.abc import Iterator

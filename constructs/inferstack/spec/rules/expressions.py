@@ -1,4 +1,4 @@
-"""IS817 and IS818: metrics that expressions compute with, of policies and of alarms alike."""
+"""Metrics that expressions compute with, of policies and of alarms alike."""
 
 import re
 from collections.abc import Iterator, Sequence

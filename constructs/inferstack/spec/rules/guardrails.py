@@ -1,4 +1,4 @@
-"""IS610 to IS622, IS628 to IS631: how an update of the endpoint or of a component is rolled out."""
+"""How an update of the endpoint or of a component is rolled out."""
 
 import math
 from collections.abc import Iterator

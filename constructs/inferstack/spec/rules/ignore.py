@@ -1,4 +1,4 @@
-"""IS290 to IS299: warnings that a spec turns off."""
+"""Warnings that a spec turns off."""
 
 from collections.abc import Iterator
 

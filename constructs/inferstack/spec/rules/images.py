@@ -1,4 +1,4 @@
-"""IS700 to IS709: container images."""
+"""Container images."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS400 to IS409, IS440 to IS459: inference components and the variants that host them."""
+"""Inference components and the variants that host them."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS260 to IS279: the instances of a variant."""
+"""The instances of a variant."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS300 to IS319: multi-model endpoints."""
+"""Multi-model endpoints."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS200 to IS209: which models and variants there are, and what they are called."""
+"""Which models and variants there are, and what they are called."""
 
 from collections.abc import Iterable, Iterator
 

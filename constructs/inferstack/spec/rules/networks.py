@@ -1,4 +1,4 @@
-"""IS219, IS249 and IS827: the network that containers are in, and containers without any."""
+"""The network that containers are in, and containers without any."""
 
 import re
 from collections.abc import Iterator

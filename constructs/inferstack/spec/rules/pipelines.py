@@ -1,4 +1,4 @@
-"""IS320 to IS339: several containers on each instance."""
+"""Several containers on each instance."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS710 to IS719: the stack's region."""
+"""The stack's region."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS410 to IS419: what one copy of an inference component needs, and whether an instance has it."""
+"""What one copy of an inference component needs, and whether an instance has it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS623 to IS629: the alarms that undo an update."""
+"""The alarms that undo an update."""
 
 from collections.abc import Iterator
 

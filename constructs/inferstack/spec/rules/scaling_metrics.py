@@ -1,4 +1,4 @@
-"""IS510 to IS517, IS522: the metrics that scaling follows, and their targets."""
+"""The metrics that scaling follows, and their targets."""
 
 from collections.abc import Iterator
 

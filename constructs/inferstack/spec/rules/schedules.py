@@ -1,4 +1,4 @@
-"""IS540 to IS549: capacity that changes by the clock."""
+"""Capacity that changes by the clock."""
 
 import re
 from collections.abc import Iterator

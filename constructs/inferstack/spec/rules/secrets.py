@@ -1,4 +1,4 @@
-"""IS214 to IS216: secrets in environment variables.
+"""Secrets in environment variables.
 
 Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) reads its environment. What
 is found here is never repeated: a message names the kind of secret, and of the value at most the beginning

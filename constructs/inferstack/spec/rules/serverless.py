@@ -1,4 +1,4 @@
-"""IS275, IS600 to IS609: serverless and asynchronous endpoints."""
+"""Serverless and asynchronous endpoints."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS280 to IS289: shadow variants."""
+"""Shadow variants."""
 
 from collections.abc import Iterator
 

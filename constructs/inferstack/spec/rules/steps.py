@@ -1,4 +1,4 @@
-"""IS530 to IS539: capacity that changes by steps."""
+"""Capacity that changes by steps."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS208, IS209 and IS218: what one CloudFormation template holds."""
+"""What one CloudFormation template holds."""
 
 from collections.abc import Iterator
 

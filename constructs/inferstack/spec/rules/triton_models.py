@@ -1,4 +1,4 @@
-"""IS900 to IS999: the models of `triton` blocks, which the room `inferstack.triton` knows how to check.
+"""The models of `triton` blocks, which the room `inferstack.triton` knows how to check.
 
 Here, and where a lock is compared, the spec's room calls on that of Triton. It is a call instead of a hook
 that others fill, so that no way into the library can forget to fill it. This module, and protobuf with it, is

@@ -1,4 +1,4 @@
-"""IS250 to IS259: a `triton` block as a whole. What is inside a model is Triton's business."""
+"""A `triton` block as a whole. What is inside a model is Triton's business."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS812 to IS815: alarms and step policies on metrics that are not SageMaker's."""
+"""Alarms and step policies on metrics that are not SageMaker's."""
 
 import re
 from collections.abc import Iterator

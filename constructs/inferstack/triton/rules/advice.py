@@ -1,4 +1,4 @@
-"""IS980 to IS986: advice on speed."""
+"""Advice on speed."""
 
 from collections.abc import Iterator
 

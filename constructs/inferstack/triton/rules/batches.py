@@ -1,4 +1,4 @@
-"""IS944 to IS948: tensors computed from whole batches, and batches of sequences."""
+"""Tensors computed from whole batches, and batches of sequences."""
 
 from collections.abc import Iterator
 from typing import Any

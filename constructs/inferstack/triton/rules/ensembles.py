@@ -1,4 +1,4 @@
-"""IS950 to IS957: an ensemble by itself: its steps, and how tensors flow between them."""
+"""An ensemble by itself: its steps, and how tensors flow between them."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS900 to IS913, IS988 and IS991: the files and folders of a repository."""
+"""The files and folders of a repository."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath

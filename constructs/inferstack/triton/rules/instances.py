@@ -1,4 +1,4 @@
-"""IS930 to IS934: where the copies of a model run."""
+"""Where the copies of a model run."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""IS987: the local files that a spec names, as far as they are on this machine."""
+"""The local files that a spec names, as far as they are on this machine."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""IS920 to IS929: what a model's configuration says besides its tensors."""
+"""What a model's configuration says besides its tensors."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""IS975 to IS979: what the PyTorch backend asks for.
+"""What the PyTorch backend asks for.
 
 https://github.com/triton-inference-server/pytorch_backend
 """

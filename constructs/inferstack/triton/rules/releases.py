@@ -1,4 +1,4 @@
-"""IS970 to IS974: what the Triton of the image does not know yet, and what it cannot be told."""
+"""What the Triton of the image does not know yet, and what it cannot be told."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""IS914 to IS919: how the container chooses what it serves."""
+"""How the container chooses what it serves."""
 
 import re
 from collections.abc import Iterator

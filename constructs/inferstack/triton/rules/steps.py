@@ -1,4 +1,4 @@
-"""IS958 to IS964: the steps of an ensemble against the models that they call."""
+"""The steps of an ensemble against the models that they call."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""IS935 to IS943: inputs and outputs."""
+"""Inputs and outputs."""
 
 import math
 from collections.abc import Iterator, Sequence

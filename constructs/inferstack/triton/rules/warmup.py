@@ -1,4 +1,4 @@
-"""IS949: requests that a model is tried with before it counts as loaded.
+"""Requests that a model is tried with before it counts as loaded.
 
 Triton really runs them, so that a sample which does not fit keeps the model from loading.
 """
