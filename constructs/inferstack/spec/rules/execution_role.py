@@ -110,6 +110,9 @@ def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
 )
 def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
     """Which files and which image, only the registry knows; no block of a spec does."""
+    if isinstance(spec.execution_role, ExecutionRole) and spec.execution_role.managed_policy_arns:
+        # They may allow it.
+        return
     for path, _, container in model_containers(spec):
         lacking = [action for action in _OF_PACKAGES if _lacks(spec.execution_role, action)]
         if container.model_package_name is not None and lacking:
@@ -119,10 +122,10 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _lacks(role: str | ExecutionRole | None, action: str) -> bool:
-    """Whether a role that is made is not allowed an action by a statement of the spec. What a role of the
-    user's own may do, or a policy, nobody knows here.
+    """Whether no statement of the spec allows a role that is made an action. What a role of the user's own
+    may do, nobody knows here.
     """
-    if isinstance(role, str) or (role is not None and role.managed_policy_arns):
+    if isinstance(role, str):
         return False
     statements = () if role is None else role.statements
     allowed = (pattern for statement in statements for pattern in statement.action)
