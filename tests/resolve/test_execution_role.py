@@ -299,6 +299,11 @@ def test_a_model_package_is_named_by_its_arn(resolve: Resolved) -> None:
     }
 
 
+def test_whoever_brings_a_model_package_may_log_in_to_its_registry(resolve: Resolved) -> None:
+    package = "model: {image: null, model_data_url: null, model_package_name: ranker/3}"
+    assert "LogInToRegistry" in statements(resolve("single", package))
+
+
 @pytest.mark.parametrize(
     ("url", "arn"),
     [
