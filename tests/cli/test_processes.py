@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inferstack.cli import main, processes
@@ -58,60 +58,61 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_comes_back_is_in_order(two_cores: None) -> None:
-    assert [item for item, _ in mapped(with_process, range(MANY))] == list(range(MANY))
+    assert [item for item, _ in mapped(with_process, range(MANY), tuple[int, int])] == list(range(MANY))
 
 
 def test_many_items_go_to_all_processes_and_few_stay(two_cores: None) -> None:
     here = os.getpid()
-    first, *others = (process for _, process in mapped(with_process, range(MANY)))
+    first, *others = (process for _, process in mapped(with_process, range(MANY), tuple[int, int]))
     assert first == here
     assert len(set(others)) == 2
     assert here in others
-    assert {process for _, process in mapped(with_process, range(2 * processes._FEWEST - 1))} == {here}
+    assert {process for _, process in mapped(with_process, range(2 * processes._FEWEST - 1), tuple[int, int])} == {here}
 
 
 def test_each_process_has_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_cores", lambda: 64)
     started: list[int] = []
 
-    def count(_: object, items: list[int], count: int) -> list[int]:
+    def count(_: object, items: list[int], count: int, makes: type[int]) -> list[int]:
         started.append(count)
         return items
 
     monkeypatch.setattr(processes, "_in_processes", count)
-    assert mapped(abs, range(MANY)) == list(range(MANY))
-    assert mapped(abs, range(100 * MANY)) == list(range(100 * MANY))
+    assert mapped(abs, range(MANY), int) == list(range(MANY))
+    assert mapped(abs, range(100 * MANY), int) == list(range(100 * MANY))
     assert started == [MANY // processes._FEWEST, processes._MOST]
 
 
 def test_on_one_core_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_cores", lambda: 1)
-    assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+    assert {process for _, process in mapped(with_process, range(MANY), tuple[int, int])} == {os.getpid()}
 
 
 def test_where_processes_cannot_be_copied_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork")
-    assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+    assert {process for _, process in mapped(with_process, range(MANY), tuple[int, int])} == {os.getpid()}
 
 
 def test_an_error_in_another_process_is_the_caller_s(two_cores: None) -> None:
     with pytest.raises(ValueError, match="not this one"):
-        mapped(refuse, range(MANY))
+        mapped(refuse, range(MANY), int)
 
 
 def test_where_a_process_is_killed_this_one_does_the_work(two_cores: None, tmp_path: Path) -> None:
     dead = tmp_path / "dead"
-    assert mapped(partial(die_elsewhere, here=os.getpid(), dead=dead), range(MANY)) == list(range(MANY))
+    assert mapped(partial(die_elsewhere, here=os.getpid(), dead=dead), range(MANY), int) == list(range(MANY))
     assert dead.exists()
 
 
 def test_what_was_handed_over_in_part_counts_as_nothing() -> None:
-    whole = pickle.dumps({3: [Path("a"), ("b", 2.5, None)], 7: []}, pickle.HIGHEST_PROTOCOL)
-    for length in range(len(whole)):
+    made = {3: [("b", 2), ("", 0)], 7: []}
+    whole = msgspec.msgpack.encode(made)
+    for length in range(len(whole) + 1):
         source, sink = os.pipe()
         os.write(sink, whole[:length])
         os.close(sink)
-        assert processes._handed_over(source) == {}
+        assert processes._handed_over(source, tuple[str, int]) == ({} if length < len(whole) else made)
         os.close(source)
 
 
@@ -124,9 +125,9 @@ def test_no_process_and_no_pipe_is_left(two_cores: None, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "fork", fork)
     before = set(Path("/dev/fd").iterdir())
-    mapped(with_process, range(MANY))
+    mapped(with_process, range(MANY), tuple[int, int])
     with suppress(ValueError):
-        mapped(refuse, range(MANY))
+        mapped(refuse, range(MANY), int)
     assert set(Path("/dev/fd").iterdir()) == before
     assert len(made) == 2
     for process in made:
@@ -141,7 +142,7 @@ def test_where_no_process_can_be_made_this_one_does_the_work(
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(os, "fork", refuse)
-    assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+    assert {process for _, process in mapped(with_process, range(MANY), tuple[int, int])} == {os.getpid()}
 
 
 def test_where_nobody_can_wait_for_a_process_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +150,7 @@ def test_where_nobody_can_wait_for_a_process_all_stay(monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        assert {process for _, process in mapped(with_process, range(MANY))} == {os.getpid()}
+        assert {process for _, process in mapped(with_process, range(MANY), tuple[int, int])} == {os.getpid()}
     finally:
         signal.signal(signal.SIGCHLD, before)
 
@@ -163,7 +164,7 @@ from tests.cli import test_processes as tests
 processes._cores = lambda: 2
 print("ready", flush=True)
 try:
-    processes.mapped(tests.wait, range({MANY}))
+    processes.mapped(tests.wait, range({MANY}), bytes)
 except KeyboardInterrupt:
     print("interrupted")
 """

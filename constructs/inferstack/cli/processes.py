@@ -9,7 +9,9 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
+
+import msgspec
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -23,9 +25,9 @@ _MOST = 8
 _PORTIONS = 256
 
 
-def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
-    """What the work makes of each item, in order. In other processes if there are many items: what it
-    remembers, or prints, is then lost.
+def mapped(work: Callable[[In], Out], items: Iterable[In], makes: type[Out]) -> list[Out]:
+    """What the work makes of each item, in order, all of the type that is given. In other processes if there
+    are many items: what it remembers, or prints, is then lost.
     """
     todo = list(items)
     count = min(_cores(), _MOST, len(todo) // _FEWEST)
@@ -33,7 +35,7 @@ def mapped(work: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
         return list(map(work, todo))
     # What this reads and compiles for itself, such as the tables of the catalog, the copies then have.
     first, *rest = work(todo[0]), *todo[1:]
-    return [first, *_in_processes(work, rest, count)]
+    return [first, *_in_processes(work, rest, count, makes)]
 
 
 def _cores() -> int:
@@ -44,7 +46,9 @@ def _cores() -> int:
     return 1 if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else len(os.sched_getaffinity(0))
 
 
-def _in_processes(work: Callable[[In], Out], items: Sequence[In], count: int) -> list[Out]:
+def _in_processes(
+    work: Callable[[In], Out], items: Sequence[In], count: int, makes: type[Out]
+) -> list[Out]:
     size = -(-len(items) // _PORTIONS)
     portions = [items[start : start + size] for start in range(0, len(items), size)]
     first = os.getpid()
@@ -55,7 +59,7 @@ def _in_processes(work: Callable[[In], Out], items: Sequence[In], count: int) ->
     with _numbers(len(portions)) as source, _copies(done, count - 1) as copies:
         made = done()
         for copy in copies:
-            made |= _handed_over(copy)
+            made |= _handed_over(copy, makes)
     return [
         result
         for number, portion in enumerate(portions)
@@ -115,26 +119,22 @@ def _copy(done: Callable[[], dict[int, list[Out]]]) -> tuple[int, int]:
 def _work_and_end(done: Callable[[], object], source: int, sink: int) -> NoReturn:
     """What a copy does. It ends here, whatever happens: the rest of the program is the first one's."""
     try:
-        import pickle  # noqa: PLC0415 - few need it
-
         # Who has a pipe open for reading is not told that nobody else reads it, and waits for ever to write.
         os.close(source)
         # Ctrl-C reaches every process of a terminal, and the first one answers for all.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        made = pickle.dumps(done(), pickle.HIGHEST_PROTOCOL)
+        made = msgspec.msgpack.encode(done())
         with open(sink, "wb") as stream:
             stream.write(made)
     finally:
         os._exit(0)
 
 
-def _handed_over(pipe: int) -> dict[int, list[Any]]:
+def _handed_over(pipe: int, makes: type[Out]) -> dict[int, list[Out]]:
     """What a copy made; nothing where it failed or was killed."""
-    import pickle  # noqa: PLC0415 - few need it
-
     with open(pipe, "rb", closefd=False) as stream:
         content = stream.read()
-    with suppress(EOFError, pickle.UnpicklingError):
-        made: dict[int, list[Any]] = pickle.loads(content)
-        return made
-    return {}
+    try:
+        return msgspec.msgpack.decode(content, type=dict[int, list[makes]])  # type: ignore[valid-type]
+    except msgspec.DecodeError:
+        return {}

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is None and len(names) > 1:
         raise Refusal("several specs need --out DIR, which receives a template each")
     work = partial(rendered, stage=options.stage, region=options.region, form=options.format)
-    made = mapped(work, files)
+    made = mapped(work, files, Rendered)
     errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]
     problems = SpecError([*(problem for it in made for problem in it.problems), *errors]).problems
     if problems:

@@ -2,12 +2,13 @@
 
 import argparse
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from inferstack.cli.processes import mapped
 from inferstack.cli.spec_paths import add_paths, files_of
 from inferstack.cli.streams import tell
-from inferstack.spec.check_files import check_files
+from inferstack.spec.check_files import CheckedFile, check_files
 from inferstack.spec.problem import Problem, Severity, SpecError, printable
 from inferstack.spec.report import FORMATS, Findings, in_format, summary
 
@@ -25,7 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
     files, problems = files_of(options.paths)
-    problems += check_files(files, stage=options.stage, each=mapped)
+    problems += check_files(files, stage=options.stage, each=partial(mapped, makes=CheckedFile))
     updates: list[str] = []
     if options.against is not None:
         problems, updates = _with_updates(problems, options.against, files, options.stage)
