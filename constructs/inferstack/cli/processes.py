@@ -33,9 +33,9 @@ def mapped(work: Callable[[In], Out], items: Iterable[In], makes: type[Out]) -> 
     count = min(_cores(), _MOST, len(todo) // _FEWEST)
     if count < 2:
         return list(map(work, todo))
-    # What this reads and compiles for itself, such as the tables of the catalog, the copies then have.
-    first, *rest = work(todo[0]), *todo[1:]
-    return [first, *_in_processes(work, rest, count, makes)]
+    # Copied before the first item: what each then finds out for itself, such as the tables of the catalog,
+    # they find out at the same time, and memory that is not shared need not be parted.
+    return _in_processes(work, todo, count, makes)
 
 
 def _cores() -> int:
