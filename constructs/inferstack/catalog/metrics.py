@@ -101,17 +101,18 @@ def find_predefined(name: str) -> PredefinedScalingMetric | None:
     return next((it for it in PREDEFINED_SCALING_METRICS if it.name == name), None)
 
 
-_INSTANCE_COUNT = "sagemaker:variant:DesiredInstanceCount"
-_PROVISIONED = "sagemaker:variant:DesiredProvisionedConcurrency"
-_COPY_COUNT = "sagemaker:inference-component:DesiredCopyCount"
+INSTANCE_COUNT = "sagemaker:variant:DesiredInstanceCount"
+PROVISIONED_CONCURRENCY = "sagemaker:variant:DesiredProvisionedConcurrency"
+COPY_COUNT = "sagemaker:inference-component:DesiredCopyCount"
+"""Scalable dimensions: what Application Auto Scaling changes the number of."""
 
 # Of asynchronous endpoints async-inference-monitor.html lists every metric, and none of these is there.
 _KINDS_SCALED: Mapping[str, frozenset[Kind]] = MappingProxyType(
     {
-        _INSTANCE_COUNT: frozenset({"instances", "multi-model", "inference-components"}),
-        _PROVISIONED: frozenset({"serverless"}),
+        INSTANCE_COUNT: frozenset({"instances", "multi-model", "inference-components"}),
+        PROVISIONED_CONCURRENCY: frozenset({"serverless"}),
         # Only inference components have copies: whoever scales them has what publishes the metric.
-        _COPY_COUNT: frozenset(get_args(Kind)),
+        COPY_COUNT: frozenset(get_args(Kind)),
     }
 )
 
@@ -120,31 +121,31 @@ PREDEFINED_SCALING_METRICS: tuple[PredefinedScalingMetric, ...] = tuple(
     for name, dimension, metric, description in (
         (
             "VariantInvocationsPerInstance",
-            _INSTANCE_COUNT,
+            INSTANCE_COUNT,
             "InvocationsPerInstance",
             "Requests a minute and instance.",
         ),
         (
             "VariantConcurrentRequestsPerModelHighResolution",
-            _INSTANCE_COUNT,
+            INSTANCE_COUNT,
             "ConcurrentRequestsPerModel",
             "Requests at once.",
         ),
         (
             "VariantProvisionedConcurrencyUtilization",
-            _PROVISIONED,
+            PROVISIONED_CONCURRENCY,
             "ServerlessProvisionedConcurrencyUtilization",
             "Share of it in use, 0 to 1.",
         ),
         (
             "InferenceComponentInvocationsPerCopy",
-            _COPY_COUNT,
+            COPY_COUNT,
             "InvocationsPerCopy",
             "Requests a minute and copy.",
         ),
         (
             "InferenceComponentConcurrentRequestsPerCopyHighResolution",
-            _COPY_COUNT,
+            COPY_COUNT,
             "ConcurrentRequestsPerCopy",
             "Requests at once.",
         ),

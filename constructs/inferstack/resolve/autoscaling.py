@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.catalog import metrics
+from inferstack.catalog.metrics import COPY_COUNT
 from inferstack.defaults import (
     STEP_EVALUATION_PERIODS,
     STEP_MISSING_DATA,
@@ -27,10 +28,9 @@ from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured, measured_component, measured_variant
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.to_zero import tracks_by_default, wake_up
-from inferstack.spec.walk import component_scalings, kind_of, policy_name, variant_scalings
+from inferstack.spec.walk import component_scalings, kind_of, policy_name, variant_dimension, variant_scalings
 
 _NAMESPACE = "sagemaker"
-_COPIES = "sagemaker:inference-component:DesiredCopyCount"
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
@@ -64,7 +64,7 @@ def _policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
     """The spec's own policies, or the one that a component down to no copy has above that."""
     for index, policy in enumerate(scaled.scaling.policies):
         yield (*scaled.source, "policies", index), policy
-    if scaled.dimension == _COPIES and tracks_by_default(scaled.scaling):
+    if scaled.dimension == COPY_COUNT and tracks_by_default(scaled.scaling):
         yield (*scaled.source, "min_capacity"), TRACK_COMPONENT.value
 
 
@@ -72,18 +72,17 @@ def _steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
     """The spec's own step policies, and what wakes the first of it."""
     for index, step in enumerate(scaled.scaling.step_policies):
         yield (*scaled.source, "step_policies", index), step
-    made = wake_up(scaled.scaling, of_copies=scaled.dimension == _COPIES)
+    made = wake_up(scaled.scaling, of_copies=scaled.dimension == COPY_COUNT)
     if made is not None:
         yield (*scaled.source, "min_capacity"), made
 
 
 def _scaled_variants(spec: ModelSpec) -> Iterator[Scaled]:
     for path, variant, scaling in variant_scalings(spec):
-        counted = "InstanceCount" if variant.serverless_config is None else "ProvisionedConcurrency"
         yield Scaled(
             id_suffix=_variant_suffix(variant.variant_name),
             resource_id=f"endpoint/{spec.endpoint_name}/variant/{variant.variant_name}",
-            dimension=f"sagemaker:variant:Desired{counted}",
+            dimension=variant_dimension(variant),
             depends_on=ENDPOINT,
             part=measured_variant(spec, variant),
             scaling=scaling,
@@ -101,7 +100,7 @@ def _scaled_components(spec: ModelSpec) -> Iterator[Scaled]:
         yield Scaled(
             id_suffix=identity(spec, name, component),
             resource_id=f"inference-component/{name}",
-            dimension=_COPIES,
+            dimension=COPY_COUNT,
             depends_on=component_id(spec, name, component),
             part=measured_component(spec, name, component),
             scaling=scaling,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate
@@ -13,7 +14,6 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.walk import variant_scalings
 from inferstack.spec.words import listed
 
-_INSTANCES = "sagemaker:variant:DesiredInstanceCount"
 _KEPT = {
     "InitialInstanceCount": (
         "DesiredInstanceCount",
@@ -90,8 +90,8 @@ def count_reset(update: Update) -> Iterator[Finding]:
     if not update.new_fleet or "DesiredInstanceCount" in retained:
         return
     for path, name, _, after in lasting_variants(update):
-        scaled = deployed.scaled_variants(update.before).get(name, {}).get("ScalableDimension") == _INSTANCES
-        if scaled or "ManagedInstanceScaling" in after:
+        target = deployed.scaled_variants(update.before).get(name, {})
+        if target.get("ScalableDimension") == INSTANCE_COUNT or "ManagedInstanceScaling" in after:
             start = after.get("InitialInstanceCount")
             message = f"the update sets the instances of `{name}` to {start}, however many run then"
             fix = f"write `{dotted(RETAIN)}: true` for this deployment, or start with as many as run now"

@@ -11,7 +11,7 @@ import msgspec
 
 from inferstack.catalog import instances, regions
 from inferstack.catalog.images import SERVERLESS
-from inferstack.catalog.metrics import Kind
+from inferstack.catalog.metrics import INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Kind
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.inference_component import (
@@ -214,6 +214,11 @@ def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autos
     for path, variant in found:
         if variant.autoscaling is not None:
             yield (*path, "autoscaling"), variant, variant.autoscaling
+
+
+def variant_dimension(variant: Variant) -> str:
+    """The scalable dimension of a variant."""
+    return INSTANCE_COUNT if variant.serverless_config is None else PROVISIONED_CONCURRENCY
 
 
 def policy_name(policy: ScalingPolicy | StepPolicy) -> str:

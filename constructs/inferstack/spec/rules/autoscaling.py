@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import (
-    CONCURRENCY,
-    COPIES,
-    INSTANCES,
     WHAT,
     Scaled,
     folded,
@@ -50,7 +48,7 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
 
 def _least(spec: ModelSpec, it: Scaled) -> int:
     """How far down this may go."""
-    return 0 if it.dimension == COPIES or (is_async(spec) and it.dimension == INSTANCES) else 1
+    return 0 if it.dimension == COPY_COUNT or (is_async(spec) and it.dimension == INSTANCE_COUNT) else 1
 
 
 @error(
@@ -66,7 +64,7 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
         low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
         if low < least:
             to_zero = "; 0 needs an asynchronous endpoint or inference components"
-            fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCES else ''}"
+            fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCE_COUNT else ''}"
             message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
             yield Finding((*it.path, "min_capacity"), message, fix)
         # Below the least, it is reported together with that.
@@ -122,7 +120,7 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Without a policy of either sort and without a schedule nothing ever changes."""
     for it in scaled_parts(spec):
-        if it.dimension == COPIES and tracks_by_default(it.scaling):
+        if it.dimension == COPY_COUNT and tracks_by_default(it.scaling):
             continue
         if not (it.scaling.policies or it.scaling.step_policies or it.scaling.scheduled_actions):
             message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
@@ -197,7 +195,7 @@ def serverless_scaling(spec: ModelSpec) -> Iterator[Finding]:
     """On-demand serverless scales by itself."""
     for it in scaled_parts(spec):
         serverless = None if it.variant is None else it.variant.serverless_config
-        if serverless is None or it.dimension != CONCURRENCY:
+        if serverless is None or it.dimension != PROVISIONED_CONCURRENCY:
             continue
         if serverless.provisioned_concurrency is None:
             yield Finding(

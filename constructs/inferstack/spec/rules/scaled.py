@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
+from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
 from inferstack.once import found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -16,14 +17,12 @@ from inferstack.spec.walk import (
     component_scalings,
     component_variants,
     policy_name,
+    variant_dimension,
     variant_scalings,
     variants,
 )
 
-INSTANCES = "sagemaker:variant:DesiredInstanceCount"
-CONCURRENCY = "sagemaker:variant:DesiredProvisionedConcurrency"
-COPIES = "sagemaker:inference-component:DesiredCopyCount"
-WHAT = {INSTANCES: "instances", CONCURRENCY: "provisioned concurrency", COPIES: "copies"}
+WHAT = {INSTANCE_COUNT: "instances", PROVISIONED_CONCURRENCY: "provisioned concurrency", COPY_COUNT: "copies"}
 
 
 class Scaled(msgspec.Struct, frozen=True):
@@ -38,7 +37,7 @@ class Scaled(msgspec.Struct, frozen=True):
     @property
     def levels(self) -> tuple[str, ...]:
         """Levels on which CloudWatch has metrics of it."""
-        return ("component",) if self.dimension == COPIES else ("variant", "endpoint")
+        return ("component",) if self.dimension == COPY_COUNT else ("variant", "endpoint")
 
 
 @found_once
@@ -46,14 +45,14 @@ def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
     """Variants first, then components."""
     where = {id(variant): path for path, variant in variants(spec)}
     for path, variant, scaling in variant_scalings(spec):
-        dimension = INSTANCES if variant.serverless_config is None else CONCURRENCY
+        dimension = variant_dimension(variant)
         yield Scaled(path, scaling, dimension, variant, _start(where[id(variant)], variant))
     for path, _, component, scaling in component_scalings(spec):
         host = next(iter(component_variants(spec, component)), None)
         runtime = component.runtime_config
         place = (*path[:-1], "runtime_config", "copy_count")
         start = None if runtime is None else (place, runtime.copy_count)
-        yield Scaled(path, scaling, COPIES, host, start)
+        yield Scaled(path, scaling, COPY_COUNT, host, start)
 
 
 def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
@@ -99,5 +98,5 @@ def folded(name: str) -> str:
 
 def wake_up_name(scaled: Scaled) -> str | None:
     """Name of the policy that starts the first of it, if that is made."""
-    made = wake_up(scaled.scaling, of_copies=scaled.dimension == COPIES)
+    made = wake_up(scaled.scaling, of_copies=scaled.dimension == COPY_COUNT)
     return None if made is None else policy_name(made)

@@ -10,7 +10,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import CONCURRENCY, WHAT, Scaled, named_policies, policies
+from inferstack.spec.rules.scaled import WHAT, Scaled, named_policies, policies
 from inferstack.spec.walk import (
     instance_types,
     kind_of,
@@ -47,7 +47,7 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     predefined = metrics.find_predefined(name)
     if predefined is not None:
         return predefined.scalable_dimension == scaled.dimension and kind_of(spec) in predefined.kinds
-    if scaled.dimension == CONCURRENCY and name != _OF_CONCURRENCY:
+    if scaled.dimension == metrics.PROVISIONED_CONCURRENCY and name != _OF_CONCURRENCY:
         return False
     return any(it.dimensions in scaled.levels for it in metrics.find(name, kind_of(spec)))
 

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.spec.blocks.autoscaling import ScheduledAction
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.cron import cron_problems
-from inferstack.spec.rules.scaled import INSTANCES, Scaled, scaled_parts
+from inferstack.spec.rules.scaled import Scaled, scaled_parts
 from inferstack.spec.walk import is_async
 
 _SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
@@ -80,7 +81,7 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
 def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
     """At least one of both, the least not above the most, and nothing below what can run."""
     for scaled in scaled_parts(spec):
-        least = 1 if scaled.dimension == INSTANCES and not is_async(spec) else 0
+        least = 1 if scaled.dimension == INSTANCE_COUNT and not is_async(spec) else 0
         for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
             low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
             where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")

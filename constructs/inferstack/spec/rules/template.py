@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.metrics import COPY_COUNT
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.scaled import COPIES, scaled_parts, wake_up_name
+from inferstack.spec.rules.scaled import scaled_parts, wake_up_name
 from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import components, models
 
@@ -28,7 +29,7 @@ def resource_count(spec: ModelSpec) -> dict[str, int]:
 
 def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
     scaled = list(scaled_parts(spec))
-    tracked = (it.dimension == COPIES and tracks_by_default(it.scaling) for it in scaled)
+    tracked = (it.dimension == COPY_COUNT and tracks_by_default(it.scaling) for it in scaled)
     policies = sum(len(it.scaling.policies) for it in scaled) + sum(tracked)
     # A step comes with the alarm that sets it off.
     steps = sum(len(it.scaling.step_policies) + (wake_up_name(it) is not None) for it in scaled)
