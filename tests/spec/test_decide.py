@@ -40,6 +40,10 @@ def test_both_say_the_same_of_a_damaged_spec(
     assert agree(kind_definitions()[spec["kind"]], damaged(spec, choose, times, damage, exchange))
 
 
+def test_a_number_that_could_stand_for_another_is_no_option() -> None:
+    assert agree("InferenceExecutionConfig", {"mode": float("-inf")})
+
+
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.data(), st.sampled_from(sorted(DEFINITIONS)))
 def test_both_say_the_same_of_any_data_in_any_block(data: st.DataObject, definition: str) -> None:

@@ -131,8 +131,8 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
     path = tuple(error.absolute_path)
     if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
         return _bad_name(document, path, error)
-    if error.validator == "type" and error.validator_value == "string" and "enum" in error.schema:
-        return ()  # Quotes would not help: what is allowed is said of the same value.
+    if _is_said_of_the_options(error):
+        return ()
     match str(error.validator):
         case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
             return _SEVERAL[keyword](document, path, error)
@@ -140,6 +140,15 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
             code, say = _ONE[keyword]
             message, fix = say(_name(path), error)
             return [_problem(document, path, code, message, _fix_by_neighbours(document, path, error) or fix)]
+
+
+def _is_said_of_the_options(error: Error) -> bool:
+    """Whether what is allowed is said of the same value, so that its type need not be: quotes would not help.
+
+    Of a number that could stand for one of a deployment it is not.
+    """
+    is_option = error.validator_value == "string" and "enum" in error.schema
+    return error.validator == "type" and is_option and not is_opaque(error.instance)
 
 
 def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
