@@ -78,9 +78,8 @@ def test_a_key_is_not_sent_to_where_it_stands(tmp_path: Path) -> None:
         ),
         (
             f"{COMPONENT}model: {{image: 'acme/ranker:1'}}\n",
-            "or write it under `inference_components`, by a name",
+            "or write it under `models`, by a name that is the `specification.model_name` of an inference component",
         ),
-        (f"{COMPONENT}models: {{}}\n", "or write them under `inference_components`"),
         (
             f"{COMPONENT}shadow_variants: []\n",
             "`kind: ensemble` or `kind: pipeline`: change `kind`, or remove it",
@@ -96,6 +95,13 @@ def test_a_key_of_another_kind_says_of_which(text: str, said: str, tmp_path: Pat
     ("text", "keys", "said"),
     [
         (SINGLE.replace("model:", "models:"), "`image` and `model_data_url`", "for one model write `model:`"),
+        (
+            COMPONENT.replace("container: {image: 'acme/ranker:1', ", "model_name: net #")
+            + "      compute_resource_requirements: {min_memory_required_in_mb: 1024}\n"
+            + "models: {image: 'acme/ranker:1'}\n",
+            "`image`",
+            "write them under the model's name: `models: {NAME: {image: …}}`",
+        ),
         (
             COMPONENT.replace("  ranker:\n    spec", "    spec"),
             "`specification`",
@@ -132,8 +138,16 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         (COMPONENT.replace("artifact_url", "model_data_url"), "it is called `artifact_url` here"),
         (
             COMPONENT.replace("artifact_url", "model_data_source"),
-            "write the URL of a tar.gz as `artifact_url`; a SageMaker model that has plain files "
-            "is named by `model_name`, instead of `container`",
+            "write the URL of a tar.gz as `artifact_url`; plain files are for a model under `models`, "
+            "which `model_name` names instead of `container`",
+        ),
+        (
+            COMPONENT.replace("artifact_url", "model_package_name"),
+            "a model package is for a model under `models`, which `model_name` names instead of `container`",
+        ),
+        (
+            COMPONENT.replace("artifact_url", "image_config"),
+            "a private registry is for a model under `models`, which `model_name` names instead of `container`",
         ),
         (SINGLE.replace("model_data_url", "artifact_url"), "it is called `model_data_url` here"),
         (
@@ -165,7 +179,7 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
             (
                 SINGLE.replace("  image", f"  {key}: ranker\n  image"),
                 "remove it: models get no name, so that an update can make the new one beside the old one; "
-                "under `models`, the key is what variants name",
+                "under `models`, the key is what variants and components name",
             )
             for key in ("name", "model_name")
         ),

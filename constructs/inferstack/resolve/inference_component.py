@@ -9,7 +9,7 @@ from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import endpoint_name
 from inferstack.resolve.environment import container_environment
-from inferstack.resolve.model import image_uri
+from inferstack.resolve.model import image_uri, model_name
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -20,6 +20,7 @@ from inferstack.spec.walk import (
     component_variants,
     components,
     containers,
+    model_path,
     specifications,
 )
 
@@ -85,8 +86,17 @@ def _specification(
     region: str | None,
 ) -> Value:
     found = placed.get((*path, "container"))
-    rest = properties(specification, leave_out=frozenset({"container"}))
-    return present(Container=None if found is None else _container(spec, found, region), **rest)
+    rest = properties(specification, leave_out=frozenset({"container", "model_name"}))
+    return present(
+        Container=None if found is None else _container(spec, found, region),
+        ModelName=_model_name(spec, specification.model_name),
+        **rest,
+    )
+
+
+def _model_name(spec: ModelSpec, name: str | None) -> Value | None:
+    """Of a model of the stack, which is then made first; else what the spec says."""
+    return name if name is None or model_path(spec, name) is None else model_name(name)
 
 
 def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> Value:

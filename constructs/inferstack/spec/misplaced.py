@@ -12,18 +12,17 @@ from inferstack.spec.schema import JsonSchema, kind_definitions, shipped_schema
 
 INSTEAD = {
     "inference_components": "write `model` for it",
-    "model": "write it under `inference_components`, by a name",
-    "models": "write them under `inference_components`",
+    "model": (
+        "write it under `models`, by a name that is the `specification.model_name` of an inference component"
+    ),
 }
 """What another kind of spec has for a key that only some kinds have."""
 
-HOW_TO_NAME = {
-    "models": "for one model write `model:`; of several, each under a name: `models: {NAME: {image: …}}`",
-    "inference_components": (
-        "write them under the component's name: `inference_components: {NAME: {specification: …}}`"
-    ),
+_BY_NAME = {
+    "models": ("model", "`models: {NAME: {image: …}}`"),
+    "inference_components": ("component", "`inference_components: {NAME: {specification: …}}`"),
 }
-"""The mappings of blocks by name, and how to write one of such blocks."""
+"""The mappings of blocks by name: what such a block is, and how to write one."""
 
 _NESTED = 2
 
@@ -67,6 +66,14 @@ def kinds_having(key: str) -> tuple[str, ...]:
     return tuple(kind for kind, name in kind_definitions().items() if key in blocks[name]["properties"])
 
 
+def how_to_name(key: str, definition: str) -> str:
+    """How to write blocks by name in such a spec, which may have a shorter way for the only one."""
+    what, written = _BY_NAME[key]
+    if what in shipped_schema()["$defs"][definition]["properties"]:
+        return f"for one {what} write `{what}:`; of several, each under a name: {written}"
+    return f"write them under the {what}'s name: {written}"
+
+
 def blocks_without_names(
     data: dict[str, Any], definition: str, wrong: Collection[object]
 ) -> dict[str, list[str]]:
@@ -75,7 +82,7 @@ def blocks_without_names(
     Of those that are wrong in any way: a model may be called `image`.
     """
     properties = shipped_schema()["$defs"][definition].get("properties", {})
-    mappings = [key for key in HOW_TO_NAME if key in properties and key in wrong]
+    mappings = [key for key in _BY_NAME if key in properties and key in wrong]
     found = {key: _keys_of_one(properties[key], data[key]) for key in mappings}
     return {key: keys for key, keys in found.items() if keys}
 

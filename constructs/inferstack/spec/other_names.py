@@ -39,10 +39,11 @@ NAMED_BY = {
 """Where a block has a name, `name` means that; likeness would lead to the name of something else."""
 
 _NO_NAME = "remove it: {} get no name, so that an update can make the new one beside the old one"
-_NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants name"
+_NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
 _NO_CONFIG_NAME = _NO_NAME.format("endpoint configurations")
 _NO_ALARM_NAME = "remove it: CloudFormation gives the alarm its name"
 _ITS_KEY = "remove it: its name is the key that it stands under"
+_FOR_A_MODEL = "for a model under `models`, which `model_name` names instead of `container`"
 _ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
 NOT_A_KEY_HERE = {
     ("Model", "primary_container"): "write what stands in it under `model` itself",
@@ -58,9 +59,10 @@ NOT_A_KEY_HERE = {
     ("AlarmRule", "name"): _NO_ALARM_NAME,
     ("AlarmRule", "alarm_name"): _NO_ALARM_NAME,
     ("ComponentContainer", "model_data_source"): (
-        "write the URL of a tar.gz as `artifact_url`; a SageMaker model that has plain files "
-        "is named by `model_name`, instead of `container`"
+        f"write the URL of a tar.gz as `artifact_url`; plain files are {_FOR_A_MODEL}"
     ),
+    ("ComponentContainer", "model_package_name"): f"a model package is {_FOR_A_MODEL}",
+    ("ComponentContainer", "image_config"): f"a private registry is {_FOR_A_MODEL}",
     ("InferenceComponent", "name"): _ITS_KEY,
     ("InferenceComponent", "inference_component_name"): _ITS_KEY,
 }

@@ -19,11 +19,11 @@ from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
 from inferstack.spec.keywords import has_form, is_integer, is_number
 from inferstack.spec.misplaced import (
-    HOW_TO_NAME,
     INSTEAD,
     blocks_without_names,
     homes,
     homes_in_kind,
+    how_to_name,
     kinds_having,
     resolved,
 )
@@ -64,7 +64,7 @@ def reported(document: Document, definition: str) -> list[Problem]:
     errors = list(_validator(definition).iter_errors(document.data))
     wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
     nameless = blocks_without_names(document.data, definition, wrong)
-    of_blocks = [_without_a_name(document, key, found) for key, found in nameless.items()]
+    of_blocks = [_without_a_name(document, key, found, definition) for key, found in nameless.items()]
     others = (error for error in errors if next(iter(error.absolute_path), None) not in nameless)
     return [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
 
@@ -76,10 +76,10 @@ def _problem(
     return Problem(document.file, position.line, position.column, code, message, fix, path=path)
 
 
-def _without_a_name(document: Document, key: str, found: list[str]) -> Problem:
+def _without_a_name(document: Document, key: str, found: list[str], definition: str) -> Problem:
     what = key.replace("_", " ")
     message = f"`{key}` holds {what} by name, and here stand the keys of one: {listed(found, last='and')}"
-    return _problem(document, (key,), UNKNOWN_KEY, message, HOW_TO_NAME[key], key=True)
+    return _problem(document, (key,), UNKNOWN_KEY, message, how_to_name(key, definition), key=True)
 
 
 # ---------------------------------------------------------------- the validator

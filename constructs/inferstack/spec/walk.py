@@ -4,7 +4,7 @@
 module and need not know the ways. Paths are those of the YAML file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 import msgspec
@@ -94,11 +94,9 @@ def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
 @found_once
 def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
     """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
-    if not isinstance(spec, ModelBackedSpec):
-        return
-    if spec.model is not None:
+    if isinstance(spec, ModelBackedSpec) and spec.model is not None:
         yield ("model",), None, spec.model
-    for name, model in (spec.models or {}).items():
+    for name, model in (spec.models or {}).items() if has_variants(spec) else ():
         yield ("models", name), name, model
 
 
@@ -131,6 +129,53 @@ def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tu
         yield (*path, "specifications", index), specification
 
 
+class Run(msgspec.Struct, frozen=True):
+    """A specification of an inference component, and where the spec has the container that it runs.
+
+    ``path`` is the specification's, ``name`` the component's. ``container`` is the path of a container of its
+    own, or of the model under `models` that it names; None where a model exists elsewhere, or none is named.
+    """
+
+    path: SpecPath
+    name: str
+    component: InferenceComponent
+    specification: Specification
+    container: SpecPath | None
+
+
+@found_once
+def runs(spec: ModelSpec) -> Iterator[Run]:
+    """What every inference component runs."""
+    for path, name, component in components(spec):
+        for below, specification in specifications(path, component):
+            yield Run(below, name, component, specification, _container_path(spec, below, specification))
+
+
+@answered_once
+def _runs_by_container(spec: ModelSpec) -> Mapping[SpecPath | None, Sequence[Run]]:
+    found: dict[SpecPath | None, list[Run]] = {}
+    for run in runs(spec):
+        found.setdefault(run.container, []).append(run)
+    return found
+
+
+def runs_of(spec: ModelSpec, container: SpecPath) -> Sequence[Run]:
+    """What inference components run in the container at a path."""
+    return _runs_by_container(spec).get(container, ())
+
+
+def _container_path(spec: ModelSpec, path: SpecPath, specification: Specification) -> SpecPath | None:
+    if specification.container is not None:
+        return (*path, "container")
+    return model_path(spec, specification.model_name)
+
+
+def model_path(spec: ModelSpec, name: str | None) -> SpecPath | None:
+    """Where the spec has the model that a component names; None if that is one that exists elsewhere."""
+    own = (spec.models or {}) if has_variants(spec) else {}
+    return ("models", name) if name is not None and name in own else None
+
+
 class PlacedContainer(msgspec.Struct, frozen=True):
     """A container and the instance types that it runs on, or that it is on a serverless variant."""
 
@@ -154,23 +199,30 @@ class PlacedContainer(msgspec.Struct, frozen=True):
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
-        serverless = any(it.serverless_config is not None for it in _hosting(spec, name))
+        serverless = any(it.serverless_config is not None for it in hosting(spec, name))
         yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)), serverless)
-    for path, _, component in components(spec):
-        fleet = tuple(t for host in component_variants(spec, component) for t in instance_types(host))
-        for below, specification in specifications(path, component):
-            if specification.container is not None:
-                single = isinstance(specification, ComponentSpecificationForInstanceType)
-                types = (specification.instance_type,) if single else fleet  # type: ignore[union-attr]
-                yield PlacedContainer((*below, "container"), specification.container, types)
+    for run in runs(spec):
+        if run.specification.container is not None:
+            yield PlacedContainer(
+                (*run.path, "container"), run.specification.container, tuple(_types_of(spec, run))
+            )
 
 
-def _hosting(spec: ModelSpec, model: str | None) -> Iterator[Variant]:
-    return (it for _, it in every_variant(spec) if model is None or it.model_name == model)
+def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
+    """The variants that host a model: by its name, or through the inference components that run it."""
+    if isinstance(spec, InferenceComponentsSpec):
+        running = [run.component for run in runs_of(spec, ("models", str(model)))]
+        found = variants(spec)
+        return tuple(it for _, it in found if any(it in component_variants(spec, one) for one in running))
+    return tuple(it for _, it in every_variant(spec) if model is None or it.model_name == model)
 
 
 def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
     """The instance types that a model runs on; an instance pool may have a model of its own."""
+    if isinstance(spec, InferenceComponentsSpec):
+        running = runs_of(spec, ("models", str(model)))
+        yield from dict.fromkeys(name for run in running for name in _types_of(spec, run))
+        return
     for _, variant in every_variant(spec):
         usual = model is None or variant.model_name == model
         if variant.instance_type is not None and usual:
@@ -178,6 +230,15 @@ def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
         for pool in sorted(variant.instance_pools or (), key=lambda it: it.priority):
             if pool.model_name_override == model if pool.model_name_override is not None else usual:
                 yield pool.instance_type
+
+
+def _types_of(spec: ModelSpec, run: Run) -> Iterator[str]:
+    """The instance types that a component runs something on."""
+    if isinstance(run.specification, ComponentSpecificationForInstanceType):
+        yield run.specification.instance_type
+    else:
+        for variant in component_variants(spec, run.component):
+            yield from instance_types(variant)
 
 
 def instance_types(variant: Variant) -> tuple[str, ...]:

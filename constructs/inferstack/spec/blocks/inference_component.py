@@ -116,7 +116,7 @@ class ComponentSpecification(Block):
     container: ComponentContainer | None = None
     """Image and files."""
     model_name: str | None = None
-    """Name of an existing SageMaker model, instead of `container`."""
+    """Instead of `container`, a model: one under `models`, else a SageMaker model that exists already."""
     base_inference_component_name: str | None = None
     """Makes this an adapter (LoRA) on another component; it then has no compute requirements."""
     compute_resource_requirements: ComputeResourceRequirements | None = None
@@ -139,7 +139,7 @@ class ComponentSpecificationForInstanceType(Block):
     container: ComponentContainer | None = None
     """Image and files."""
     model_name: str | None = None
-    """Name of an existing SageMaker model, instead of `container`."""
+    """Instead of `container`, a model: one under `models`, else a SageMaker model that exists already."""
     compute_resource_requirements: ComputeResourceRequirements | None = None
     """What one copy reserves."""
     startup_parameters: StartupParameters | None = None

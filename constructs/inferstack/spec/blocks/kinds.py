@@ -126,6 +126,9 @@ class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
 class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="kind", kw_only=True):
     """Several models packed on one fleet, each with its own copies and scaling."""
 
+    models: Annotated[dict[HostingName, Model], Meta(min_length=1)] | None = None
+    """SageMaker models by name, for components that name one (`specification.model_name`): for what no
+    `container` says, such as plain files (`model_data_source`), model packages and private registries."""
     variant: Variant | None = None
     """The fleet. Several stand under `variants`."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
