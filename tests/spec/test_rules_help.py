@@ -379,3 +379,44 @@ def test_an_asynchronous_endpoint_without_policies_is_told_what_is_made_anyway(l
     spec = {**SINGLE, "autoscaling": scaling, "endpoint_config": {"async_inference_config": output}}
     (message,) = [problem.message for problem in found(spec) if problem.code == "IS505"]
     assert message.endswith(says)
+
+
+NEEDS = {"min_memory_required_in_mb": 1024}
+FITTING = {"image": {"framework": "pytorch", "version": "2.6.0"}, "model_data_url": "s3://acme-models/net.tar.gz"}
+MODELLED = {
+    "kind": "inference-components",
+    "endpoint_name": "shared",
+    "models": {"net": FITTING},
+    "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
+    "inference_components": {
+        "one": {"specification": {"model_name": "net", "compute_resource_requirements": NEEDS}}
+    },
+}
+POOLS = [{"instance_type": "ml.m5.large", "priority": 1}, {"instance_type": "ml.c7g.xlarge", "priority": 2}]
+
+
+@pytest.mark.parametrize(
+    ("code", "change", "said"),
+    [
+        (
+            "IS203",
+            {"models": {"net": FITTING, "old": FITTING}},
+            "name it in `specification.model_name` of one, or remove it",
+        ),
+        (
+            "IS320",
+            {"models": {"net": {**FITTING, "containers": []}}},
+            "write the container's properties directly under `models.net`, or choose `kind: pipeline`",
+        ),
+        ("IS408", {"models": {"nets": FITTING}}, "did you mean `nets`? else ignore IS408"),
+        (
+            "IS706",
+            {"variant": {"instance_pools": POOLS, "initial_instance_count": 2}},
+            "write `models`, one for each, and name them in the `specifications` for the instance types",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_model_of_a_component_is_mended_there(
+    code: str, change: dict[str, Any], said: str
+) -> None:
+    assert fix(code, MODELLED | change) == said

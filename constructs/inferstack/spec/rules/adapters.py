@@ -8,7 +8,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import component_variants, components, containers
+from inferstack.spec.walk import component_variants, components, containers, runs
 
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
@@ -141,7 +141,8 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]
 )
 def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """What loads an adapter is the base's container; Triton's front end knows no request for it."""
-    triton = {placed.path[1] for placed in containers(spec) if is_triton(placed.image)}
+    with_triton = {placed.path for placed in containers(spec) if is_triton(placed.image)}
+    triton = {run.name for run in runs(spec) if run.container in with_triton}
     for path, name, _, base in _adapters(spec):
         if base in triton:
             message = f"`{name}` is an adapter of `{base}`, whose Triton has no way to load adapters"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from inferstack.catalog import images
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
@@ -79,8 +79,14 @@ def _takes_prefix(spec: ModelSpec, container: Container) -> bool:
     return isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
 
 
-@error("IS232", "A model has an image or comes from a model package.", _CONTAINER, ModelBackedSpec)
-def model_has_an_image(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS232",
+    "A model has an image or comes from a model package.",
+    _CONTAINER,
+    ModelSpec,
+    about=("model", "models"),
+)
+def model_has_an_image(spec: ModelSpec) -> Iterator[Finding]:
     """A package from the registry brings its own image."""
     for path, _, model in model_containers(spec):
         if model.image is None and model.model_package_name is None:
@@ -92,9 +98,13 @@ def model_has_an_image(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS233", "A model from a model package brings its image and files with it.", _CONTAINER, ModelBackedSpec
+    "IS233",
+    "A model from a model package brings its image and files with it.",
+    _CONTAINER,
+    ModelSpec,
+    about="model_package_name",
 )
-def package_brings_everything(spec: ModelBackedSpec) -> Iterator[Finding]:
+def package_brings_everything(spec: ModelSpec) -> Iterator[Finding]:
     """Which of the two wins is not documented."""
     for path, _, model in model_containers(spec):
         for key in ("image", "model_data_url", "model_data_source"):
@@ -102,8 +112,14 @@ def package_brings_everything(spec: ModelBackedSpec) -> Iterator[Finding]:
                 yield Finding((*path, key), f"`{key}` stands beside `model_package_name`", "keep one of them")
 
 
-@error("IS234", "`model_data_url` and `model_data_source` exclude one another.", _CONTAINER, ModelBackedSpec)
-def one_source_of_files(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS234",
+    "`model_data_url` and `model_data_source` exclude one another.",
+    _CONTAINER,
+    ModelSpec,
+    about="model_data_source",
+)
+def one_source_of_files(spec: ModelSpec) -> Iterator[Finding]:
     """Two ways to say where the files are."""
     for path, _, model in model_containers(spec):
         if model.model_data_url is not None and model.model_data_source is not None:
@@ -111,8 +127,14 @@ def one_source_of_files(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*path, "model_data_source"), message, "keep one of them")
 
 
-@error("IS235", "`inference_specification_name` chooses within a model package.", _CONTAINER, ModelBackedSpec)
-def specification_of_a_package(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS235",
+    "`inference_specification_name` chooses within a model package.",
+    _CONTAINER,
+    ModelSpec,
+    about="inference_specification_name",
+)
+def specification_of_a_package(spec: ModelSpec) -> Iterator[Finding]:
     """Without a package there is nothing to choose from."""
     for path, _, model in model_containers(spec):
         if model.inference_specification_name is not None and model.model_package_name is None:
@@ -122,8 +144,14 @@ def specification_of_a_package(spec: ModelBackedSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS240", "An `S3Prefix` ends in `/`.", _SOURCE, ModelBackedSpec)
-def prefixes_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS240",
+    "An `S3Prefix` ends in `/`.",
+    _SOURCE,
+    ModelSpec,
+    about="s3_data_source",
+)
+def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
     """A prefix without it also matches its neighbours."""
     for path, source in _sources(spec):
         if (
@@ -139,8 +167,14 @@ def prefixes_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS241", "An `S3Object` is one object, so its URL does not end in `/`.", _SOURCE, ModelBackedSpec)
-def objects_do_not_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS241",
+    "An `S3Object` is one object, so its URL does not end in `/`.",
+    _SOURCE,
+    ModelSpec,
+    about="s3_data_source",
+)
+def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
     """The other way round than a prefix."""
     for path, source in _sources(spec):
         if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
@@ -148,8 +182,14 @@ def objects_do_not_end_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
 
 
-@warning("IS242", "Compressed files are one object: `Gzip` goes with `S3Object`.", _SOURCE, ModelBackedSpec)
-def compressed_is_one_object(spec: ModelBackedSpec) -> Iterator[Finding]:
+@warning(
+    "IS242",
+    "Compressed files are one object: `Gzip` goes with `S3Object`.",
+    _SOURCE,
+    ModelSpec,
+    about="s3_data_source",
+)
+def compressed_is_one_object(spec: ModelSpec) -> Iterator[Finding]:
     """What a compressed prefix would mean is not documented."""
     for path, source in _sources(spec):
         if source.compression_type == "Gzip" and source.s3_data_type == "S3Prefix":
@@ -159,8 +199,14 @@ def compressed_is_one_object(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*path, "compression_type"), "`Gzip` stands beside `S3Prefix`", fix)
 
 
-@error("IS243", "A gated model can only be used once its licence is accepted.", _ACCESS, ModelBackedSpec)
-def licence_is_accepted(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS243",
+    "A gated model can only be used once its licence is accepted.",
+    _ACCESS,
+    ModelSpec,
+    about="model_access_config",
+)
+def licence_is_accepted(spec: ModelSpec) -> Iterator[Finding]:
     """`accept_eula: false` makes a model that cannot start."""
     for path, source in _sources(spec):
         if source.model_access_config is not None and not source.model_access_config.accept_eula:
@@ -170,8 +216,14 @@ def licence_is_accepted(spec: ModelBackedSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS244", "An image from a private registry needs access through a VPC.", _IMAGE, ModelBackedSpec)
-def private_registry_needs_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS244",
+    "An image from a private registry needs access through a VPC.",
+    _IMAGE,
+    ModelSpec,
+    about="image_config",
+)
+def private_registry_needs_a_vpc(spec: ModelSpec) -> Iterator[Finding]:
     """`repository_access_mode: Vpc` reaches the registry through the model's subnets."""
     networks = {name: model.vpc_config for _, name, model in models(spec)}
     for path, name, container in model_containers(spec):
@@ -186,8 +238,14 @@ def _pulls_through_vpc(model: Container) -> bool:
     return model.image_config is not None and model.image_config.repository_access_mode == "Vpc"
 
 
-@error("IS245", "A login for the registry goes with `repository_access_mode: Vpc`.", _IMAGE, ModelBackedSpec)
-def login_only_for_private_registries(spec: ModelBackedSpec) -> Iterator[Finding]:
+@error(
+    "IS245",
+    "A login for the registry goes with `repository_access_mode: Vpc`.",
+    _IMAGE,
+    ModelSpec,
+    about="image_config",
+)
+def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Finding]:
     """Amazon ECR takes the role instead."""
     for path, _, model in model_containers(spec):
         config = model.image_config

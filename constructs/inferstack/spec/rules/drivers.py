@@ -18,7 +18,7 @@ from inferstack.spec.walk import (
     component_variants,
     components,
     containers,
-    every_variant,
+    hosting,
     hosts,
     models,
 )
@@ -103,7 +103,7 @@ def image_cuda(placed: PlacedContainer) -> Cuda | None:
 def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> Iterator[Variant]:
     for path, name, _ in models(spec):
         if placed.path == path:
-            yield from (it for _, it in every_variant(spec) if name is None or it.model_name == name)
+            yield from hosting(spec, name)
     for path, _, component in components(spec):
         if placed.path[: len(path)] == path:
             yield from component_variants(spec, component)

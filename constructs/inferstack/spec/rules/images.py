@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import EnsembleSpec, ModelSpec
+from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
@@ -240,12 +240,14 @@ def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
         if len(first_on) > 1:
             (one, here), (other, there) = list(first_on.items())[:2]
             message = f"{here} needs {one}, and {there} {other}"
-            yield Finding((*placed.path, "image"), message, _an_image_each(placed))
+            yield Finding((*placed.path, "image"), message, _an_image_each(spec, placed))
 
 
-def _an_image_each(placed: PlacedContainer) -> str:
+def _an_image_each(spec: ModelSpec, placed: PlacedContainer) -> str:
     if isinstance(placed.container, ComponentContainer):
         return "write `specifications`, one for each instance type"
+    if isinstance(spec, InferenceComponentsSpec):
+        return "write `models`, one for each, and name them in the `specifications` for the instance types"
     return "write `models`, one for each, and name them in `model_name`, or `model_name_override` of a pool"
 
 

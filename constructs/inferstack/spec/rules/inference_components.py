@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
+from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.adapters import is_adapter
@@ -14,11 +16,13 @@ from inferstack.spec.walk import (
     component_variants,
     components,
     instance_types,
+    models,
     region_of,
+    runs,
     specifications,
     variants,
 )
-from inferstack.spec.words import listed
+from inferstack.spec.words import listed, slip_of
 
 _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
@@ -33,6 +37,7 @@ _POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-het
 _TYPE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
 
 _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
+_NETWORK = ("vpc_config", "enable_network_isolation")
 
 
 @error(
@@ -40,14 +45,21 @@ _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
     "A variant for inference components has no model, weight or serverless setting.",
     _COMPONENTS,
     InferenceComponentsSpec,
-    about=_OF_MODELS,
+    about=(*_OF_MODELS, "model_name_override"),
 )
 def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """The components bring the models, and requests name a component."""
     for path, variant in variants(spec):
         for key in _OF_MODELS:
             if getattr(variant, key) is not None:
-                yield Finding((*path, key), f"`{key}` does not go with inference components", "remove it")
+                yield _not_with_components((*path, key))
+        for index, pool in enumerate(variant.instance_pools or ()):
+            if pool.model_name_override is not None:
+                yield _not_with_components((*path, "instance_pools", index, "model_name_override"))
+
+
+def _not_with_components(path: SpecPath) -> Finding:
+    return Finding(path, f"`{path[-1]}` does not go with inference components", "remove it")
 
 
 @error(
@@ -130,7 +142,7 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Find
 
 @error(
     "IS405",
-    "A component runs either a `container` or an existing model.",
+    "A component runs either a `container` or a model.",
     _SPECIFICATION,
     InferenceComponentsSpec,
 )
@@ -185,6 +197,50 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield Finding(
                 (*path, "runtime_config", "copy_count"), "the component starts without any copy", fix
             )
+
+
+@warning(
+    "IS408",
+    "A `model_name` that is one letter off from a model of the spec is that model's name.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="models",
+)
+def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Any other name is that of a SageMaker model that exists already."""
+    known = list(spec.models or ())
+    for run in runs(spec):
+        found = run.specification.model_name
+        meant = None if found is None or found in known else slip_of(found, known)
+        if meant is not None:
+            message = f"no model of the spec is called `{found}`, so that it has to exist already"
+            yield Finding((*run.path, "model_name"), message, f"did you mean `{meant}`? else ignore IS408")
+
+
+@warning(
+    "IS409",
+    "The model of an inference component is in the same network as the endpoint.",
+    _COMPONENTS,
+    InferenceComponentsSpec,
+    about=_NETWORK,
+)
+def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """AWS asks for the same subnets, security groups and isolation in both; the role is one anyway."""
+    config = EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
+    for path, name, model in models(spec):
+        for key in _NETWORK:
+            if _network(getattr(model, key)) != _network(getattr(config, key)):
+                where = path if getattr(model, key) is None else (*path, key)
+                message = f"the model `{name}` and the endpoint differ in their `{key}`"
+                fix = f"write the same `{key}` in the model and in `endpoint_config`"
+                yield Finding(where, message, fix)
+
+
+def _network(value: VpcConfig | bool | None) -> object:
+    """What counts of a setting: not the order of subnets, nor whether `false` is said or meant."""
+    if isinstance(value, VpcConfig):
+        return frozenset(value.subnets), frozenset(value.security_group_ids)
+    return bool(value)
 
 
 @error(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
-from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
@@ -153,10 +153,10 @@ def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
     "IS307",
     "`multi_model_config` is for multi-model endpoints.",
     _CONTAINER,
-    ModelBackedSpec,
+    ModelSpec,
     about="multi_model_config",
 )
-def caching_only_for_multi_model(spec: ModelBackedSpec) -> Iterator[Finding]:
+def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     """Elsewhere there is nothing to cache."""
     for path, _, model in models(spec):
         if model.multi_model_config is not None and not isinstance(spec, MultiModelSpec):

@@ -6,7 +6,7 @@ from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, every_variant, has_variants, models, variants
+from inferstack.spec.walk import components, every_variant, has_variants, models, runs, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
@@ -53,20 +53,31 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield unknown_name((*path, "model_name"), "model", str(found), known)
 
 
-@warning("IS203", "Each of the models is hosted by a variant.", "inferstack's spec format", ModelBackedSpec)
-def every_model_is_hosted(spec: ModelBackedSpec) -> Iterator[Finding]:
+@warning(
+    "IS203",
+    "Each of the models is hosted by a variant, or run by an inference component.",
+    "inferstack's spec format",
+    ModelSpec,
+    about="models",
+)
+def every_model_is_hosted(spec: ModelSpec) -> Iterator[Finding]:
     """A model that nothing hosts is created all the same."""
-    pools = (pool for _, variant in every_variant(spec) for pool in variant.instance_pools or ())
-    hosted = {variant.model_name for _, variant in every_variant(spec)} | {
-        p.model_name_override for p in pools
-    }
+    what, key, used = _of_components(spec) if components(spec) else _of_variants(spec)
     for path, name, _ in models(spec):
-        if name is not None and name not in hosted:
-            yield Finding(
-                path,
-                f"no variant hosts the model `{name}`",
-                "name it in a variant's `model_name`, or remove it",
-            )
+        if name is not None and name not in used:
+            yield Finding(path, f"no {what} the model `{name}`", f"name it in {key}, or remove it")
+
+
+def _of_components(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
+    used = {run.specification.model_name for run in runs(spec)}
+    return "inference component runs", "`specification.model_name` of one", used
+
+
+def _of_variants(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
+    pools = (pool for _, variant in every_variant(spec) for pool in variant.instance_pools or ())
+    of_variants = (variant.model_name for _, variant in every_variant(spec))
+    used = {*of_variants, *(pool.model_name_override for pool in pools)}
+    return "variant hosts", "a variant's `model_name`", used
 
 
 @error(
@@ -118,9 +129,13 @@ def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding
 
 
 @error(
-    "IS207", "`model_name_override` of an instance pool names a model that the spec has.", _VARIANT, ModelSpec
+    "IS207",
+    "`model_name_override` of an instance pool names a model that the spec has.",
+    _VARIANT,
+    ModelBackedSpec,
+    about="model_name_override",
 )
-def pool_names_a_model(spec: ModelSpec) -> Iterator[Finding]:
+def pool_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A pool can only change to a model that is part of the stack."""
     known = [name for _, name, _ in models(spec) if name is not None]
     for path, variant in variants(spec):

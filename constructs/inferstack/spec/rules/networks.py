@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.placeholders import PLACEHOLDER, is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.walk import PlacedContainer, containers, every_variant, models
+from inferstack.spec.walk import PlacedContainer, containers, every_variant, hosting, models
 from inferstack.spec.words import describe
 
 _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
@@ -71,10 +71,11 @@ def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    """The containers of models that say so, and those of components if the endpoint's configuration does."""
+    """The containers of models that say so; of components all if the endpoint's configuration does."""
+    if _isolates_components(spec) and isinstance(spec, InferenceComponentsSpec):
+        yield from containers(spec)
+        return
     isolated = [path for path, _, model in models(spec) if model.enable_network_isolation]
-    if _isolates_components(spec):
-        isolated.append(("inference_components",))
     for placed in containers(spec):
         if any(placed.path[: len(path)] == path for path in isolated):
             yield placed
@@ -93,10 +94,10 @@ def _isolates_components(spec: ModelSpec) -> bool:
 )
 def shells_have_a_network(spec: ModelSpec) -> Iterator[Finding]:
     """Systems Manager is called from inside."""
-    cut_off = {name for _, name, model in models(spec) if model.enable_network_isolation}
+    isolated = [name for _, name, model in models(spec) if model.enable_network_isolation]
+    cut_off = [variant for name in isolated for variant in hosting(spec, name)]
     for path, variant in every_variant(spec):
-        is_isolated = not cut_off.isdisjoint((None, variant.model_name)) or _isolates_components(spec)
-        if variant.enable_ssm_access and is_isolated:
+        if variant.enable_ssm_access and (variant in cut_off or _isolates_components(spec)):
             message = "`enable_network_isolation` lets no session of Systems Manager begin"
             fix = "remove it while you need a shell, or remove `enable_ssm_access`"
             yield Finding((*path, "enable_ssm_access"), message, fix)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.kinds import ModelBackedSpec, PipelineSpec
+from inferstack.spec.blocks.kinds import ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container, Model
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
@@ -23,15 +23,22 @@ def _mode(model: Model) -> str:
     return "Serial" if config is None else config.mode
 
 
-@error("IS320", "Only a pipeline has `containers`.", "inferstack's spec format", ModelBackedSpec)
-def containers_only_in_pipelines(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Every other kind has one container, whose properties stand in `model`."""
+@error(
+    "IS320",
+    "Only a pipeline has `containers`.",
+    "inferstack's spec format",
+    ModelSpec,
+    about=("containers", "inference_execution_config"),
+)
+def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
+    """Every other kind has one container a model, as a component has: its properties stand in the model."""
     if isinstance(spec, PipelineSpec):
         return
     for path, _, model in models(spec):
         for key in ("containers", "inference_execution_config"):
             if getattr(model, key) is not None:
-                fix = "write the container's properties directly under `model`, or choose `kind: pipeline`"
+                where = ".".join(map(str, path))
+                fix = f"write the container's properties directly under `{where}`, or choose `kind: pipeline`"
                 yield Finding(
                     (*path, key), f"`{key}` does not fit `kind: {type(spec).__struct_config__.tag}`", fix
                 )
