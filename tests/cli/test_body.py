@@ -236,6 +236,22 @@ def test_a_component_is_asked_by_its_name(body: Command, capsys: pytest.CaptureF
     assert "add --component: `a` or `b`" in capsys.readouterr().err
 
 
+def test_the_component_is_asked_whose_model_has_the_repository(
+    body: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = "kind: inference-components\nendpoint_name: one\n"
+    variant = "variant: {instance_type: ml.c5.xlarge, initial_instance_count: 1}\n"
+    model = """\
+models:
+  net: {image: {framework: triton, version: "25.09"}, model_data_url: s3://acme-models/net/model.tar.gz}
+inference_components:
+  chat: {specification: {model_name: net, compute_resource_requirements: {min_memory_required_in_mb: 1024}}}
+"""
+    Path("modelled.yaml").write_text(f"{head}{variant}{model}triton:\n{SPEC.partition('triton:' + chr(10))[2]}")
+    assert body("modelled.yaml", "--input", "both.npz") == 0
+    assert "--inference-component-name chat \\\n" in capsys.readouterr().out
+
+
 def test_an_archive_of_a_multi_model_endpoint_is_asked_by_its_name(
     body: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:

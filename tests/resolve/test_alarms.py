@@ -192,6 +192,12 @@ def test_each_variant_and_each_component_is_looked_at_by_itself(resolve: Resolve
             specification:
               base_inference_component_name: served
               container: {artifact_url: s3://models/adapter.tar.gz}
+          modelled:
+            specification:
+              model_name: llm
+              compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}
+        models:
+          llm: {image: {framework: vllm, version: "0.30.0"}, model_data_url: s3://models/llm/model.tar.gz}
     """
     (alarm,) = alarms(resolve("components", components), f"{GPU_MEMORY}Normalized")
     assert alarm["Dimensions"] == [{"Name": "InferenceComponentName", "Value": "chat"}]

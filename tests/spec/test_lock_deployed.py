@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.locked_specs import DIGEST, found, locked_spec, urls
-from support.locking import COMPONENTS, MANY, ONE, lay_out_spec, write_lock
+from support.locking import COMPONENTS, IMAGE, MANY, ONE, lay_out_spec, write_lock
 
 from inferstack.spec.check import in_region, load_spec, parse_spec
 from inferstack.spec.lock.urls import location_of, pattern_of, uploaded_url
@@ -46,6 +46,17 @@ def test_a_component_gets_what_was_uploaded_and_its_adapter_keeps_its_own(tmp_pa
     adapter, base = sorted(urls(file))
     assert adapter == "s3://acme-models/adapters/a.tar.gz"
     assert re.fullmatch(rf"s3://acme-models/parts/model-sha256-{DIGEST}\.tar\.gz", base)
+
+
+def test_the_model_of_a_component_gets_what_was_uploaded(tmp_path: Path) -> None:
+    own = f"models: {{net: {{{IMAGE}, model_data_url: s3://acme-models/parts/model.tar.gz}}}}\ninference_components:\n"
+    container = f"container: {{{IMAGE}, artifact_url: s3://acme-models/parts/model.tar.gz}}"
+    text = COMPONENTS.replace("inference_components:\n", own).replace(container, "model_name: net")
+    file = locked_spec(tmp_path, text)
+    assert found(file) == []
+    adapter, model = sorted(urls(file))
+    assert adapter == "s3://acme-models/adapters/a.tar.gz"
+    assert re.fullmatch(rf"s3://acme-models/parts/model-sha256-{DIGEST}\.tar\.gz", model)
 
 
 def test_what_was_uploaded_stays_where_the_region_comes_from_the_stack(tmp_path: Path) -> None:

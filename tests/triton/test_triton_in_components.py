@@ -139,6 +139,69 @@ def test_a_repository_at_the_top_is_for_components_without_their_own(file: Path)
     assert [it.archive for it in repositories_of(load_spec(file).spec, Path())] == ["model.tar.gz", "a/model.tar.gz"]
 
 
+def of_model(models: str, devices: str = "", version: str = "24.09") -> str:
+    """A spec of a component that runs a model of its own, and of the repository at the top for it."""
+    return f"""\
+kind: inference-components
+endpoint_name: several
+variant: {{instance_type: ml.g5.12xlarge, initial_instance_count: 1, inference_ami_version: al2-ami-sagemaker-inference-gpu-3-1}}
+models:
+  net: {{image: {{framework: triton, version: "{version}"}}, model_data_url: s3://acme-models/net/v1/model.tar.gz}}
+inference_components:
+  one:
+    specification:
+      model_name: net
+      compute_resource_requirements: {{{devices}min_memory_required_in_mb: 1024}}
+triton:
+  models: {models}
+"""
+
+
+def test_the_model_of_a_component_is_told_which_of_its_models_answers(file: Path) -> None:
+    file.write_text(of_model(PIPE))
+    template = resolve_template(load_spec(file).spec, region="us-east-1", source_of=str)
+    environment = template["Resources"]["ModelNet"]["Properties"]["PrimaryContainer"]["Environment"]
+    assert environment["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "pipe"
+
+
+@pytest.mark.parametrize(
+    ("devices", "codes"),
+    [("number_of_accelerator_devices_required: 1, ", {"IS931"}), ("number_of_accelerator_devices_required: 2, ", set())],
+)
+def test_the_model_of_a_component_sees_the_gpus_that_the_component_reserves(
+    file: Path, devices: str, codes: set[str]
+) -> None:
+    on_second = NET.replace("backend", "instance_group: [{kind: KIND_GPU, gpus: [1]}], backend")
+    file.write_text(of_model(on_second, devices))
+    assert {it.code for it in check_file(file)} == codes
+
+
+def test_the_model_of_a_component_is_held_against_its_image(file: Path) -> None:
+    newer = NET.replace("backend:", "model_metrics: {}, backend:")
+    file.write_text(of_model(newer))
+    assert [it.code for it in check_file(file)] == ["IS970"]
+    file.write_text(of_model(newer, version="25.09"))
+    assert "IS970" not in {it.code for it in check_file(file)}
+
+
+def test_one_archive_cannot_be_of_a_model_and_hold_others_for_a_component(file: Path) -> None:
+    other = component("two", f"{{models: {PIPE}}}", url="s3://acme-models/net/v1/model.tar.gz")
+    file.write_text(of_model(NET).replace("triton:\n", f"{other}triton:\n"))
+    assert [it.code for it in check_file(file)] == ["IS259"]
+
+
+def test_the_archive_of_a_components_model_is_found_by_the_components_name(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(of_model(NET).replace("triton:\n", f"{component('two', f'{{models: {PIPE}}}')}triton:\n"))
+    assert main(["package", "several.yaml"]) == 0
+    archive = Path("packages/several/model.tar.gz").rename("elsewhere.tar.gz")
+    assert main(["package", "several.yaml", "--component", "one", "--check", str(archive)]) == 0
+    assert main(["package", "several.yaml", "--component", "two", "--check", str(archive)]) == 1
+    assert main(["package", "several.yaml", "--check", str(archive)]) == 1
+    assert "add --component: `one` or `two`" in capsys.readouterr().err
+
+
 @pytest.fixture
 def packed(file: Path) -> Path:
     file.write_text(spec(component("a", f"{{models: {NET}}}"), component("b", f"{{models: {PIPE}}}")))

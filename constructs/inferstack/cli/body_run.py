@@ -107,7 +107,7 @@ def _block(spec: ModelSpec, options: argparse.Namespace) -> PlacedTriton:
     blocks = blocks_of(spec, options.component)
     if not blocks:
         raise Refusal("no inputs and outputs are declared there: add them in a `triton` block")
-    return only_block(blocks, "the request" if options.read is None else "the answer")
+    return only_block(spec, blocks, "the request" if options.read is None else "the answer")
 
 
 def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
@@ -159,7 +159,7 @@ def _command(
     yield f"--endpoint-name {spec.endpoint_name}"
     if spec.region is not None:
         yield f"--region {spec.region}"
-    for name in loading(block)[:1]:
+    for name in loading(spec, block)[:1]:
         yield f"--inference-component-name {name}"
     if block.multi_model:
         yield f"--target-model {shlex.quote(repository.archive)}"

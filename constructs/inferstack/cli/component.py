@@ -6,7 +6,7 @@ from pathlib import Path
 from inferstack.cli.refusal import Refusal
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
-from inferstack.spec.walk import components
+from inferstack.spec.walk import components, runs
 from inferstack.spec.words import choose, listed
 
 
@@ -22,16 +22,16 @@ def blocks_of(spec: ModelSpec, component: str | None) -> list[PlacedTriton]:
     if component not in known:
         hint = choose(component, known) if known else "the spec has none at all"
         raise Refusal(f"there is no inference component `{component}`; {hint}")
-    return [block for block in triton_blocks(spec) if component in loading(block)]
+    return [block for block in triton_blocks(spec) if component in loading(spec, block)]
 
 
-def loading(block: PlacedTriton) -> list[str]:
+def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
     """Names of the inference components that load a repository."""
-    found = (it.path for it in block.loaders)
-    return list(dict.fromkeys(str(path[1]) for path in found if path[0] == "inference_components"))
+    loaders = {it.path for it in block.loaders}
+    return list(dict.fromkeys(run.name for run in runs(spec) if run.container in loaders))
 
 
-def only_block(blocks: Iterable[PlacedTriton], what: str) -> PlacedTriton:
+def only_block(spec: ModelSpec, blocks: Iterable[PlacedTriton], what: str) -> PlacedTriton:
     """The one that is left.
 
     Raises:
@@ -39,12 +39,12 @@ def only_block(blocks: Iterable[PlacedTriton], what: str) -> PlacedTriton:
     """
     first, *more = blocks
     if more:
-        names = [name for block in (first, *more) for name in loading(block)]
+        names = [name for block in (first, *more) for name in loading(spec, block)]
         raise Refusal(f"{what} may be for any of several components; add --component: {listed(names)}")
     return first
 
 
-def block_of_archive(archive: Path, blocks: list[PlacedTriton]) -> PlacedTriton:
+def block_of_archive(spec: ModelSpec, archive: Path, blocks: list[PlacedTriton]) -> PlacedTriton:
     """The repository that an archive is meant for, by the path that `package` would give it, or by its name.
 
     Raises:
@@ -54,4 +54,4 @@ def block_of_archive(archive: Path, blocks: list[PlacedTriton]) -> PlacedTriton:
     by_path = [it for it in blocks if f"/{path}".endswith(f"/{it.archive}")]
     by_name = [it for it in blocks if Path(it.archive).name == archive.name]
     found = by_path if len(by_path) == 1 else by_name if len(by_name) == 1 else blocks
-    return only_block(found, path)
+    return only_block(spec, found, path)

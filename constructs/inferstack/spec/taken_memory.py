@@ -8,7 +8,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.measured import COMPONENT, Measured
-from inferstack.spec.walk import components, model_containers, specifications
+from inferstack.spec.walk import components, containers, model_containers, runs
 
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
@@ -47,7 +47,5 @@ def _images_of_component(spec: ModelSpec, name: str) -> Iterator[Image]:
     """Those of its own; of an adapter, which runs in its base's container, those of its base."""
     own = (component.specification for _, found, component in components(spec) if found == name)
     hosts = {name, *(it.base_inference_component_name for it in own if it is not None)}
-    hosting = (component for _, found, component in components(spec) if found in hosts)
-    for _, specification in (pair for component in hosting for pair in specifications((), component)):
-        if specification.container is not None:
-            yield specification.container.image
+    running = {run.container for run in runs(spec) if run.name in hosts}
+    return (placed.image for placed in containers(spec) if placed.path in running)

@@ -122,23 +122,39 @@ def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
 
 
 def _file_name(placed: PlacedContainer) -> str:
-    url = artifact_url(placed)
+    url = _url(placed)
     known = url is not None and not is_opaque(url) and not url.endswith("/")
     # The archive is packed under the same name whether or not one was uploaded.
     return location_of(url).rpartition("/")[2] if url is not None and known else ARCHIVE
 
 
-def artifact_url(placed: PlacedContainer) -> str | None:
-    """Where a component's container gets its archive from."""
-    return placed.container.artifact_url if isinstance(placed.container, ComponentContainer) else None
+def archive_of(placed: PlacedContainer) -> tuple[SpecPath, str] | None:
+    """Where a container gets its archive from, and where the spec says so; None if it gets none."""
+    container = placed.container
+    if isinstance(container, ComponentContainer):
+        return _said((*placed.path, "artifact_url"), container.artifact_url)
+    if container.model_data_url is not None or container.model_data_source is None:
+        return _said((*placed.path, "model_data_url"), container.model_data_url)
+    files = container.model_data_source.s3_data_source
+    where = (*placed.path, "model_data_source", "s3_data_source", "s3_uri")
+    return (where, files.s3_uri) if files.compression_type == "Gzip" else None
+
+
+def _said(path: SpecPath, url: str | None) -> tuple[SpecPath, str] | None:
+    return None if url is None else (path, url)
+
+
+def _url(placed: PlacedContainer) -> str | None:
+    found = archive_of(placed)
+    return None if found is None else found[1]
 
 
 def _joined(blocks: Iterable[PlacedTriton]) -> Iterator[PlacedTriton]:
     found: list[PlacedTriton] = []
     for one in blocks:
-        url = artifact_url(one.loaders[0])
+        url = _url(one.loaders[0])
         for index, other in enumerate(found):
-            if url is not None and artifact_url(other.loaders[0]) == url and other.block == one.block:
+            if url is not None and _url(other.loaders[0]) == url and other.block == one.block:
                 found[index] = replace(other, loaders=(*other.loaders, *one.loaders))
                 break
         else:

@@ -11,7 +11,7 @@ from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import NO_DESTINATION
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.triton_blocks import PlacedTriton, archive_of, triton_blocks
 from inferstack.spec.walk import PlacedContainer
 from inferstack.spec.words import listed
 
@@ -98,13 +98,8 @@ def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecEr
 def _locations(loaders: Iterable[PlacedContainer]) -> Iterator[tuple[SpecPath, str]]:
     """The URLs of archives that containers name, and where."""
     for placed in loaders:
-        container = placed.container
-        if isinstance(container, ComponentContainer):
-            if container.artifact_url is not None and container.image is not None:
-                yield (*placed.path, "artifact_url"), container.artifact_url
-        elif container.model_data_url is not None:
-            yield (*placed.path, "model_data_url"), container.model_data_url
-        elif container.model_data_source is not None:
-            files = container.model_data_source.s3_data_source
-            if files.compression_type == "Gzip":
-                yield (*placed.path, "model_data_source", "s3_data_source", "s3_uri"), files.s3_uri
+        found = archive_of(placed)
+        # The files of an adapter, which is a component without an image, are no models.
+        is_adapter = isinstance(placed.container, ComponentContainer) and placed.image is None
+        if found is not None and not is_adapter:
+            yield found

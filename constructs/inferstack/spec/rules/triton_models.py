@@ -11,8 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from inferstack.catalog import instances
-from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.document import Document
 from inferstack.spec.lock.file import LockedArchive
@@ -20,7 +19,7 @@ from inferstack.spec.lock.vouching import vouched
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, components, specifications
+from inferstack.spec.walk import PlacedContainer, runs_of
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
 from inferstack.triton.repository import repositories_at
@@ -89,18 +88,16 @@ def triton_release(image: str | FrameworkImage | None) -> Release | None:
 
 def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:
     """The GPUs that the container may see, for each instance type; empty where that is unknown."""
-    if isinstance(placed.container, ComponentContainer):
-        return _reserved_gpus(spec, placed.path)
+    if isinstance(spec, InferenceComponentsSpec):
+        return tuple(_reserved_gpus(spec, placed.path))
     found = [instances.find(name) for name in placed.instance_types]
     return tuple(it.gpus for it in found if it is not None)
 
 
-def _reserved_gpus(spec: ModelSpec, path: SpecPath) -> tuple[int, ...]:
-    """What a component reserves; without a number nobody promises it a GPU, nor denies it one."""
-    for below, _, component in components(spec):
-        for inner, specification in specifications(below, component):
-            needs = specification.compute_resource_requirements
-            devices = None if needs is None else needs.number_of_accelerator_devices_required
-            if (*inner, "container") == path and devices is not None:
-                return (int(devices),)
-    return ()
+def _reserved_gpus(spec: ModelSpec, container: SpecPath) -> Iterator[int]:
+    """What components reserve for it; without a number nobody promises one a GPU, nor denies it one."""
+    for run in runs_of(spec, container):
+        needs = run.specification.compute_resource_requirements
+        devices = None if needs is None else needs.number_of_accelerator_devices_required
+        if devices is not None:
+            yield int(devices)

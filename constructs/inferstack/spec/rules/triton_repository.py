@@ -8,7 +8,7 @@ from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.triton_blocks import (
     DEFAULT_MODEL_VARIABLE,
-    artifact_url,
+    archive_of,
     default_model,
     ensembles,
     own_block,
@@ -150,7 +150,7 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
 def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Nothing else brings them into the container."""
     for placed in _with_own_block(spec):
-        if artifact_url(placed) is None:
+        if archive_of(placed) is None:
             fix = "add `artifact_url`, the place for the archive that `inferstack package` makes"
             yield Finding(placed.path, "the container gets no archive with its Triton models", fix)
 
@@ -166,14 +166,15 @@ def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Findi
     """Which model of it answers may differ."""
     first: dict[str, tuple[PlacedContainer, Triton]] = {}
     for container, block in _loading(spec):
-        url = artifact_url(container)
-        if url is None:
+        archive = archive_of(container)
+        if archive is None:
             continue
+        where, url = archive
         other, content = first.setdefault(url, (container, block))
         if (content.models, content.repository) != (block.models, block.repository):
             message = f'"{url}" has other models for `{container.path[1]}` than for `{other.path[1]}`'
             fix = "give each its own archive, or declare the same models"
-            yield Finding((*container.path, "artifact_url"), message, fix)
+            yield Finding(where, message, fix)
 
 
 def _loading(spec: InferenceComponentsSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
