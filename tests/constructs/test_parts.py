@@ -98,6 +98,30 @@ def test_a_part_has_the_properties_that_the_whole_would_give_it():
     assert alarms[0] == alarms[1]
 
 
+OWN_MODEL = """
+execution_role: arn:aws:iam::111122223333:role/endpoints
+models:
+  llm: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", model_data_url: s3://models/llm.tar.gz}
+inference_components: {chat: {specification: {container: null, model_name: llm}}}
+"""
+
+
+def test_components_bring_the_models_that_they_run():
+    here = stack()
+    InferenceComponents(here, "Part", spec=spec("components", OWN_MODEL))
+    made = template(here)
+    (model,) = of_type(made, "AWS::SageMaker::Model")
+    found = only(made, "AWS::SageMaker::InferenceComponent")["Specification"]["ModelName"]
+    assert found == {"Fn::GetAtt": [model, "ModelName"]}
+    assert types(here) == {"AWS::SageMaker::InferenceComponent", "AWS::SageMaker::Model"}
+
+
+def test_models_of_components_alone_need_a_role_that_is_there():
+    of_the_stack = OWN_MODEL.replace("execution_role: arn:aws:iam::111122223333:role/endpoints", "")
+    with pytest.raises(ValueError, match="the models of shared start under the endpoint's role"):
+        InferenceComponents(stack(), "Part", spec=spec("components", of_the_stack))
+
+
 def test_components_name_the_endpoint_that_exists():
     here = stack()
     InferenceComponents(here, "Chat", spec=spec("components"))

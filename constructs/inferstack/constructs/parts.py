@@ -16,9 +16,10 @@ from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.dashboard import DASHBOARD
 from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id, identity
+from inferstack.resolve.model import model_id
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.own_alarms import rollbacks
-from inferstack.spec.walk import components
+from inferstack.spec.walk import components, models
 
 
 def _role(_: ModelSpec, there: AbstractSet[str]) -> AbstractSet[str]:
@@ -41,7 +42,23 @@ def _components(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
     found = list(components(spec))
     identities = [identity(spec, name, it) for _, name, it in found]
     scaling = {it for it in resolve_autoscaling(spec) if any(one in it for one in identities)}
-    return {component_id(spec, name, it) for _, name, it in found} | scaling | _undoing(spec)
+    own = {component_id(spec, name, it) for _, name, it in found}
+    return own | _run_models(spec) | scaling | _undoing(spec)
+
+
+def _run_models(spec: ModelSpec) -> AbstractSet[str]:
+    """The models that the components run.
+
+    Raises:
+        ValueError: when they need a role and only the endpoint's stack has it.
+    """
+    found = {model_id(name) for _, name, _ in models(spec)}
+    if found and not isinstance(spec.execution_role, str):
+        raise ValueError(
+            f"the models of {spec.endpoint_name} start under the endpoint's role, which is made elsewhere: "
+            "name its ARN in `execution_role`"
+        )
+    return found
 
 
 def _undoing(spec: ModelSpec) -> AbstractSet[str]:
@@ -112,6 +129,6 @@ class EndpointAutoscaling(_Part):
 
 
 class InferenceComponents(_Part):
-    """Inference components and their scaling, on an endpoint that exists already."""
+    """Inference components with their models and scaling, on an endpoint that exists already."""
 
     wanted = staticmethod(_components)

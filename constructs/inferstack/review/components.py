@@ -67,17 +67,24 @@ def _same(one: Component, other: Component) -> bool:
 def updated(update: Update) -> Iterator[Finding]:
     """New copies take over from the old ones on the same fleet."""
     for name, component in deployed.components(update.after).items():
-        change = update.changes[component.logical_id]
-        own = [
-            path for path in change.paths if str(path[0]).startswith("Specification") and _BASE not in path
-        ]
-        if change.fate is Fate.UPDATED and own:
+        path = next(_new_copies(update, component), None)
+        if update.changes[component.logical_id].fate is Fate.UPDATED and path is not None:
             rolls = "DeploymentConfig" in component.properties
             how = "batch by batch" if rolls else "all at once"
             message = f"the copies of `{name}` are replaced {how}, and the fleet needs room for new ones"
             roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
-            path = update.place(component.logical_id, own[0])
             yield Finding(codes.COMPONENT_UPDATED, path, message, f"check that they fit{roll}")
+
+
+def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
+    """Where the spec says why: what the component runs, or what the model is that it names."""
+    change = update.changes[component.logical_id]
+    for path in change.paths:
+        if str(path[0]).startswith("Specification") and _BASE not in path:
+            yield update.place(component.logical_id, path)
+    for other in change.follows:
+        if update.changes[other].type == deployed.MODEL_TYPE:
+            yield from update.causes(other)
 
 
 def copies_reset(update: Update) -> Iterator[Finding]:
@@ -85,9 +92,9 @@ def copies_reset(update: Update) -> Iterator[Finding]:
     scaled = deployed.scaled_components(update.before)
     for name, component in deployed.components(update.after).items():
         change = update.changes[component.logical_id]
-        own = [path for path in change.paths if path[0] != "Tags"]
+        causes = [path for path in change.paths if path[0] != "Tags"] or change.follows
         count = deployed.mapping(component.properties.get("RuntimeConfig")).get("CopyCount")
-        if change.fate is Fate.UPDATED and own and name in scaled and count is not None:
+        if change.fate is Fate.UPDATED and causes and name in scaled and count is not None:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
             message = f"the update of `{name}` may set its copies to {count}, however many run then"
             fix = "deploy while few run, or write as many as run now"
