@@ -58,6 +58,10 @@ COVERED = {
     "direct multi-container": ("direct", "Containers Mode=Direct"),
     "model package": ("model-package", "ModelPackageName InferenceSpecificationName"),
     "uncompressed source": ("uncompressed", "S3DataType=S3Prefix CompressionType=None"),
+    "uncompressed source of a component's model": (
+        "uncompressed-components",
+        "S3DataType=S3Prefix CompressionType=None ModelName InferenceComponentName BaseInferenceComponentName",
+    ),
     "hub access": ("uncompressed", "HubContentArn AcceptEula"),
     "private registry": ("private-registry", "RepositoryAccessMode=Vpc RepositoryCredentialsProviderArn"),
     "data capture": ("observed", "DataCaptureConfig CaptureContentTypeHeader"),
