@@ -57,9 +57,19 @@ def test_no_temporary_file_is_left(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_preserved_ids_give_the_resolved_template():
-    made = endpoint("components", preserve_logical_ids=True)
-    loaded = spec("components")
+MODELLED = """
+models:
+  llm:
+    image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1"
+    model_data_source: {s3_data_source: {s3_uri: s3://models/llm/, s3_data_type: S3Prefix, compression_type: None}}
+inference_components: {chat: {specification: {container: null, model_name: llm}}}
+"""
+
+
+@pytest.mark.parametrize("change", ["{}", MODELLED])
+def test_preserved_ids_give_the_resolved_template(change):
+    made = endpoint("components", change, preserve_logical_ids=True)
+    loaded = spec("components", change)
     resolved = resolve_template(loaded.spec, region="us-east-1", source_of=loaded.source_of)
     assert synthesised(made)["Resources"] == resolved["Resources"]
     assert synthesised(made)["Outputs"] == resolved["Outputs"]
@@ -229,8 +239,9 @@ def test_a_warning_becomes_an_annotation_with_its_code(tmp_path):
     assert re.search(r"<python>:1:1: IS\d{3}: warning: .* \[ack: IS\d{3}\]", written)
 
 
-def test_a_grant_to_the_role_comes_before_the_models():
-    made = endpoint("single")
+@pytest.mark.parametrize(("base", "change"), [("single", "{}"), ("components", MODELLED)])
+def test_a_grant_to_the_role_comes_before_the_models(base, change):
+    made = endpoint(base, change)
     bucket = s3.Bucket(cdk.Stack.of(made), "Bucket")
     bucket.grant_read(made.execution_role)
     result = synthesised(made)
