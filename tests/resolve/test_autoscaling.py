@@ -186,3 +186,17 @@ def test_steps_follow_an_expression_over_metrics_of_your_own(resolve: Resolved) 
     assert [it["Id"] for it in alarm["Metrics"]] == ["busy", "share"]
     assert alarm["Threshold"] == 70
     assert "Period" not in alarm
+
+
+def test_no_policy_is_lost_however_it_is_called(resolve: Resolved) -> None:
+    names = ["CPU", "上"]
+    held = "policies: [{metric: CPUUtilization, target_value: 60}, {metric: GPUUtilization, target_value: 60, policy_name: %s}]"
+    steps = step(f"metric: CPUUtilization, policy_name: {names[0]}", threshold=20)
+    other = step(f"metric: GPUUtilization, policy_name: {names[1]}.", threshold=20)
+    both = f"{steps[:-1]}, {other.removeprefix('step_policies: [')}"
+    template = resolve("single", FLEET % f"{held % names[1]}, {both}")
+    assert {it["PolicyName"] for it in of_type(template, POLICY).values()} == {
+        "CPUUtilization",
+        *names,
+        f"{names[1]}.",
+    }

@@ -88,6 +88,37 @@ def scaled(low: int, high: int, **more: Any) -> dict[str, Any]:
     }
 
 
+def stepping(*names: str | None, **more: Any) -> dict[str, Any]:
+    """A policy that holds CPUUtilization, and steps on it."""
+    step = {
+        "metric": "CPUUtilization",
+        "threshold": "20 %",
+        "adjustment_type": "ChangeInCapacity",
+        "step_adjustments": [{"metric_interval_lower_bound": 0, "scaling_adjustment": 1}],
+    }
+    spec = scaled(2, 5, **more)
+    steps = [step if name is None else {**step, "policy_name": name} for name in names]
+    return {**spec, "autoscaling": {**spec["autoscaling"], "step_policies": steps}}
+
+
+@pytest.mark.parametrize(
+    ("names", "other", "free"),
+    [
+        ((None,), "number 1 of `policies`, `CPUUtilization`", "CPUUtilization2"),
+        (("CPUUtilization2", None), "number 1 of `policies`, `CPUUtilization`", "CPUUtilization3"),
+        (("idle", "IDLE"), "number 1 of `step_policies`, `idle`", "IDLE2"),
+    ],
+)
+def test_a_policy_that_is_called_like_another_is_told_like_which_and_what_is_free(
+    names: tuple[str | None, ...], other: str, free: str
+) -> None:
+    (problem,) = [it for it in found(stepping(*names)) if it.code == "IS533"]
+    assert problem.message == f"the policy `{names[-1] or 'CPUUtilization'}` is called like another: {other}"
+    assert problem.fix == f'give it another `policy_name`, such as "{free}"'
+    assert problem.path == ("autoscaling", "step_policies", len(names) - 1)
+    assert "IS533" not in {it.code for it in found(stepping(*names[:-1], free))}
+
+
 ASYNCHRONOUS = {
     "endpoint_config": {"async_inference_config": {"output_config": {"s3_output_path": "s3://acme-out/a"}}}
 }

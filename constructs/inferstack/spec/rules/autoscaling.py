@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
+from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
@@ -10,8 +11,9 @@ from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import (
     WHAT,
     Scaled,
-    folded,
+    called_like_another,
     policies,
+    same_names,
     scaled_parts,
     steps,
     wake_up_name,
@@ -20,7 +22,6 @@ from inferstack.spec.to_zero import tracks_by_default
 from inferstack.spec.walk import (
     has_variants,
     is_async,
-    policy_name,
     variant_scalings,
     variants,
 )
@@ -135,22 +136,19 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec, about="autoscaling")
 def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
     """A second policy with the same name would replace the first."""
+    doubled: set[SpecPath] = set()
     for it in scaled_parts(spec):
-        woken_by = wake_up_name(it)
-        seen = {} if woken_by is None else {folded(woken_by): f"the built-in `{woken_by}`"}
         for index, policy in enumerate(it.scaling.policies):
-            path = (*it.path, "policies", index)
-            name = policy_name(policy)
             others = (other.metric for other in it.scaling.policies[:index])
             if policy.metric is not None and policy.metric in others:
+                doubled.add(path := (*it.path, "policies", index))
                 message = f"two policies have the metric {policy.metric}"
                 yield Finding((*path, "metric"), message, "change or remove one of them")
-            elif folded(name) in seen:
-                said = [key for key in ("policy_name", "metric") if getattr(policy, key) is not None]
-                where = (*path, next(iter(said), "customized_metric_specification"))
-                message = f"the policy `{name}` is called like another: {seen[folded(name)]}"
-                yield Finding(where, message, "give it another `policy_name`")
-            seen.setdefault(folded(name), f"`{name}`")
+    for same in same_names(spec):
+        if isinstance(same.policy, ScalingPolicy) and same.path not in doubled:
+            said = [key for key in ("policy_name", "metric") if getattr(same.policy, key) is not None]
+            where = (*same.path, next(iter(said), "customized_metric_specification"))
+            yield called_like_another(where, same)
 
 
 @error("IS507", "A cooldown is not negative.", _TRACKING, ModelSpec, about="autoscaling")

@@ -10,9 +10,9 @@ from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import Scaled, folded, scaled_parts, steps, wake_up_name
+from inferstack.spec.rules.scaled import Scaled, called_like_another, same_names, steps
 from inferstack.spec.rules.watching import unfit_threshold
-from inferstack.spec.walk import kind_of, policy_name
+from inferstack.spec.walk import kind_of
 from inferstack.spec.words import choose
 
 _STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
@@ -71,17 +71,9 @@ def _interval(step: StepAdjustment) -> tuple[float, float]:
 @error("IS533", "Policies of one target have different names.", _STEP, ModelSpec, about="step_policies")
 def names_differ(spec: ModelSpec) -> Iterator[Finding]:
     """Of either sort; the policy that starts the first of what is at zero has a name, too."""
-    for scaled in scaled_parts(spec):
-        held = [policy_name(policy) for policy in scaled.scaling.policies]
-        woken_by = wake_up_name(scaled)
-        seen = {folded(name): name for name in (*held, *([] if woken_by is None else [woken_by]))}
-        for index, step in enumerate(scaled.scaling.step_policies):
-            name = policy_name(step)
-            if folded(name) in seen:
-                where = (*scaled.path, "step_policies", index)
-                message = f"the policy `{name}` is called like another: `{seen[folded(name)]}`"
-                yield Finding(where, message, "give it another `policy_name`")
-            seen.setdefault(folded(name), name)
+    for same in same_names(spec):
+        if isinstance(same.policy, StepPolicy):
+            yield called_like_another(same.path, same)
 
 
 @error("IS534", "A least change goes with a change in percent.", _STEP, ModelSpec, about="step_policies")
