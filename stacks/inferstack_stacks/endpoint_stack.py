@@ -5,6 +5,7 @@ from constructs import Construct
 
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.rendered import AnySpec
+from inferstack.constructs.taken import know_place
 from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked
@@ -40,19 +41,21 @@ class EndpointStack(Stack):
                 leaves the check of its version to the CDK CLI, so that the template has no parameter.
 
         Raises:
-            SpecError: with every error of the spec, when it has any.
+            SpecError: with every error of the spec, when it has any; or with each of its names that another
+                stack of the app has taken, in the same account and region.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
-        env = environment(loaded.spec, env)
+        env, name = environment(loaded.spec, env), stack_name(loaded.spec.endpoint_name)
         super().__init__(
             scope,
             construct_id,
             env=env,
-            stack_name=stack_name(loaded.spec.endpoint_name),
+            stack_name=name,
             description=description(loaded.spec),
             analytics_reporting=False,
             synthesizer=_without_version_rule() if synthesizer is None else synthesizer,
         )
+        know_place(self, scope, name, env)
         self.kind = str(type(loaded.spec).__struct_config__.tag)
         region = _ANY_REGION if env.region is None else env.region
         self.endpoint = InferenceEndpoint(

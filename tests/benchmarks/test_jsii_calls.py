@@ -10,22 +10,24 @@ from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack_stacks import EndpointStack, build_app
 
 MOST_CALLS_A_STACK = 3
+FIRST = "first"
 
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedSpec]:
-    """A spec of each kind."""
+    """A spec of each kind, and one more."""
     folder = tmp_path_factory.mktemp("specs")
-    for endpoint in family(len(KINDS)):
-        (folder / f"{endpoint.kind}.yaml").write_text(spec_text(endpoint), encoding="utf-8")
-    return {kind: load_spec(folder / f"{kind}.yaml") for kind in KINDS}
+    names = (*KINDS, FIRST)
+    for name, endpoint in zip(names, family(len(names)), strict=True):
+        (folder / f"{name}.yaml").write_text(spec_text(endpoint), encoding="utf-8")
+    return {name: load_spec(folder / f"{name}.yaml") for name in names}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stack_of_any_kind_takes_three_calls_to_node(kind: str, loaded: dict[str, LoadedSpec]) -> None:
     app = cdk.App(analytics_reporting=False)
     # What a process asks once only.
-    EndpointStack(app, "First", spec=loaded["single-model"])
+    EndpointStack(app, "First", spec=loaded[FIRST])
     with crossings() as asked:
         EndpointStack(app, "Second", spec=loaded[kind])
     assert len(asked) <= MOST_CALLS_A_STACK, asked

@@ -13,6 +13,7 @@ from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
@@ -57,9 +58,11 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
                 the plain template, and the template's outputs are there.
 
         Raises:
-            SpecError: with every error of the spec, when it has any.
+            SpecError: with every error of the spec, when it has any; or with each of its names that an
+                endpoint before it has taken, in the same stack or the same account and region.
         """
         loaded, template = template_for(scope, spec, region)
+        names = free_names(scope, loaded)
         left_out = frozenset({"Description"}) if preserve_logical_ids else _OF_A_WHOLE_STACK
         super().__init__(
             scope,
@@ -69,6 +72,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             main_id=ENDPOINT,
             preserve_logical_ids=preserve_logical_ids,
         )
+        take(scope, construct_id, names)
 
     @staticmethod
     def from_endpoint_name(

@@ -100,12 +100,13 @@ def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:
             before, other = first.setdefault(key, (one, taken))
             # Endpoints of one name have stacks of one name, too.
             if before is not one and not (taken.code == SAME_STACK and one.endpoint == before.endpoint):
-                problems.append(_same_name(one.file, taken, f"{before.file}:{other.at.line}"))
+                by, fix = f"{before.file}:{other.at.line}", "give one of them another name, or another `env`"
+                problems.append(same_name(one.file, taken, by, fix))
     return problems
 
 
-def _same_name(file: str, taken: TakenName, by: str) -> Problem:
+def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
+    """A name that something else has taken, which ``by`` says."""
     what = _WHAT[taken.code]
     message = f'the {what} name "{taken.name}" is taken by {by}, for the same account and region'
-    fix = "give one of them another name, or another `env`"
     return Problem(file, *taken.at, taken.code, message, fix, path=taken.path)

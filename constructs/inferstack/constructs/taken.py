@@ -1,0 +1,91 @@
+"""Names that there can be one of in an account and region, over the constructs of an app.
+
+AWS would refuse the second one when the rest of the stack is being made. Two constructs go to the same place
+when they are in one stack, and when the stacks of both name account and region. Else only the deployment
+knows.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from aws_cdk import App, Environment, Stack
+from constructs import Construct
+
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.names_across_files import SAME_STACK, TakenName, same_name, taken_names
+from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
+from inferstack.spec.problem import SpecError
+
+Key = tuple[str, ...]
+
+_FIX = "give one of them another name, or put one into a stack for another account or region"
+
+
+class _Place(NamedTuple):
+    """Where a stack goes. Account and region are None where only the deployment knows; app and stack are
+    known by what they are for Node, which is no other object's.
+    """
+
+    app: str
+    stack: str
+    stack_name: str
+    account: str | None
+    region: str | None
+
+
+# By the stack, and by all that two of a name must differ in. Text alone: constructs would be kept with it.
+_PLACES: dict[str, _Place] = {}
+_TAKEN: dict[Key, str] = {}
+
+
+def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment) -> None:
+    """Tells where a new stack goes, which spares asking Node. Below a stage the stage may say more of it."""
+    if isinstance(scope, App):
+        account, region = _known(env.account), _known(env.region)
+        _PLACES[_ref(stack)] = _Place(_ref(scope), _ref(stack), stack_name, account, region)
+
+
+def free_names(scope: Construct, loaded: LoadedSpec) -> list[Key]:
+    """The spec's names where it goes, each as all that another one there must differ in.
+
+    Raises:
+        SpecError: with a problem for each name that an endpoint before it has taken.
+    """
+    place = _place(scope)
+    keys = {name: list(_keys(place, name)) for name in taken_names(loaded).names if name.code != SAME_STACK}
+    taken = ((name, [_TAKEN[key] for key in of_name if key in _TAKEN]) for name, of_name in keys.items())
+    problems = [same_name(loaded.document.file, name, by[0], _FIX) for name, by in taken if by]
+    if problems:
+        raise SpecError(problems)
+    return [key for of_name in keys.values() for key in of_name]
+
+
+def take(scope: Construct, construct_id: str, names: Iterable[Key]) -> None:
+    """Remembers that the construct of this id has the names."""
+    _TAKEN.update(dict.fromkeys(names, f"`{construct_id}` in the stack `{_place(scope).stack_name}`"))
+
+
+def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
+    what = name.code, name.name.casefold()
+    yield place.stack, *what
+    # A token such as the stack's name stands for something else in another stack.
+    settled = not (is_opaque(name.name) or has_pseudo_parameter(name.name))
+    if settled and place.account is not None and place.region is not None:
+        yield place.app, place.account, place.region, *what
+
+
+def _place(scope: Construct) -> _Place:
+    stack = scope if isinstance(scope, Stack) else Stack.of(scope)
+    if _ref(stack) not in _PLACES:
+        account, region = _known(stack.account), _known(stack.region)
+        _PLACES[_ref(stack)] = _Place(_ref(stack.node.root), _ref(stack), stack.stack_name, account, region)
+    return _PLACES[_ref(stack)]
+
+
+def _known(name: str | None) -> str | None:
+    return None if name is None or is_opaque(name) or has_pseudo_parameter(name) else name
+
+
+def _ref(construct: Any) -> str:
+    """What jsii calls an object: it is the same for all Python objects that stand for one of Node's."""
+    return str(construct.__jsii_ref__.ref)

@@ -1,0 +1,113 @@
+"""Two endpoints of one name are refused where it is known that they go to the same place."""
+
+from collections.abc import Callable
+
+import aws_cdk as cdk
+import pytest
+from constructs import Construct
+from support.cdk import spec, stack
+from support.resolving import wordy_components
+
+from inferstack.constructs import InferenceEndpoint
+from inferstack.spec.check import parse_spec
+from inferstack.spec.problem import Problem, SpecError
+from inferstack_stacks import EndpointStack
+
+HERE, THERE = (cdk.Environment(account="111122223333", region=it) for it in ("us-east-1", "eu-west-1"))
+ONLY_REGION = cdk.Environment(region="us-east-1")
+
+
+def refused(make: Callable[[], object]) -> tuple[Problem, ...]:
+    with pytest.raises(SpecError) as found:
+        make()
+    return found.value.problems
+
+
+@pytest.mark.parametrize("region", ["us-east-1", None])
+def test_a_stack_has_one_endpoint_of_a_name_in_whatever_case(region: str | None) -> None:
+    shared = stack(region, name="Shared")
+    InferenceEndpoint(shared, "First", spec=spec("single", "endpoint_name: churn"))
+    (problem,) = refused(
+        lambda: InferenceEndpoint(shared, "Second", spec=spec("single", "endpoint_name: Churn"))
+    )
+    assert (problem.code, problem.path) == ("IS041", ("endpoint_name",))
+    assert problem.message == (
+        'the endpoint name "Churn" is taken by `First` in the stack `Shared`, for the same account and region'
+    )
+    assert "another name" in problem.fix
+    assert shared.node.try_find_child("Second") is None
+
+
+def test_a_stack_is_the_same_wherever_below_it_an_endpoint_stands() -> None:
+    def nooks() -> list[Construct]:
+        # Nothing of Python's keeps the stack.
+        shared = stack(None)
+        return [Construct(shared, "One"), Construct(shared, "Other")]
+
+    one, other = nooks()
+    InferenceEndpoint(one, "Net", spec=spec("single"))
+    assert [it.code for it in refused(lambda: InferenceEndpoint(other, "Net", spec=spec("single")))] == ["IS041"]
+
+
+def test_components_of_one_name_on_two_endpoints_are_refused() -> None:
+    shared = stack()
+    InferenceEndpoint(shared, "First", spec=spec("components"))
+    other = spec("components", "endpoint_name: other")
+    assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Second", spec=other))] == ["IS042"]
+
+
+def in_stacks(one: cdk.Environment | None, other: cdk.Environment | None, second_app: bool = False) -> None:
+    app = cdk.App(analytics_reporting=False)
+    InferenceEndpoint(cdk.Stack(app, "One", env=one), "Net", spec=spec("multi"))
+    app = cdk.App(analytics_reporting=False) if second_app else app
+    InferenceEndpoint(cdk.Stack(app, "Other", env=other), "Net", spec=spec("multi"))
+
+
+def test_two_stacks_for_one_account_and_region_have_one_endpoint_of_a_name() -> None:
+    (problem,) = refused(lambda: in_stacks(HERE, HERE))
+    assert "is taken by `Net` in the stack `One`" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(HERE, THERE), (HERE, None), (None, None), (ONLY_REGION, ONLY_REGION)]
+)
+def test_what_may_go_to_other_places_may_have_one_name(
+    one: cdk.Environment | None, other: cdk.Environment | None
+) -> None:
+    in_stacks(one, other)
+
+
+def test_apps_know_nothing_of_one_another() -> None:
+    in_stacks(HERE, HERE, second_app=True)
+
+
+def test_stacks_of_their_own_are_compared_with_all_others() -> None:
+    app = cdk.App(analytics_reporting=False)
+    EndpointStack(app, "Alone", spec=spec("multi"), env=HERE)
+    EndpointStack(app, "There", spec=spec("multi"), env=THERE)
+    stage = cdk.Stage(app, "Stage", env=HERE)
+    for make in (
+        lambda: EndpointStack(app, "Again", spec=spec("multi"), env=HERE),
+        lambda: EndpointStack(stage, "Again", spec=spec("multi")),
+        lambda: InferenceEndpoint(cdk.Stack(app, "Shared", env=HERE), "Net", spec=spec("multi")),
+    ):
+        (problem,) = refused(make)
+        assert "is taken by `Endpoint` in the stack `many`" in problem.message
+
+
+def test_a_name_that_only_the_deployment_knows_is_the_same_in_one_stack_only() -> None:
+    app = cdk.App(analytics_reporting=False)
+    one, other = (cdk.Stack(app, name, env=HERE) for name in ("One", "Other"))
+    named = {"endpoint_name": cdk.Aws.STACK_NAME}
+    InferenceEndpoint(one, "Net", spec=spec("single", named))
+    InferenceEndpoint(other, "Net", spec=spec("single", named))
+    assert [it.code for it in refused(lambda: InferenceEndpoint(one, "Second", spec=spec("single", named)))] == [
+        "IS041"
+    ]
+
+
+def test_an_endpoint_that_was_refused_takes_no_name() -> None:
+    shared = stack()
+    large = parse_spec(wordy_components(75))
+    refused(lambda: InferenceEndpoint(shared, "Large", spec=large))
+    InferenceEndpoint(shared, "Net", spec=spec("components"))
