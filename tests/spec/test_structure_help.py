@@ -316,6 +316,11 @@ def test_an_arn_in_the_place_of_a_name_is_called_one(text: str, said: str, tmp_p
             "notification_config: {success_topic: done}}}}\n",
             "write an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name",
         ),
+        (
+            "alarms: {actions: ['arn:aws:automate:eu-west-1:ec2:stop']}\n",
+            "write the ARN of a topic, function, OpsItem, response plan, investigation group or scaling policy: "
+            "arn:aws:sns:us-east-1:111122223333:name",
+        ),
         ("execution_role: ranker\n", "write a role's ARN: arn:aws:iam::111122223333:role/name"),
         (
             "execution_role: {managed_policy_arns: [Full]}\n",

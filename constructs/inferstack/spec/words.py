@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from inferstack.spec.alarm_actions import ALARM_ACTION
+
 _SHOWN = 12
 _LONGEST = 60
 _TELLING = 4
@@ -22,7 +24,6 @@ _TYPE_NAMES = {
 
 _NAME = "letters, digits, and hyphens between them"
 _S3_URL = "an S3 URL: s3://bucket/key"
-_SNS_TOPIC = "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
 WHAT_A_PATTERN_MEANS = {
     r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
     r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"{_NAME}, at most 63 characters",
@@ -37,8 +38,13 @@ WHAT_A_PATTERN_MEANS = {
     r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/\-]+$": (
         "a managed policy's ARN: arn:aws:iam::aws:policy/name"
     ),
-    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$": _SNS_TOPIC,
-    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]*:[0-9]{12}:[a-zA-Z0-9_.-]+$": _SNS_TOPIC,
+    ALARM_ACTION: (
+        "the ARN of a topic, function, OpsItem, response plan, investigation group or scaling policy: "
+        "arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]*:[0-9]{12}:[a-zA-Z0-9_.-]+$": (
+        "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
+    ),
     r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$": (
         "a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id"
     ),

@@ -2,10 +2,11 @@
 
 from typing import Annotated, ClassVar
 
+from inferstack.spec.alarm_actions import ALARM_ACTION
 from inferstack.spec.blocks.base import Block, Number, Statistic, form
 from inferstack.spec.blocks.watched import Watched
 
-SnsTopic = Annotated[str, form(r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]+:[0-9]{12}:[A-Za-z0-9_.\-]+$")]
+AlarmAction = Annotated[str, form(ALARM_ACTION)]
 
 
 class AlarmRule(Watched, kw_only=True):
@@ -49,12 +50,14 @@ class Alarms(Block):
 
     defaults: bool = True
     """False leaves the default set out."""
-    actions: tuple[SnsTopic, ...] = ()
-    """SNS topics that hear when an alarm goes off."""
-    ok_actions: tuple[SnsTopic, ...] = ()
-    """SNS topics that hear when it is over."""
-    insufficient_data_actions: tuple[SnsTopic, ...] = ()
-    """SNS topics that hear when the data stops."""
+    actions: tuple[AlarmAction, ...] = ()
+    """What hears of it or is set off when an alarm goes off: ARNs of SNS topics, Lambda functions, OpsItems
+    (`arn:aws:ssm:us-east-1:111122223333:opsitem:2#CATEGORY=Performance`), response plans of Incident Manager,
+    investigation groups or scaling policies. A function must allow CloudWatch to invoke it."""
+    ok_actions: tuple[AlarmAction, ...] = ()
+    """The same when it is over; OpsItems, incidents and investigations are for `actions` alone."""
+    insufficient_data_actions: tuple[AlarmAction, ...] = ()
+    """The same when the data stops."""
     rules: tuple[AlarmRule, ...] = ()
     """Alarms of your own."""
 

@@ -6,6 +6,7 @@ reference of codes follows.
 
 from inferstack.spec.rules import (
     adapters,
+    alarm_actions,
     alarms,
     artifacts,
     autoscaling,
@@ -44,6 +45,7 @@ __all__ = [
     "Finding",
     "Rule",
     "adapters",
+    "alarm_actions",
     "alarms",
     "artifacts",
     "autoscaling",

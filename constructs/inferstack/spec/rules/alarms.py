@@ -4,24 +4,22 @@ from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import is_of_instances, seconds_between_readings
 from inferstack.spec.own_alarms import alarm_period, default_period
-from inferstack.spec.placeholders import arn_fields
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import absolute_threshold, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
-from inferstack.spec.walk import components, hosts, kind_of, region_of, variants
+from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _PUBLISHED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html"
 _FREQUENCY = "metric_publish_frequency_in_seconds"
-_ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
 
 _HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
 _SHORT_PERIODS = (10, 20, 30)
@@ -280,26 +278,6 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     if is_of_instances(metric):
         return fix
     return f"{fix} with `enable_enhanced_metrics: true`, without which it goes for utilization only"
-
-
-@warning(
-    "IS810",
-    "An alarm tells a topic in its own region.",
-    _ACTIONS,
-    ModelSpec,
-    about=("actions", "ok_actions", "insufficient_data_actions"),
-)
-def topics_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch refuses topics of other regions."""
-    region = region_of(spec)
-    if region is None or not isinstance(spec.alarms, Alarms):
-        return
-    for key in ("actions", "ok_actions", "insufficient_data_actions"):
-        for index, topic in enumerate(getattr(spec.alarms, key)):
-            there = arn_fields(topic)[3:4]
-            if there and there != [region] and "$" not in there[0]:
-                message = f"the topic is in {there[0]}, the stack in {region}"
-                yield Finding(("alarms", key, index), message, f"name a topic in {region}")
 
 
 # These compare with a band that another metric of the alarm makes, and not with a threshold.
