@@ -49,6 +49,34 @@ def test_a_latency_is_given_to_cloudwatch_in_microseconds(resolve: Resolved) -> 
 
 
 @pytest.mark.parametrize(
+    ("statistic", "threshold", "expected"),
+    [
+        ("TM(10%:90%)", "500 ms", 500_000),
+        ("ts90", "2 s", 2_000_000),
+        ("PR(:500000)", "95 %", 95),
+        ("PR(100:2000)", "0.5", 0.5),
+        ("TC(10%:90%)", "40", 40),
+        ("tc99", "40", 40),
+        ("SampleCount", "40", 40),
+    ],
+)
+def test_what_counts_data_points_has_a_limit_in_data_points(
+    resolve: Resolved, statistic: str, threshold: str, expected: float
+) -> None:
+    rule = f"{{metric: ModelLatency, statistic: '{statistic}', threshold: {threshold}}}"
+    (alarm,) = alarms(resolve("single", f"alarms: {{rules: [{rule}]}}"), "ModelLatency")
+    assert alarm["Threshold"] == expected
+    assert alarm["Unit"] == "Microseconds"
+    assert alarm.get("ExtendedStatistic", alarm.get("Statistic")) == statistic
+
+
+def test_a_share_of_the_data_points_is_no_share_of_the_devices(resolve: Resolved) -> None:
+    rule = "{metric: GPUUtilization, statistic: 'PR(:90)', threshold: 50 %}"
+    (alarm,) = alarms(resolve("single", f"alarms: {{rules: [{rule}]}}"), "GPUUtilization")
+    assert alarm["Threshold"] == 50
+
+
+@pytest.mark.parametrize(
     ("config", "of_instances", "of_requests"),
     [
         ("{metric_publish_frequency_in_seconds: 300}", 300, 60),

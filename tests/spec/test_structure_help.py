@@ -321,6 +321,11 @@ def test_an_arn_in_the_place_of_a_name_is_called_one(text: str, said: str, tmp_p
             "write the ARN of a topic, function, OpsItem, response plan, investigation group or scaling policy: "
             "arn:aws:sns:us-east-1:111122223333:name",
         ),
+        (
+            "alarms: {rules: [{metric: ModelLatency, threshold: 1 s, statistic: tm(10%:90%)}]}\n",
+            "write Average, Sum, Minimum, Maximum, SampleCount, IQM, one bound after small letters (p99, tm90), "
+            "or two in brackets after capitals (TM(10%:90%), TS(150:1000), PR(:300))",
+        ),
         ("execution_role: ranker\n", "write a role's ARN: arn:aws:iam::111122223333:role/name"),
         (
             "execution_role: {managed_policy_arns: [Full]}\n",
@@ -332,7 +337,7 @@ def test_an_arn_in_the_place_of_a_name_is_called_one(text: str, said: str, tmp_p
         ),
     ],
 )
-def test_an_arn_is_shown_as_it_looks(more: str, said: str, tmp_path: Path) -> None:
+def test_a_form_is_shown_as_it_looks(more: str, said: str, tmp_path: Path) -> None:
     assert said in fixes(tmp_path, SINGLE + more)
 
 

@@ -30,7 +30,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.measured import Measured
 from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
-from inferstack.spec.quantity import absolute_threshold
+from inferstack.spec.quantity import absolute_threshold, as_counted
 from inferstack.spec.walk import watched_name
 
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
@@ -110,7 +110,8 @@ def alarm_properties(rule: AlarmRule, part: Measured, metric: Metric | None, rea
     watched = _watched(rule) if metric is None else _published(rule, part, metric)
     threshold = rule.threshold
     if metric is not None:
-        threshold = absolute_threshold(threshold, metric, part.devices(metric))
+        counted = as_counted(metric, rule.statistic)
+        threshold = absolute_threshold(threshold, counted, part.devices(counted))
     return {
         "AlarmDescription": _description(rule, part, metric, reason),
         **watched,

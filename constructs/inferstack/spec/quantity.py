@@ -15,6 +15,7 @@ import msgspec
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.statistic import unit_of
 from inferstack.spec.words import describe
 
 _TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000}
@@ -55,6 +56,14 @@ def is_time(metric: Metric) -> bool:
 def is_utilization(metric: Metric) -> bool:
     """Whether the metric is a share of something, which a threshold may give in percent."""
     return metric.unit == "Percent" or metric.name.endswith("Utilization")
+
+
+def as_counted(metric: Metric, statistic: str | None) -> Metric:
+    """The metric in the unit that a statistic of it counts in: the readings of a latency are no time."""
+    unit = unit_of(statistic)
+    if unit is None:
+        return metric
+    return msgspec.structs.replace(metric, name=f"{metric.name} as {statistic}", unit=unit, per_device=None)
 
 
 def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:

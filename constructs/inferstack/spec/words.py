@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from inferstack.spec.alarm_actions import ALARM_ACTION
+from inferstack.spec.statistic import STATISTIC, WHAT_A_STATISTIC_IS
 
 _SHOWN = 12
 _LONGEST = 60
@@ -54,9 +55,7 @@ WHAT_A_PATTERN_MEANS = {
         r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"
     ): "a model package's name or ARN: arn:aws:sagemaker:us-east-1:111122223333:model-package/name/1",
     r"^/([!-~]+/)?$": "a path between slashes: /name/",
-    r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$": (
-        "Average, Sum, Minimum, Maximum, SampleCount, or a percentile such as p99"
-    ),
+    STATISTIC: WHAT_A_STATISTIC_IS,
     r"^(?:(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+)$": (
         "text without `:`, `/` and `|`, and without spaces at either end"
     ),

@@ -20,7 +20,10 @@ class AlarmRule(Watched, kw_only=True):
     """The limit. A latency carries its unit (`500 ms`, `2 s`, `800 us`), since CloudWatch counts
     microseconds; a utilization may be a share (`90 %`) of all the instance's GPUs or vCPUs."""
     statistic: Statistic | None = None
-    """`Average`, `Sum`, `Minimum`, `Maximum`, `SampleCount`, or a percentile such as `p99`."""
+    """What of a period's data is compared: `Average`, `Sum`, a percentile such as `p99`, or a trimmed one
+    such as `TM(10%:90%)`; the metric's usual one when absent. Bounds without `%` are in the metric's own
+    unit, which of latencies is microseconds. `SampleCount`, `TC` and `PR` tell of the data points: their
+    threshold is a count, of `PR(:500000)` a share (`95 %`), whatever the metric is."""
     comparison_operator: str | None = None
     """`GreaterThanOrEqualToThreshold` when absent."""
     period: int | None = None

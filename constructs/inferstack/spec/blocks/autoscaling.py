@@ -31,7 +31,7 @@ class TargetTrackingMetricStat(Block):
     metric: TargetTrackingMetric
     """The metric."""
     stat: Statistic
-    """`Average`, `Sum`, … or a percentile such as `p99`."""
+    """`Average`, `Sum`, a percentile such as `p99`, a trimmed statistic such as `TM(10%:90%)`, …"""
     unit: str | None = None
     """Only data of this unit."""
 

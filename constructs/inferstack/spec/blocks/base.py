@@ -12,6 +12,8 @@ from typing import Annotated, Any, ClassVar, dataclass_transform
 import msgspec
 from msgspec import Meta
 
+from inferstack.spec.statistic import STATISTIC
+
 Number = int | float
 
 
@@ -23,10 +25,7 @@ def form(pattern: str | None = None, *, min_length: int | None = None, max_lengt
 
 # CloudWatch's simple statistics, percentiles and trimmed statistics. Its own enum knows the simple ones only.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
-Statistic = Annotated[
-    str,
-    form(r"^(Average|Sum|Minimum|Maximum|SampleCount|IQM|(p|tm|tc|ts|wm)([0-9]{1,2}(\.[0-9]{1,10})?|100))$"),
-]
+Statistic = Annotated[str, form(STATISTIC)]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

@@ -48,7 +48,7 @@ class AlarmMetricStat(Block):
     period: int
     """Seconds of one data point."""
     stat: Statistic
-    """`Average`, `Sum`, … or a percentile such as `p99`."""
+    """`Average`, `Sum`, a percentile such as `p99`, a trimmed statistic such as `TM(10%:90%)`, …"""
     unit: str | None = None
     """Only data of this unit."""
 

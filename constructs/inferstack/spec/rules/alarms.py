@@ -9,10 +9,11 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.measured import is_of_instances, seconds_between_readings
 from inferstack.spec.own_alarms import alarm_period, default_period
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.quantity import absolute_threshold, is_utilization
+from inferstack.spec.quantity import absolute_threshold, as_counted, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
+from inferstack.spec.statistic import adds_up
 from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
@@ -43,6 +44,11 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     )
     found = () if rule.metric is None else metrics.find(rule.metric, kind_of(spec))
     return [it for it in found if level is None or it.dimensions == level]
+
+
+def _counted(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
+    """The same in the unit of the rule's threshold."""
+    return [as_counted(metric, rule.statistic) for metric in _metrics(spec, rule)]
 
 
 @error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec, about="rules")
@@ -106,26 +112,21 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch counts latencies in microseconds, which nobody means by 500."""
     for path, rule in alarm_rules(spec):
-        yield from unfit_threshold(path, rule.threshold, _metrics(spec, rule))
+        yield from unfit_threshold(path, rule, _metrics(spec, rule))
 
 
 @warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec, about="rules")
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number; some shares end at 1."""
     for path, rule in alarm_rules(spec):
-        for metric in () if _adds_up(rule) else _metrics(spec, rule)[:1]:
+        for metric in () if adds_up(rule.statistic) else _counted(spec, rule)[:1]:
             if metric.most is None:
                 continue
             most = metric.most * max(_devices(spec, rule, metric), default=1)
             if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
-                message = f"{rule.metric} is between 0 and {most} here, and the threshold is {rule.threshold}"
+                message = f"{metric.name} is between 0 and {most} here, and the threshold is {rule.threshold}"
                 share = '"90 %"' if is_utilization(metric) else "0.9"
                 yield Finding((*path, "threshold"), message, f"write a share of all, such as {share}")
-
-
-def _adds_up(rule: AlarmRule) -> bool:
-    """Whether the statistic grows with the number of readings, so that nothing bounds it."""
-    return rule.statistic is not None and rule.statistic.startswith(("Sum", "SampleCount", "TS(", "TC("))
 
 
 @warning(
@@ -138,7 +139,7 @@ def _adds_up(rule: AlarmRule) -> bool:
 def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """90 on four GPUs is 22.5 % of them."""
     for path, rule in alarm_rules(spec):
-        for metric in _metrics(spec, rule)[:1]:
+        for metric in _counted(spec, rule)[:1]:
             devices = max(_devices(spec, rule, metric), default=1)
             bare = isinstance(rule.threshold, int | float) and 1 <= rule.threshold <= 100
             if bare and devices > 1:
@@ -163,7 +164,7 @@ def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     for path, rule in alarm_rules(spec):
         bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold < 1
         below = rule.comparison_operator is not None and rule.comparison_operator.startswith("Less")
-        if bare and not below and any(metric.unit == "Percent" for metric in _metrics(spec, rule)):
+        if bare and not below and any(metric.unit == "Percent" for metric in _counted(spec, rule)):
             message = f"{rule.metric} is in percent, and the threshold is {rule.threshold} of 100"
             fix = f'write "{float(rule.threshold) * 100:g} %" if a share was meant'
             yield Finding((*path, "threshold"), message, fix)

@@ -47,7 +47,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """As in an alarm: times carry a unit, shares a `%`."""
     for path, scaled, step in steps(spec):
-        yield from unfit_threshold(path, step.threshold, _metrics_of(spec, scaled, step.metric))
+        yield from unfit_threshold(path, step, _metrics_of(spec, scaled, step.metric))
 
 
 @error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec, about="step_policies")

@@ -9,7 +9,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.quantity import UnfitQuantity, parse_threshold
+from inferstack.spec.quantity import UnfitQuantity, as_counted, parse_threshold
 from inferstack.spec.rules.base import Finding
 from inferstack.spec.rules.scaled import steps
 
@@ -37,10 +37,12 @@ def looked_at(rule: AlarmRule) -> int:
     return ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
 
 
-def unfit_threshold(path: SpecPath, threshold: float | str, metrics: Sequence[Metric]) -> Iterator[Finding]:
+def unfit_threshold(
+    path: SpecPath, rule: AlarmRule | StepPolicy, metrics: Sequence[Metric]
+) -> Iterator[Finding]:
     """What is wrong with a threshold of one of these metrics, which share a unit."""
     for metric in metrics[:1]:
         try:
-            parse_threshold(threshold, metric)
+            parse_threshold(rule.threshold, as_counted(metric, rule.statistic))
         except UnfitQuantity as unfit:
             yield Finding((*path, "threshold"), unfit.message, unfit.fix)
