@@ -51,6 +51,13 @@ that have a short name, [metrics.md](metrics.md) the metrics that each kind of e
 `kind` decides which blocks a spec has:
 
 """
+_LONG_LISTS = "Long lists of values"
+_CONTENTS = """\
+## Contents
+
+A section for each kind, then for each block: those at the top of a spec first, then what stands in them.
+
+"""
 
 
 def reference(schema: Schema) -> str:
@@ -65,7 +72,29 @@ def reference(schema: Schema) -> str:
     blocks = _reading_order(kinds, definitions)[len(kinds) :]
     sections = [*_kinds(dict(zip(kinds, tags, strict=True)), definitions)]
     sections += [_section(name, definitions) for name in blocks]
-    return "\n".join([_TOP + table(("Kind", "Endpoint"), rows), *sections, *_long_lists(definitions)])
+    top = [_TOP + table(("Kind", "Endpoint"), rows), _contents(kinds, definitions)]
+    return "\n".join([*top, *sections, *_long_lists(definitions)])
+
+
+def _contents(kinds: list[str], definitions: Schema) -> str:
+    """Every block, beside the block at the top of a spec that is nearest above it."""
+    tops = dict.fromkeys(target for kind in kinds for target in _references(definitions[kind]))
+    below: dict[str, list[str]] = {top: [] for top in tops}
+    above = {top: top for top in tops}
+    met = [*tops]
+    for name in met:
+        for target in _references(definitions[name]):
+            if target not in above:
+                above[target] = above[name]
+                below[above[name]].append(_link(target))
+                # The loop comes to it.
+                met.append(target)
+    rows = [(_link(top), ", ".join(names)) for top, names in below.items()]
+    return _CONTENTS + table(("In a spec", "Below it"), [*rows, (_link(_LONG_LISTS), "")])
+
+
+def _link(name: str) -> str:
+    return f"[{name}](#{name.lower().replace(' ', '-')})"
 
 
 def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
@@ -126,8 +155,7 @@ def _row(block: str, key: str, schema: Schema, required: bool) -> tuple[str, ...
 def _type(schema: Schema) -> str:
     match schema:
         case {"$ref": target}:
-            name = target.removeprefix(PREFIX)
-            return f"[{name}](#{name.lower()})"
+            return _link(target.removeprefix(PREFIX))
         case {"anyOf": branches}:
             return " or ".join(dict.fromkeys(_type(branch) for branch in branches))
         case {"type": "array", "items": items}:
@@ -181,7 +209,7 @@ def _long_lists(definitions: Schema) -> Iterator[str]:
                 if len(options) > LONGEST_LIST:
                     anchors.setdefault(tuple(options), []).append(f"{block}.{key}")
     if anchors:
-        yield "## Long lists of values\n"
+        yield f"## {_LONG_LISTS}\n"
     for values, places in anchors.items():
         links = "".join(f'<a id="{place.replace(".", "-").lower()}"></a>' for place in places)
         names = ", ".join(f"`{place}`" for place in places)

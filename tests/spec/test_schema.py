@@ -186,10 +186,18 @@ def test_every_kind_has_its_branch() -> None:
     assert kinds == set(kind_definitions()) == set(shipped_schema()["properties"]["kind"]["enum"])
 
 
+def test_the_contents_of_the_reference_name_each_section_once() -> None:
+    page = update_schema.REFERENCE.read_text("utf-8")
+    contents = page.partition("## Contents\n")[2].partition("\n## ")[0]
+    headings = re.findall(r"^## (\w[\w ]*)$", page, re.MULTILINE)
+    assert sorted(["Contents", *re.findall(r"\[([^]]+)\]\(#", contents)]) == sorted(headings)
+
+
 def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
     page = update_schema.REFERENCE.read_text("utf-8")
     anchors = set(re.findall(r'<a id="([^"]+)">', page))
-    anchors |= {heading.lower() for heading in re.findall(r"^## (\w+)$", page, re.MULTILINE)}
+    headings = re.findall(r"^## (\w[\w ]*)$", page, re.MULTILINE)
+    anchors |= {heading.lower().replace(" ", "-") for heading in headings}
     assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= anchors
     for name, key, schema in properties():
         assert f"`{key}`" in page, f"{name}.{key}"
