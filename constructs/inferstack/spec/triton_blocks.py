@@ -18,7 +18,7 @@ from inferstack.spec.lock.urls import location_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS, is_triton
-from inferstack.spec.walk import PlacedContainer, components, containers, has_variants, specifications
+from inferstack.spec.walk import PlacedContainer, components, containers, specifications
 
 DEFAULT_MODEL_VARIABLE = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 """Tells the container which folder to serve."""
@@ -43,10 +43,9 @@ class PlacedTriton(msgspec.Struct, frozen=True):
 @found_once
 def triton_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
     """Every model repository of a spec. Components with the same models in the same archive share one."""
-    top = spec.triton if has_variants(spec) else None
-    if top is not None:
+    if spec.triton is not None:
         several = isinstance(spec, MultiModelSpec)
-        yield PlacedTriton(("triton",), top, ARCHIVE, tuple(_shared_loaders(spec)), several)
+        yield PlacedTriton(("triton",), spec.triton, ARCHIVE, tuple(_shared_loaders(spec)), several)
     yield from _joined(_own_blocks(spec))
 
 
@@ -63,8 +62,7 @@ def own_block(placed: PlacedContainer) -> Triton | None:
 
 def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
     """The repository that a container loads: its own, or the one at the top if it is one to load that."""
-    own = own_block(placed)
-    top = spec.triton if has_variants(spec) else None
+    own, top = own_block(placed), spec.triton
     if own is not None or top is None:
         return own
     loaders = list(_shared_loaders(spec))

@@ -5,7 +5,6 @@ module and need not know the ways. Paths are those of the YAML file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeGuard
 
 import msgspec
 
@@ -26,13 +25,6 @@ from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
-
-VariantsSpec = ModelBackedSpec | InferenceComponentsSpec
-
-
-def has_variants(spec: ModelSpec) -> TypeGuard[VariantsSpec]:
-    """Whether the kind of spec has variants, as all kinds today do."""
-    return isinstance(spec, ModelBackedSpec | InferenceComponentsSpec)
 
 
 @answered_once
@@ -68,8 +60,6 @@ def is_async(spec: ModelSpec) -> bool:
 @found_once
 def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     """Every production variant."""
-    if not has_variants(spec):
-        return
     if spec.variant is not None:
         yield ("variant",), spec.variant
     for index, variant in enumerate(spec.variants or ()):
@@ -96,7 +86,7 @@ def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
     """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
     if isinstance(spec, ModelBackedSpec) and spec.model is not None:
         yield ("model",), None, spec.model
-    for name, model in (spec.models or {}).items() if has_variants(spec) else ():
+    for name, model in (spec.models or {}).items():
         yield ("models", name), name, model
 
 
@@ -172,8 +162,7 @@ def _container_path(spec: ModelSpec, path: SpecPath, specification: Specificatio
 
 def model_path(spec: ModelSpec, name: str | None) -> SpecPath | None:
     """Where the spec has the model that a component names; None if that is one that exists elsewhere."""
-    own = (spec.models or {}) if has_variants(spec) else {}
-    return ("models", name) if name is not None and name in own else None
+    return ("models", name) if name is not None and name in (spec.models or {}) else None
 
 
 class PlacedContainer(msgspec.Struct, frozen=True):
@@ -269,9 +258,8 @@ def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[
 def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autoscaling]]:
     """Scaling of variants' instances: path of the scaling, the variant, the scaling."""
     found = list(variants(spec))
-    top = spec.autoscaling if has_variants(spec) else None
-    if top is not None and len(found) == 1:
-        yield ("autoscaling",), found[0][1], top
+    if spec.autoscaling is not None and len(found) == 1:
+        yield ("autoscaling",), found[0][1], spec.autoscaling
     for path, variant in found:
         if variant.autoscaling is not None:
             yield (*path, "autoscaling"), variant, variant.autoscaling

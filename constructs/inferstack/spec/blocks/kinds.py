@@ -71,6 +71,16 @@ class ModelSpec(Block):
     stages: dict[str, dict[str, Any]] | None = None
     """Overrides by stage, merged deeply into the spec before anything else looks at it: mappings merge,
     lists and values replace, `null` removes a key. The chosen stage's name stands for `${stage}`."""
+    variant: Variant | None = None
+    """The fleet. Several stand under `variants`."""
+    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    """Fleets that share the traffic by weight."""
+    autoscaling: Autoscaling | None = None
+    """Scaling of the only variant."""
+    triton: Triton | None = None
+    """Model repository for a Triton image."""
+    models: dict[HostingName, Model] | None = None
+    """Models by name, for variants that differ in their model (`model_name`)."""
 
     @property
     def account(self) -> str | None:
@@ -93,18 +103,8 @@ class ModelBackedSpec(ModelSpec):
 
     model: Model | None = None
     """The model. Several stand under `models`."""
-    models: dict[HostingName, Model] | None = None
-    """Models by name, for variants that differ in their model (`model_name`)."""
-    variant: Variant | None = None
-    """The fleet. Several stand under `variants`."""
-    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
-    """Fleets that share the traffic by weight."""
     shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
     """A fleet that gets copies of the requests while its answers are thrown away, to try a change."""
-    autoscaling: Autoscaling | None = None
-    """Scaling of the only variant."""
-    triton: Triton | None = None
-    """Model repository for a Triton image."""
 
 
 class SingleModelSpec(ModelBackedSpec, tag="single-model", tag_field="kind"):
@@ -129,8 +129,6 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     models: Annotated[dict[HostingName, Model], Meta(min_length=1)] | None = None
     """SageMaker models by name, for components that name one (`specification.model_name`): for what no
     `container` says, such as plain files (`model_data_source`), model packages and private registries."""
-    variant: Variant | None = None
-    """The fleet. Several stand under `variants`."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
     """Fleets for different components."""
     autoscaling: Autoscaling | None = None

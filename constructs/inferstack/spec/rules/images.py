@@ -16,7 +16,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.triton_blocks import own_block
 from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, containers, has_variants, region_of
+from inferstack.spec.walk import PlacedContainer, containers, region_of
 from inferstack.spec.words import did_you_mean_then, listed, nearest
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
@@ -178,7 +178,7 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """The repository at the top may be one container's among others: of several none must."""
     found = list(containers(spec))
-    shared = has_variants(spec) and spec.triton is not None and len(found) == 1
+    shared = spec.triton is not None and len(found) == 1
     for placed in found:
         if isinstance(spec, EnsembleSpec) or shared or own_block(placed) is not None:
             yield placed

@@ -6,7 +6,7 @@ from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, every_variant, has_variants, models, runs, variants
+from inferstack.spec.walk import components, every_variant, models, runs, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
@@ -23,8 +23,7 @@ def one_model_or_several(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error("IS201", "A spec has either `variant` or `variants`.", _CONFIG, ModelSpec)
 def one_variant_or_several(spec: ModelSpec) -> Iterator[Finding]:
     """Exactly one of the two ways to name variants."""
-    if has_variants(spec):
-        yield from _one_or_several("variant", spec.variant, spec.variants)
+    yield from _one_or_several("variant", spec.variant, spec.variants)
 
 
 def _one_or_several(name: str, one: object, several: object) -> Iterator[Finding]:
