@@ -181,10 +181,17 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
         if key not in known:
             where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            fix = said_otherwise(key, title, known) or _where_it_belongs(document, path, key, error.schema)
             if is_api_only_key(title, key):
-                message, fix = f"`{key}` cannot be deployed: {NOT_YET}", "remove it"
+                message = f"`{key}` cannot be deployed: {NOT_YET}"
+            fix = _instead_of(document, path, key, error.schema)
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
+
+
+def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
+    known, title = list(block["properties"]), block.get("title", "")
+    if is_api_only_key(title, key):
+        return "remove it"
+    return said_otherwise(key, title, known) or _where_it_belongs(document, path, key, block)
 
 
 def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
@@ -201,9 +208,19 @@ def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[
 
 def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     missing = error.message.split("'")[1]
+    if _stands_there_misspelt(document, path, missing, error):
+        return
     text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
     yield _problem(document, path, MISSING_KEY, f"{_name(path)} lacks `{missing}`", fix)
+
+
+def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:
+    """Whether what is reported of an unknown key says that it is to be this one: one mistake, one problem."""
+    said = (f"did you mean `{missing}`? ", f"it is called `{missing}` here")
+    known = error.schema["properties"]
+    unknown = (key for key in error.instance if key not in known)
+    return any(_instead_of(document, path, key, error.schema).startswith(said) for key in unknown)
 
 
 def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
