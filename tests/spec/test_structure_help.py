@@ -128,6 +128,12 @@ def test_a_key_that_several_blocks_have_is_sent_to_none(tmp_path: Path) -> None:
     assert "write it under" not in fix(tmp_path, f"{SINGLE}enable_network_isolation: true\n")
 
 
+def test_a_key_without_its_last_word_is_no_slip_of_another(tmp_path: Path) -> None:
+    metric = "{namespace: Acme, metric: Busy, statistic: Average}"
+    scaling = f"{{min_capacity: 1, max_capacity: 2, policies: [{{target_value: 5, customized_metric_specification: {metric}}}]}}"
+    assert fix(tmp_path, f"{SINGLE}autoscaling: {scaling}\n").startswith("did you mean `metric_name`? ")
+
+
 def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: Path) -> None:
     assert fix(tmp_path, f"{SINGLE}  autoscalling: {{}}\n").startswith("did you mean `autoscaling`?")
 

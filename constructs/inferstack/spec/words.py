@@ -168,12 +168,18 @@ def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
     near: dict[str, float] = {}
     for option in options:
         likeness.set_seq1(_fold(option))
-        # Whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other.
         whole = _is_part(said, option)
         # The quick one is an upper bound, which spares a long list of options most of the work.
         if whole or (likeness.quick_ratio() >= _LIKE and likeness.ratio() >= _LIKE):
-            near[option] = likeness.ratio() + whole
+            near[option] = likeness.ratio() + _grade(said, option, whole)
     return dict(sorted(near.items(), key=lambda item: -item[1]))
+
+
+def _grade(said: str, option: str, whole: bool) -> int:
+    """Whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other, and one
+    slip nearer than two, which may leave as much alike: `us-esat-1` is as like `us-west-1` as `us-east-1`.
+    """
+    return 2 if whole else _is_slip(_fold(said), _fold(option))
 
 
 def _is_part(said: str, option: str) -> bool:
