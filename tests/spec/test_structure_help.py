@@ -398,3 +398,11 @@ def test_an_entry_of_a_list_is_called_one(tmp_path: Path) -> None:
     assert [problem.message for problem in check_file(path)] == [
         'an entry of `actions` has the wrong form: "ml-oncall"'
     ]
+
+
+def test_the_first_word_of_a_key_is_enough_to_know_it(tmp_path: Path) -> None:
+    found = fixes(tmp_path, f"{SINGLE}autoscaling: {{min: 2, max: 4}}\n")
+    assert [it.partition("?")[0] for it in found] == [
+        "did you mean `min_capacity`",
+        "did you mean `max_capacity`",
+    ]

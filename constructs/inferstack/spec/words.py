@@ -186,8 +186,9 @@ def _is_part(said: str, option: str) -> bool:
     text = _fold(said)
     if len(text) >= _TELLING and _fold(option).endswith(text):
         return True
-    rest = option[len(said) :] if len(said) >= _TELLING and option.startswith(said) else ""
-    return rest != "" and _fold(rest[0]) == ""
+    rest = option[len(said) :] if option.startswith(said) else ""
+    # The first word of a key, such as `min` of `min_capacity`, is telling however short it is.
+    return rest[:1] == "_" or (len(said) >= _TELLING and rest != "" and _fold(rest[0]) == "")
 
 
 def slip_of(found: str, options: Sequence[str]) -> str | None:
