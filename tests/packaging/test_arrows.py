@@ -63,20 +63,45 @@ def test_a_room_imports_only_what_it_may(room):
         assert "a relative import" not in imported(file), file
 
 
-VOCABULARY = ("blocks", "problem", "words", "file_codes", "placeholders", "triton_blocks")
-"""What everybody may take from `spec`: the format's classes, and how to say that something is wrong."""
+WITHIN_SPEC = {
+    "blocks": frozenset[str](),
+    "reading": frozenset[str](),
+    "structure": frozenset({"blocks"}),
+    "parts": frozenset({"blocks"}),
+    "lock": frozenset({"blocks", "parts"}),
+    "rules": frozenset({"blocks", "parts", "lock"}),
+    "report": frozenset({"lock"}),
+}
+"""The rooms of `spec` in the same way. What they share stands beside them."""
+
+
+def test_every_room_of_spec_is_in_the_table():
+    rooms = {it.parent.name for it in (LIBRARY / "spec").glob("*/__init__.py")}
+    assert rooms == WITHIN_SPEC.keys()
+
+
+@pytest.mark.parametrize("room", WITHIN_SPEC)
+def test_a_room_of_spec_imports_only_what_it_may(room):
+    for file in files(f"spec/{room}"):
+        of_spec = (name for name in imported(file) if name.startswith("inferstack.spec."))
+        assert {name.split(".")[2] for name in of_spec} & WITHIN_SPEC.keys() <= WITHIN_SPEC[room] | {room}, file
+
+
+VOCABULARY = ("blocks", "problem", "words", "file_codes", "placeholders", "parts.triton_blocks")
+"""What everybody may take from `spec`: the format's classes, where Triton's models stand, and how to say that something is wrong."""
 
 
 @pytest.mark.parametrize("room", ["triton", "defaults"])
 def test_between_the_vocabulary_of_specs_and_their_rules_stand(room):
     of_spec = {n for file in files(room) for n in imported(file) if n.startswith("inferstack.spec.")}
     assert of_spec
-    assert {name.split(".")[2] for name in of_spec} <= set(VOCABULARY)
+    known = tuple(f"inferstack.spec.{word}." for word in VOCABULARY)
+    assert all(name.startswith(known) for name in of_spec), of_spec
 
 
 @pytest.mark.parametrize("word", VOCABULARY)
 def test_the_vocabulary_of_specs_rests_on_nothing_above_it(word):
-    for file in files(f"spec/{word}"):
+    for file in files(f"spec/{word.replace('.', '/')}"):
         assert rooms_of(imported(file)) <= {"catalog", "spec", "once"}, file
 
 

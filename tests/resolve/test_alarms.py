@@ -9,7 +9,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog._data import document
 from inferstack.defaults import DEFAULT_ALARMS
 from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.taken_memory import is_taker
+from inferstack.spec.parts.taken_memory import is_taker
 
 ALARM = "AWS::CloudWatch::Alarm"
 

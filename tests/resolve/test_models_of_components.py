@@ -8,7 +8,7 @@ from support.resolving import BASES, Resolved, merged, of_type, only
 
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import parse_spec
-from inferstack.spec.walk import containers
+from inferstack.spec.parts.walk import containers
 
 COMPONENT = "AWS::SageMaker::InferenceComponent"
 MODEL = "AWS::SageMaker::Model"

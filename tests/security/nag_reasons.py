@@ -13,7 +13,7 @@ import msgspec
 
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.walk import components, every_variant, hosts, is_async
+from inferstack.spec.parts.walk import components, every_variant, hosts, is_async
 
 POLICY = "ExecutionPolicy[0-9A-F]{8}"
 NO_KEY = "NIST.800.53.R5-SageMakerEndpointConfigurationKMSKeyConfigured"

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from support.damaged_specs import KEYS, ODD, SPECS, damage, damaged, exchange
 
-from inferstack.spec.decide import compiled, fits
 from inferstack.spec.document import Document
 from inferstack.spec.problem import SpecError
 from inferstack.spec.schema import kind_definitions, shipped_schema
-from inferstack.spec.structure_report import reported
+from inferstack.spec.structure.decide import compiled, fits
+from inferstack.spec.structure.report import reported
 
 DEFINITIONS = shipped_schema()["$defs"]
 WORDS = sorted({*KEYS, *(key for it in DEFINITIONS.values() for key in it.get("properties", {}))})

@@ -11,7 +11,7 @@ from support.locked_specs import DIGEST, Change, edit, found, locked_spec, outda
 from support.locking import AT_CATS, COMPONENTS, ONE, SEVERAL, lay_out_spec, own, write_lock
 
 from inferstack.spec.check import in_region, load_spec
-from inferstack.spec.triton_blocks import triton_blocks
+from inferstack.spec.parts.triton_blocks import triton_blocks
 
 CONTAINERS = {
     "none": ("  model_data_url: s3://acme-models/one/model.tar.gz\n", "", 6, "no container says"),

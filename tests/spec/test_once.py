@@ -3,9 +3,9 @@
 from support.damaged_specs import SPECS
 
 from inferstack.once import found_once
-from inferstack.spec import walk
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import parse_spec
+from inferstack.spec.parts import walk
 
 
 def test_each_spec_gets_its_own_answer() -> None:

@@ -10,6 +10,16 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.kinds import ModelSpec, Spec
 from inferstack.spec.check import parse_spec
+from inferstack.spec.parts.walk import (
+    component_scalings,
+    component_variants,
+    components,
+    containers,
+    kind_of,
+    models,
+    variant_scalings,
+    variants,
+)
 from inferstack.spec.problem import Severity, SpecError
 from inferstack.spec.quantity import (
     UnfitQuantity,
@@ -20,16 +30,6 @@ from inferstack.spec.quantity import (
 )
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.base import Rule, error
-from inferstack.spec.walk import (
-    component_scalings,
-    component_variants,
-    components,
-    containers,
-    kind_of,
-    models,
-    variant_scalings,
-    variants,
-)
 
 OTHER_SOURCES = {"user reports", "inferstack's spec format"}
 SINGLE = {

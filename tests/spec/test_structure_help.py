@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from inferstack.spec.check import check_file
-from inferstack.spec.keywords import has_form
-from inferstack.spec.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
 from inferstack.spec.schema import shipped_schema, shipped_schema_text
+from inferstack.spec.structure.keywords import has_form
+from inferstack.spec.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
 from inferstack.spec.words import WHAT_A_PATTERN_MEANS
 
 SINGLE = """\

@@ -10,7 +10,7 @@ from support.resolving import BASES, merged
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import check_document, load_spec, parse_spec
 from inferstack.spec.document import Document
-from inferstack.spec.own_alarms import most_own_alarms, own_alarms
+from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.rules.template import output_count, resource_count
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.walk import component_scalings, components, models, variant_scalings, variants
+from inferstack.spec.parts.walk import component_scalings, components, models, variant_scalings, variants
 
 Broken = Iterator[str]
 _ELSEWHERE = frozenset({"autoscaling", "model_name", "files", "triton", "variant_name", "deployment_config"})

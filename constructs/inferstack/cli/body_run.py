@@ -11,9 +11,9 @@ from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import load_spec
+from inferstack.spec.parts.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton
+from inferstack.spec.parts.walk import is_async
 from inferstack.spec.problem import printable
-from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton
-from inferstack.spec.walk import is_async
 from inferstack.spec.words import choose
 from inferstack.triton.archive.atomic import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from inferstack.cli.refusal import Refusal
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
-from inferstack.spec.walk import components, runs
+from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.parts.walk import components, runs
 from inferstack.spec.words import choose, listed
 
 

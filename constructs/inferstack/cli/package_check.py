@@ -11,11 +11,11 @@ from inferstack.cli.progress import bar
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.parts.triton_blocks import PlacedTriton, default_model, undeclared
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.report import text
 from inferstack.spec.report.words import counted, tally
 from inferstack.spec.rules.triton_models import triton_contexts
-from inferstack.spec.triton_blocks import PlacedTriton, default_model, undeclared
 from inferstack.triton.archive.contents import Kind
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive

@@ -8,7 +8,7 @@ from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.triton_blocks import triton_blocks
+from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.packing import Packed, pack
 from inferstack.triton.archive.plan import Plan, plan_archives

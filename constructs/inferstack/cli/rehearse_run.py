@@ -14,9 +14,9 @@ from inferstack.cli.termination import termination_interrupts
 from inferstack.resolve.environment import container_environment
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.parts.triton_blocks import PlacedTriton
+from inferstack.spec.parts.triton_image import is_triton
 from inferstack.spec.problem import Severity, SpecError, SpecPath
-from inferstack.spec.triton_blocks import PlacedTriton
-from inferstack.spec.triton_image import is_triton
 from inferstack.triton.model import FilePlace, Place, Repository
 from inferstack.triton.rehearsal import (
     ArchiveOutcome,

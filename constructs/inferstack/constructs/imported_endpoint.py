@@ -7,7 +7,7 @@ from constructs import Construct
 
 from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.measurement import imported_parts
-from inferstack.spec.measured import Measured
+from inferstack.spec.parts.measured import Measured
 from inferstack.spec.placeholders import is_opaque
 
 

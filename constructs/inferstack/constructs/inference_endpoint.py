@@ -21,8 +21,8 @@ from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
 from inferstack.spec.blocks.execution_role import ExecutionRole
-from inferstack.spec.measured import Measured, measured
-from inferstack.spec.walk import components, kind_of, models
+from inferstack.spec.parts.measured import Measured, measured
+from inferstack.spec.parts.walk import components, kind_of, models
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})

@@ -18,7 +18,7 @@ from inferstack.catalog.metrics import Kind
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.defaults import ALARM_PERIOD
 from inferstack.resolve.metric import named_unit
-from inferstack.spec.measured import Measured
+from inferstack.spec.parts.measured import Measured
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Kind, Metric
 from inferstack.resolve.resource import Resource, Resources
-from inferstack.spec.measured import (
+from inferstack.spec.parts.measured import (
     COMPONENT,
     VARIANT,
     Measured,

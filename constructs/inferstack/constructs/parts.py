@@ -18,8 +18,8 @@ from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.model import model_id
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.own_alarms import rollbacks
-from inferstack.spec.walk import components, models
+from inferstack.spec.parts.own_alarms import rollbacks
+from inferstack.spec.parts.walk import components, models
 
 
 def _role(_: ModelSpec, there: AbstractSet[str]) -> AbstractSet[str]:

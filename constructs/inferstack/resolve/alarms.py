@@ -28,10 +28,10 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import Watched
-from inferstack.spec.measured import Measured
-from inferstack.spec.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
+from inferstack.spec.parts.measured import Measured
+from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
+from inferstack.spec.parts.walk import watched_name
 from inferstack.spec.quantity import absolute_threshold, as_counted
-from inferstack.spec.walk import watched_name
 
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _BESIDE_WATCHED = frozenset(AlarmRule.__struct_fields__) - frozenset(Watched.__struct_fields__)

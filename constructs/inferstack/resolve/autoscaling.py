@@ -25,10 +25,16 @@ from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepP
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
 from inferstack.spec.blocks.watched import Watched
-from inferstack.spec.measured import Measured, measured_component, measured_variant
+from inferstack.spec.parts.measured import Measured, measured_component, measured_variant
+from inferstack.spec.parts.to_zero import tracks_by_default, wake_up
+from inferstack.spec.parts.walk import (
+    component_scalings,
+    kind_of,
+    policy_name,
+    variant_dimension,
+    variant_scalings,
+)
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.to_zero import tracks_by_default, wake_up
-from inferstack.spec.walk import component_scalings, kind_of, policy_name, variant_dimension, variant_scalings
 
 _NAMESPACE = "sagemaker"
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"

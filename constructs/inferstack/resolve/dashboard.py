@@ -14,8 +14,8 @@ from inferstack.catalog import metrics, regions
 from inferstack.resolve.resource import Resource, Resources, Value
 from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.measured import Measured, measured
-from inferstack.spec.walk import kind_of
+from inferstack.spec.parts.measured import Measured, measured
+from inferstack.spec.parts.walk import kind_of
 
 DASHBOARD = "Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24

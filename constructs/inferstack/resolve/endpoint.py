@@ -7,7 +7,7 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.to_zero import counts_change
+from inferstack.spec.parts.to_zero import counts_change
 
 ENDPOINT = "Endpoint"
 

@@ -6,8 +6,8 @@ from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.variant import InstancePool, Variant
-from inferstack.spec.to_zero import managed_scaling
-from inferstack.spec.walk import shadow_variants, variants
+from inferstack.spec.parts.to_zero import managed_scaling
+from inferstack.spec.parts.walk import shadow_variants, variants
 
 ENDPOINT_CONFIG = "EndpointConfig"
 

@@ -5,9 +5,9 @@ What Triton's container reads: https://github.com/triton-inference-server/server
 
 from inferstack.defaults import TRITON_ENVIRONMENT, TRITON_MULTI_MODEL_ENVIRONMENT
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
-from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, default_model, loaded_by
-from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import PlacedContainer
+from inferstack.spec.parts.triton_blocks import DEFAULT_MODEL_VARIABLE, default_model, loaded_by
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import PlacedContainer
 
 
 def container_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str] | None:

@@ -13,8 +13,7 @@ from inferstack.resolve.model import image_uri, model_name
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import (
+from inferstack.spec.parts.walk import (
     PlacedContainer,
     Specification,
     component_variants,
@@ -23,6 +22,7 @@ from inferstack.spec.walk import (
     model_path,
     specifications,
 )
+from inferstack.spec.problem import SpecPath
 
 _HERE = frozenset(
     {"specification", "specifications", "variant_name", "runtime_config", "deployment_config"}

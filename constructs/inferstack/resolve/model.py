@@ -7,8 +7,8 @@ from inferstack.resolve.image import Image, resolve_image
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, Model
+from inferstack.spec.parts.walk import PlacedContainer, containers, models
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import PlacedContainer, containers, models
 
 # What a model without `containers` says beside its only container.
 _NOT_THE_CONTAINERS = frozenset(Model.__struct_fields__) - frozenset(Container.__struct_fields__)

@@ -12,9 +12,9 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.lock.urls import pattern_of
-from inferstack.spec.own_alarms import rollbacks
-from inferstack.spec.walk import components, containers, every_variant, model_containers, models
+from inferstack.spec.digest_urls import pattern_of
+from inferstack.spec.parts.own_alarms import rollbacks
+from inferstack.spec.parts.walk import components, containers, every_variant, model_containers, models
 
 _S3_PREFIX = "S3Prefix"
 

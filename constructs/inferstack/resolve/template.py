@@ -15,8 +15,8 @@ from inferstack.resolve.model import placed_image, resolve_models
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import components, containers
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import components, containers
 
 SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]

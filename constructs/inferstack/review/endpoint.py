@@ -7,9 +7,9 @@ from inferstack.review.changes import Fate, Resources
 from inferstack.review.deployed import mapping
 from inferstack.review.update import Finding, Update
 from inferstack.spec import update_codes as codes
-from inferstack.spec.lock.urls import pattern_of
+from inferstack.spec.digest_urls import pattern_of
+from inferstack.spec.parts.walk import variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import variants
 
 _NAME: SpecPath = ("endpoint_name",)
 _KIND: SpecPath = ("kind",)

@@ -10,8 +10,8 @@ from inferstack.review.deployed import Properties, mapping
 from inferstack.review.lasting import lasting_variants
 from inferstack.review.update import RETAIN, Finding, Update, dotted
 from inferstack.spec import update_codes as codes
+from inferstack.spec.parts.walk import variant_scalings
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import variant_scalings
 from inferstack.spec.words import listed
 
 _KEPT = {

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.deployed import Properties
 from inferstack.review.update import Update
+from inferstack.spec.parts.walk import variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import variants
 
 
 def lasting_variants(update: Update) -> Iterator[tuple[SpecPath, str, Properties, Properties]]:

@@ -10,8 +10,8 @@ from inferstack.review import deployed
 from inferstack.review.changes import Change, Fate, PropertyPath, Resources, compare
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.parts.walk import variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.walk import variants
 
 RETAIN = ("endpoint", "retain_all_variant_properties")
 _FREE_KEYS = frozenset({"Environment"})

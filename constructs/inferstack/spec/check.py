@@ -19,12 +19,12 @@ from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
+from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
 from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
-from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"

@@ -7,8 +7,8 @@ import msgspec
 from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.document import Position
+from inferstack.spec.parts.walk import components
 from inferstack.spec.problem import Problem, SpecPath
-from inferstack.spec.walk import components
 
 SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"

@@ -7,8 +7,13 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.triton_blocks import (
+    DEFAULT_MODEL_VARIABLE,
+    PlacedTriton,
+    default_model,
+    triton_blocks,
+)
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton, default_model, triton_blocks
 from inferstack.triton.archive.admission import lies_in
 from inferstack.triton.config import config_from_spec
 from inferstack.triton.folder import (

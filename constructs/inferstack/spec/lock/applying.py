@@ -16,8 +16,8 @@ from inferstack.spec.lock.destinations import Destination, destinations_of
 from inferstack.spec.lock.file import Lock, LockedArchive, Uploads, lock_path
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, keys_of, line_of_key
 from inferstack.spec.lock.vouching import uploaded_archives
+from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.triton_blocks import triton_blocks
 from inferstack.triton.model import FilePlace, Place
 
 _WITHOUT = "delete the lock, and name the model's files in the spec"

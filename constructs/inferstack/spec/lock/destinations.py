@@ -9,10 +9,10 @@ from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import NO_DESTINATION
+from inferstack.spec.parts.triton_blocks import PlacedTriton, archive_of, triton_blocks
+from inferstack.spec.parts.walk import PlacedContainer
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.triton_blocks import PlacedTriton, archive_of, triton_blocks
-from inferstack.spec.walk import PlacedContainer
 from inferstack.spec.words import listed
 
 

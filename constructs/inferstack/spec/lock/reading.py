@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
+from inferstack.spec.digest_urls import uploaded_url
 from inferstack.spec.document import IN_PYTHON, Document
 from inferstack.spec.lock.codes import MALFORMED, NEWER, UNREADABLE, WRONG_URL
 from inferstack.spec.lock.file import VERSION, Lock, Upload, lock_path, set_digest
-from inferstack.spec.lock.urls import uploaded_url
 from inferstack.spec.problem import Problem, SpecError
 
 LARGEST = 32 << 20

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.inference_component import ComponentSpecification
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import component_variants, components, containers, runs
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import component_variants, components, containers, runs
 
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"

@@ -6,10 +6,10 @@ from inferstack.once import found_once
 from inferstack.spec.alarm_actions import ACTION_KINDS, ActionKind
 from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import region_of
 from inferstack.spec.placeholders import arn_fields
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.walk import region_of
 
 _ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
 _LAMBDA = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-actions-Lambda.html"

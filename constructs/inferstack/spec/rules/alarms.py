@@ -6,15 +6,15 @@ from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.measured import is_of_instances, seconds_between_readings
-from inferstack.spec.own_alarms import alarm_period, default_period
+from inferstack.spec.parts.measured import is_of_instances, seconds_between_readings
+from inferstack.spec.parts.own_alarms import alarm_period, default_period
+from inferstack.spec.parts.walk import components, hosts, kind_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import absolute_threshold, as_counted, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
 from inferstack.spec.statistic import adds_up
-from inferstack.spec.walk import components, hosts, kind_of, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"

@@ -8,11 +8,11 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
+from inferstack.spec.parts.walk import components, containers, model_containers, models, specifications
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.adapters import is_adapter
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, containers, model_containers, models, specifications
 
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"

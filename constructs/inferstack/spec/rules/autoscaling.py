@@ -5,6 +5,12 @@ from collections.abc import Iterator
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.parts.to_zero import tracks_by_default
+from inferstack.spec.parts.walk import (
+    is_async,
+    variant_scalings,
+    variants,
+)
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
@@ -17,12 +23,6 @@ from inferstack.spec.rules.scaled import (
     scaled_parts,
     steps,
     wake_up_name,
-)
-from inferstack.spec.to_zero import tracks_by_default
-from inferstack.spec.walk import (
-    is_async,
-    variant_scalings,
-    variants,
 )
 
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"

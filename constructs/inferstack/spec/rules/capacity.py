@@ -12,9 +12,7 @@ from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import (
+from inferstack.spec.parts.walk import (
     component_variants,
     components,
     hosts,
@@ -22,6 +20,8 @@ from inferstack.spec.walk import (
     variant_scalings,
     variants,
 )
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
 
 _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"

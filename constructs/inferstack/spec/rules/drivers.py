@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from inferstack.catalog.instances import InstanceType
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.rules.images import tag_of
-from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import (
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import (
     PlacedContainer,
     component_variants,
     components,
@@ -22,6 +20,8 @@ from inferstack.spec.walk import (
     hosts,
     models,
 )
+from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.images import tag_of
 
 _DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
 Cuda = tuple[int, int]

@@ -11,11 +11,11 @@ from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container
+from inferstack.spec.parts.walk import PlacedContainer, containers, models
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.scaled import scaled_parts, steps, wake_up_name
-from inferstack.spec.walk import PlacedContainer, containers, models
 
 _REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import is_async, model_containers
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import is_async, model_containers
 from inferstack.spec.words import choose, listed
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"

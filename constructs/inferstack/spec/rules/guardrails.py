@@ -14,11 +14,11 @@ from inferstack.spec.blocks.endpoint import (
 )
 from inferstack.spec.blocks.inference_component import ComponentCapacitySize, ComponentRollingUpdatePolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.spec.own_alarms import named_alarms, rollbacks
+from inferstack.spec.parts.own_alarms import named_alarms, rollbacks
+from inferstack.spec.parts.to_zero import counts_change
+from inferstack.spec.parts.walk import components, instance_types, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.to_zero import counts_change
-from inferstack.spec.walk import components, instance_types, variants
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
 _KINDS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"

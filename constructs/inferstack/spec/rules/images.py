@@ -11,12 +11,12 @@ from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.parts.triton_blocks import own_block
+from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS
+from inferstack.spec.parts.walk import PlacedContainer, containers, region_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.triton_blocks import own_block
-from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, containers, region_of
 from inferstack.spec.words import did_you_mean_then, listed, nearest
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"

@@ -9,10 +9,7 @@ from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.adapters import is_adapter
-from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import (
+from inferstack.spec.parts.walk import (
     component_variants,
     components,
     instance_types,
@@ -22,6 +19,9 @@ from inferstack.spec.walk import (
     specifications,
     variants,
 )
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.adapters import is_adapter
+from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.words import listed, slip_of
 
 _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.parts.walk import every_variant, hosts, instance_types, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import every_variant, hosts, instance_types, variants
 from inferstack.spec.words import listed, span
 
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"

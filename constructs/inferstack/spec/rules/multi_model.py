@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import containers, hosts, is_async, models, variant_scalings, variants
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import containers, hosts, is_async, models, variant_scalings, variants
 
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"

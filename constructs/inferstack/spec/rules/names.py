@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.parts.walk import components, every_variant, models, runs, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, every_variant, models, runs, variants
 from inferstack.spec.words import did_you_mean_then, listed
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"

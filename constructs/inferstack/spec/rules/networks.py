@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
+from inferstack.spec.parts.walk import PlacedContainer, containers, every_variant, hosting, models
 from inferstack.spec.placeholders import PLACEHOLDER, is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.walk import PlacedContainer, containers, every_variant, hosting, models
 from inferstack.spec.words import describe
 
 _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"

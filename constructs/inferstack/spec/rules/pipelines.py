@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container, Model
+from inferstack.spec.parts.walk import model_containers, models, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.walk import model_containers, models, variants
 from inferstack.spec.words import listed
 
 _SERIAL = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-pipelines.html"

@@ -8,16 +8,16 @@ from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.spec.blocks.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.adapters import is_adapter
-from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import (
+from inferstack.spec.parts.walk import (
     Specification,
     component_variants,
     components,
     hosts,
     specifications,
 )
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.adapters import is_adapter
+from inferstack.spec.rules.base import Finding, error, warning
 
 _REQUIREMENTS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentComputeResourceRequirements.html"
 # What the host, the agent and the container runtime keep for themselves. One report: 16 GiB refused

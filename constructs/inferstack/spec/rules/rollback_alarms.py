@@ -6,10 +6,17 @@ from inferstack.defaults import ALARM_EVALUATION_PERIODS
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, DeploymentConfig
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.own_alarms import OwnAlarm, alarm_period, named_alarms, own_alarms, rollbacks, rolls_back
+from inferstack.spec.parts.own_alarms import (
+    OwnAlarm,
+    alarm_period,
+    named_alarms,
+    own_alarms,
+    rollbacks,
+    rolls_back,
+)
+from inferstack.spec.parts.walk import components, watched_name
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import components, watched_name
 from inferstack.spec.words import choose, listed
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"

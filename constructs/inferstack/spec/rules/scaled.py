@@ -12,10 +12,8 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding
-from inferstack.spec.to_zero import wake_up
-from inferstack.spec.walk import (
+from inferstack.spec.parts.to_zero import wake_up
+from inferstack.spec.parts.walk import (
     component_scalings,
     component_variants,
     policy_name,
@@ -23,6 +21,8 @@ from inferstack.spec.walk import (
     variant_scalings,
     variants,
 )
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding
 from inferstack.spec.words import describe
 
 WHAT = {INSTANCE_COUNT: "instances", PROVISIONED_CONCURRENCY: "provisioned concurrency", COPY_COUNT: "copies"}

@@ -7,14 +7,14 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import (
+    instance_types,
+    kind_of,
+)
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import WHAT, Scaled, named_policies, policies
-from inferstack.spec.walk import (
-    instance_types,
-    kind_of,
-)
 from inferstack.spec.words import did_you_mean_then, listed
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"

@@ -12,9 +12,9 @@ from itertools import pairwise
 import msgspec
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.walk import containers
 from inferstack.spec.words import choose
 
 _CODE = "https://docs.aws.amazon.com/secretsmanager/latest/userguide/hardcoded.html"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.blocks.variant import ServerlessConfig, Variant
+from inferstack.spec.parts.walk import is_async, models, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.walk import is_async, models, variants
 
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _CONFIG = (

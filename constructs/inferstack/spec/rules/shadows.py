@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelBackedSpec, MultiModelSpec
+from inferstack.spec.parts.walk import is_async, models, shadow_variants, variants
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.walk import is_async, models, shadow_variants, variants
 from inferstack.spec.words import listed
 
 _SHADOW = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests.html"

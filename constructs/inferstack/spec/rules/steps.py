@@ -8,11 +8,11 @@ from inferstack.catalog import metrics
 from inferstack.defaults import ALARM_OPERATOR
 from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import kind_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.scaled import Scaled, called_like_another, same_names, steps
 from inferstack.spec.rules.watching import unfit_threshold
-from inferstack.spec.walk import kind_of
 from inferstack.spec.words import choose
 
 _STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"

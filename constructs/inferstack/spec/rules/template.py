@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from inferstack.catalog.metrics import COPY_COUNT
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.own_alarms import most_own_alarms, own_alarms
+from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
+from inferstack.spec.parts.to_zero import tracks_by_default
+from inferstack.spec.parts.walk import components, models
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.scaled import scaled_parts, wake_up_name
-from inferstack.spec.to_zero import tracks_by_default
-from inferstack.spec.walk import components, models
 
 TEMPLATE_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200

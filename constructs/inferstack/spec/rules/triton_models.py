@@ -16,10 +16,10 @@ from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.document import Document
 from inferstack.spec.lock.file import LockedArchive
 from inferstack.spec.lock.vouching import vouched
+from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS
+from inferstack.spec.parts.walk import PlacedContainer, runs_of
 from inferstack.spec.problem import Problem, SpecPath
-from inferstack.spec.triton_blocks import PlacedTriton, triton_blocks
-from inferstack.spec.triton_image import TRITON_FRAMEWORKS
-from inferstack.spec.walk import PlacedContainer, runs_of
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
 from inferstack.triton.repository import repositories_at

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.triton import Triton
-from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.triton_blocks import (
+from inferstack.spec.parts.triton_blocks import (
     DEFAULT_MODEL_VARIABLE,
     archive_of,
     default_model,
@@ -14,8 +12,10 @@ from inferstack.spec.triton_blocks import (
     own_block,
     triton_blocks,
 )
-from inferstack.spec.triton_image import is_triton
-from inferstack.spec.walk import PlacedContainer, containers
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import PlacedContainer, containers
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.words import listed
 
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"

@@ -14,11 +14,11 @@ from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
-from inferstack.spec.lock.urls import location_of
+from inferstack.spec.digest_urls import location_of
+from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, is_triton
+from inferstack.spec.parts.walk import PlacedContainer, components, containers, specifications
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.triton_image import TRITON_FRAMEWORKS, is_triton
-from inferstack.spec.walk import PlacedContainer, components, containers, specifications
 
 DEFAULT_MODEL_VARIABLE = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 """Tells the container which folder to serve."""

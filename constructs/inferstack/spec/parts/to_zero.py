@@ -10,7 +10,13 @@ from inferstack.defaults import EMPTY_FLEET, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
 from inferstack.spec.blocks.autoscaling import Autoscaling, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
-from inferstack.spec.walk import component_variants, components, specifications, variant_scalings, variants
+from inferstack.spec.parts.walk import (
+    component_variants,
+    components,
+    specifications,
+    variant_scalings,
+    variants,
+)
 
 
 def tracks_by_default(scaling: Autoscaling) -> bool:

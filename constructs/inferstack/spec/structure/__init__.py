@@ -1,14 +1,14 @@
 """Is the spec built right? The JSON Schema's answer, quick where it is yes.
 
-Nearly all specs that are looked at are right, so :mod:`inferstack.spec.decide` says first whether this
-one is. Only where it is not, `jsonschema` is imported to find what is wrong, which takes it longer to be
-imported than to look, and :mod:`inferstack.spec.structure_report` puts that into words.
+Nearly all specs that are looked at are right, so :mod:`inferstack.spec.structure.decide` says first whether
+this one is. Only where it is not, `jsonschema` is imported to find what is wrong, which takes it longer to be
+imported than to look, and :mod:`inferstack.spec.structure.report` puts that into words.
 """
 
-from inferstack.spec.decide import fits
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions
+from inferstack.spec.structure.decide import fits
 from inferstack.spec.words import choose, describe, listed, slip_of
 
 UNKNOWN_KEY = "IS101"
@@ -43,7 +43,7 @@ def structure_problems(document: Document) -> list[Problem]:
         return [_kind_problem(document)]
     if fits(definition, document.data):
         return []
-    from inferstack.spec.structure_report import reported  # noqa: PLC0415 - brings jsonschema
+    from inferstack.spec.structure.report import reported  # noqa: PLC0415 - brings jsonschema
 
     return reported(document, definition)
 

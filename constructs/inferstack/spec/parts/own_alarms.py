@@ -11,7 +11,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.measured import (
+from inferstack.spec.parts.measured import (
     COMPONENT,
     VARIANT,
     Measured,
@@ -19,9 +19,9 @@ from inferstack.spec.measured import (
     published,
     seconds_between_readings,
 )
+from inferstack.spec.parts.taken_memory import takes_gpu_memory
+from inferstack.spec.parts.walk import components, kind_of, watched_name
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.taken_memory import takes_gpu_memory
-from inferstack.spec.walk import components, kind_of, watched_name
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
 

@@ -7,8 +7,8 @@ from inferstack.defaults import GPU_MEMORY_TAKEN
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.measured import COMPONENT, Measured
-from inferstack.spec.walk import components, containers, model_containers, runs
+from inferstack.spec.parts.measured import COMPONENT, Measured
+from inferstack.spec.parts.walk import components, containers, model_containers, runs
 
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 

@@ -12,7 +12,7 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.walk import component_variants, components, every_variant, instance_types, kind_of
+from inferstack.spec.parts.walk import component_variants, components, every_variant, instance_types, kind_of
 
 ENDPOINT = "EndpointName"
 VARIANT = "VariantName"

@@ -15,19 +15,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from inferstack.catalog import metrics
-from inferstack.spec.api_only import NOT_YET, is_api_only_key, is_api_only_value
 from inferstack.spec.document import Document
-from inferstack.spec.keywords import has_form, is_integer, is_number
-from inferstack.spec.misplaced import (
-    INSTEAD,
-    blocks_without_names,
-    homes,
-    homes_in_kind,
-    how_to_name,
-    kinds_having,
-    resolved,
-)
-from inferstack.spec.other_names import said_otherwise
 from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
@@ -43,6 +31,18 @@ from inferstack.spec.structure import (
     WRONG_LENGTH,
     WRONG_TYPE,
 )
+from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key, is_api_only_value
+from inferstack.spec.structure.keywords import has_form, is_integer, is_number
+from inferstack.spec.structure.misplaced import (
+    INSTEAD,
+    blocks_without_names,
+    homes,
+    homes_in_kind,
+    how_to_name,
+    kinds_having,
+    resolved,
+)
+from inferstack.spec.structure.other_names import said_otherwise
 from inferstack.spec.words import (
     PATTERNS_OF_NAMES,
     WHAT_A_PATTERN_MEANS,
