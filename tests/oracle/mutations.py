@@ -75,6 +75,13 @@ class Mutation:
     codes: tuple[str, ...] = ()
     triton: Triton = "serves"
     why: str = ""
+    at_times_hangs: bool = False
+    """Whether Triton, which refuses it, waits without end now and then instead."""
+
+    @property
+    def may_hang(self) -> bool:
+        """Whether a server may be of no use afterwards."""
+        return self.triton == "hangs" or self.at_times_hangs
 
     @property
     def agreed(self) -> bool:

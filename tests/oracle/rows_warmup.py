@@ -1,6 +1,6 @@
 """What is done to the requests that warm a model up."""
 
-from oracle.mutations import Edit, fine, wrong
+from oracle.mutations import Edit, Mutation, fine, wrong
 
 _ZEROS = 'inputs { key: "X" value { data_type: TYPE_FP32 dims: 3 zero_data: true } }'
 _FROM_FILE = _ZEROS.replace("zero_data: true", 'input_data_file: "x"')
@@ -14,7 +14,13 @@ WARMUP = [
     fine("warm", _warm(f"batch_size: 8 {_ZEROS}")),
     fine("warm with chances", _warm(f"batch_size: 1 {_ZEROS.replace('zero', 'random')}")),
     fine("warm without a batch", _warm(_ZEROS)),
-    wrong("warm beyond the most", "IS949", _warm(f"batch_size: 9 {_ZEROS}")),
+    Mutation(
+        "warm beyond the most",
+        _warm(f"batch_size: 9 {_ZEROS}"),
+        ("IS949",),
+        "refuses",
+        at_times_hangs=True,
+    ),
     wrong("warm in open dimensions", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('dims: 3', 'dims: -1')}")),
     wrong("warm in another shape", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('dims: 3', 'dims: 4')}")),
     wrong("warm in another type", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('FP32', 'INT32')}")),

@@ -11,8 +11,8 @@ from oracle.serving import Oracle, mutated, oracle, our_errors, write
 
 from inferstack.triton.rules import RULES
 
-SERVED = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if row.triton != "hangs"]
-HANGING = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if row.triton == "hangs"]
+SERVED = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if not row.may_hang]
+HANGING = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if row.may_hang]
 # Errors that no row can show, as they are about what is around a server.
 ELSEWHERE = {
     "IS901": "the container's start script looks for folders",
@@ -48,7 +48,7 @@ def _judge(number: int, servers: Callable[[], Oracle], folder: Path) -> None:
     verdict, words = _verdict(server, files, name)
     if server.ended:
         verdict, words = _verdict(servers(), files, name)
-    assert verdict == row.triton, words
+    assert verdict == row.triton or (row.at_times_hangs and verdict == "hangs"), words
 
 
 def _verdict(server: Oracle, files: dict[str, str], name: str) -> tuple[str, str]:
