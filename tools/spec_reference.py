@@ -62,8 +62,8 @@ A section for each kind, then for each block: those at the top of a spec first, 
 
 def reference(schema: Schema) -> str:
     """The whole page: kinds first, then every block in the order in which a reader meets it."""
-    definitions = schema["$defs"]
     kinds = [branch["then"]["$ref"].removeprefix(PREFIX) for branch in schema["allOf"]]
+    definitions = {**schema["$defs"], **_kinds_as_read(kinds, schema["$defs"])}
     tags = schema["properties"][KIND]["enum"]
     rows = [
         (f"[`{tag}`](#{name.lower()})", cell(definitions[name]["description"]))
@@ -74,6 +74,18 @@ def reference(schema: Schema) -> str:
     sections += [_section(name, definitions) for name in blocks]
     top = [_TOP + table(("Kind", "Endpoint"), rows), _contents(kinds, definitions)]
     return "\n".join([*top, *sections, *_long_lists(definitions)])
+
+
+def _kinds_as_read(kinds: list[str], definitions: Schema) -> Schema:
+    """The kinds, each with the keys first that must be there, then those that not every kind has."""
+    shared = set.intersection(*(set(definitions[kind]["properties"]) for kind in kinds))
+    return {kind: _sorted(definitions[kind], shared) for kind in kinds}
+
+
+def _sorted(definition: Schema, last: Container[str]) -> Schema:
+    properties, required = definition["properties"], definition["required"]
+    order = sorted(properties, key=lambda key: (key not in required, key in last))
+    return {**definition, "properties": {key: properties[key] for key in order}}
 
 
 def _contents(kinds: list[str], definitions: Schema) -> str:

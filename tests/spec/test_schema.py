@@ -204,3 +204,10 @@ def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
         shown = " ".join(schema["description"].split()).replace("|", "\\|")
         assert key == "kind" or shown in page, f"{name}.{key}"
     assert "ml.g5.12xlarge" in page
+
+
+def test_the_reference_of_a_kind_begins_with_what_a_reader_comes_for() -> None:
+    page = update_schema.REFERENCE.read_text("utf-8")
+    keys = [re.findall(r"^\| \*?\*?`(\w+)`", part, re.MULTILINE) for part in page.split("\n## ")]
+    kinds = [found[:2] for found in keys if "endpoint_name" in found]
+    assert kinds == [["endpoint_name", "model"], ["inference_components", "endpoint_name"]]

@@ -48,6 +48,16 @@ class ModelSpec(Block):
 
     endpoint_name: HostingName
     """Name of the endpoint that clients invoke. Changing it makes a new endpoint."""
+    models: dict[HostingName, Model] | None = None
+    """Models by name, for variants that differ in their model (`model_name`)."""
+    variant: Variant | None = None
+    """The fleet. Several stand under `variants`."""
+    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    """Fleets that share the traffic by weight."""
+    autoscaling: Autoscaling | None = None
+    """Scaling of the only variant."""
+    triton: Triton | None = None
+    """Model repository for a Triton image."""
     description: Annotated[str, form(max_length=1024)] | None = None
     """Description of the stack."""
     env: Environment | None = None
@@ -71,16 +81,6 @@ class ModelSpec(Block):
     stages: dict[str, dict[str, Any]] | None = None
     """Overrides by stage, merged deeply into the spec before anything else looks at it: mappings merge,
     lists and values replace, `null` removes a key. The chosen stage's name stands for `${stage}`."""
-    variant: Variant | None = None
-    """The fleet. Several stand under `variants`."""
-    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
-    """Fleets that share the traffic by weight."""
-    autoscaling: Autoscaling | None = None
-    """Scaling of the only variant."""
-    triton: Triton | None = None
-    """Model repository for a Triton image."""
-    models: dict[HostingName, Model] | None = None
-    """Models by name, for variants that differ in their model (`model_name`)."""
 
     @property
     def account(self) -> str | None:
