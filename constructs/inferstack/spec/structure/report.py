@@ -1,38 +1,20 @@
 """What `jsonschema` finds wrong with a spec, in words that help.
 
-`jsonschema` finds it; this module says it: where it stands, what was found, what is allowed, the nearest
-valid name, and the fix.
+`jsonschema` finds it; this module says where it stands, which key is meant or where it belongs, and the fix.
+Of one value by itself :mod:`inferstack.spec.structure.values` says what is wrong.
 """
 
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from typing import Any
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend
 
 from inferstack.catalog import metrics
 from inferstack.spec.document import Document
-from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
-from inferstack.spec.schema import shipped_schema
-from inferstack.spec.structure import (
-    EXCLUSIVE_KEYS,
-    MISSING_KEY,
-    NOT_AN_OPTION,
-    OUT_OF_RANGE,
-    UNKNOWN_KEY,
-    WRONG_COUNT,
-    WRONG_FORM,
-    WRONG_LENGTH,
-    WRONG_TYPE,
-)
-from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key, is_api_only_value
-from inferstack.spec.structure.keywords import has_form, is_integer, is_number
+from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE
+from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key
+from inferstack.spec.structure.keywords import is_integer
 from inferstack.spec.structure.misplaced import (
     INSTEAD,
     blocks_without_names,
@@ -43,25 +25,14 @@ from inferstack.spec.structure.misplaced import (
     resolved,
 )
 from inferstack.spec.structure.other_names import said_otherwise
-from inferstack.spec.words import (
-    PATTERNS_OF_NAMES,
-    WHAT_A_PATTERN_MEANS,
-    choose,
-    describe,
-    listed,
-    nearest,
-    span,
-    type_name,
-)
-
-# jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
-# comes from iterating none is.
-Error = Any
+from inferstack.spec.structure.validator import Error, accepts_type, validator
+from inferstack.spec.structure.values import SAYINGS, as_wanted
+from inferstack.spec.words import choose, describe, listed, nearest, type_name
 
 
 def reported(document: Document, definition: str) -> list[Problem]:
     """Everything in a document that a definition of the schema forbids; nothing if it fits."""
-    errors = list(_validator(definition).iter_errors(document.data))
+    errors = list(validator(definition).iter_errors(document.data))
     wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
     nameless = blocks_without_names(document.data, definition, wrong)
     of_blocks = [_without_a_name(document, key, found, definition) for key, found in nameless.items()]
@@ -82,51 +53,6 @@ def _without_a_name(document: Document, key: str, found: list[str], definition: 
     return _problem(document, (key,), UNKNOWN_KEY, message, how_to_name(key, definition), key=True)
 
 
-# ---------------------------------------------------------------- the validator
-
-
-def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
-    """A text that is known only at deployment passes; pseudo parameters stand for a sample."""
-    check = Draft202012Validator.VALIDATORS[keyword]
-
-    def validate(
-        validator: Any, value: object, instance: object, schema: dict[str, Any]
-    ) -> Iterator[ValidationError]:
-        if not is_opaque(instance):
-            yield from check(validator, value, sample(instance), schema) or ()
-
-    return validate
-
-
-def _pattern_fits(
-    _: Any, pattern: str, instance: object, schema: dict[str, Any]
-) -> Iterator[ValidationError]:
-    if not has_form(instance, pattern, schema.get("maxLength")):
-        yield ValidationError("pattern")
-
-
-# Not `type`: what is known only at deployment has its type already.
-_KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
-_Validator: Any = extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator,
-    validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _pattern_fits},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {
-            "integer": lambda _, instance: is_integer(instance),
-            "number": lambda _, instance: is_number(instance),
-        }
-    ),
-)
-
-
-@cache
-def _validator(definition: str) -> Any:
-    return _Validator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
-
-
-# ---------------------------------------------------------------- errors into words
-
-
 def _problems(document: Document, error: Error) -> Iterable[Problem]:
     path = tuple(error.absolute_path)
     if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
@@ -137,7 +63,7 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
         case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
             return _SEVERAL[keyword](document, path, error)
         case keyword:
-            code, say = _ONE[keyword]
+            code, say = SAYINGS[keyword]
             message, fix = say(_name(path), error)
             return [_problem(document, path, code, message, _fix_by_neighbours(document, path, error) or fix)]
 
@@ -226,11 +152,11 @@ def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, err
 def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     """Reports from the branch whose type the value has; if none has, from the choice as a whole."""
     branches = error.validator_value
-    fitting = [i for i, branch in enumerate(branches) if _accepts_type(branch, error.instance)]
+    fitting = [i for i, branch in enumerate(branches) if accepts_type(branch, error.instance)]
     if not fitting:
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
         message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
-        ways = (_as_wanted(resolved(branch), error.instance) for branch in branches)
+        ways = (as_wanted(resolved(branch), error.instance) for branch in branches)
         yield _problem(document, path, WRONG_TYPE, message, next(filter(None, ways), ""))
     for inner in error.context or ():
         if inner.schema_path[0] == next(iter(fitting), None):
@@ -240,7 +166,7 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
 def _bad_name(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     for inner in error.context or [error]:
         name = str(error.instance)
-        code, say = _ONE[str(inner.validator)]
+        code, say = SAYINGS[str(inner.validator)]
         yield _problem(document, (*path, name), code, *say(f"the name `{name}`", inner), key=True)
 
 
@@ -264,154 +190,3 @@ _SEVERAL: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = 
 
 def _branch_type(branch: dict[str, Any]) -> str:
     return type_name(resolved(branch)["type"])
-
-
-def _accepts_type(branch: dict[str, Any], instance: object) -> bool:
-    return bool(_Validator({"type": resolved(branch)["type"]}).is_valid(instance))
-
-
-def _as_wanted(branch: dict[str, Any], found: object) -> str:
-    """How a value of none of the types becomes this one. In quotes it would be one, but mean nothing."""
-    if branch["type"] == "object":
-        return _keys_to_write(branch, found)
-    return "" if branch["type"] == "string" else _retype(branch["type"], found)
-
-
-def _type(name: str, error: Error) -> tuple[str, str]:
-    wanted, found = error.validator_value, error.instance
-    fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, found)
-    return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
-
-
-def _keys_to_write(block: dict[str, Any], found: object) -> str:
-    """How a mapping is written where there is none."""
-    if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
-        return home
-    keys = list(block.get("properties", {}))
-    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one a line"
-    bare = found is None or found is True
-    return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
-
-
-def _home_of_list(block: dict[str, Any], entry: object) -> str:
-    """Where a list of such entries can stand in a block that was given the list itself, if anywhere."""
-    named = block.get("additionalProperties")
-    if isinstance(named, dict) and isinstance(entry, dict) and _accepts_type(named, entry):
-        return "write each under its name, without a list: `NAME:`, and its keys below"
-    lists = [key for key, value in block.get("properties", {}).items() if _takes_a_list_of(value, entry)]
-    return f"write the list under {listed(lists)}" if lists else ""
-
-
-def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
-    branches = map(resolved, value.get("anyOf", [value]))
-    return any("items" in branch and _accepts_type(branch["items"], entry) for branch in branches)
-
-
-_NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
-# As many digits as a float surely takes.
-_FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
-_QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
-_YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
-
-
-def _retype(wanted: str | list[str], found: object) -> str:
-    """How a value gets the type that is wanted."""
-    match wanted, found:
-        case _, None:
-            return "give it a value, or remove the key"
-        case "string", bool():
-            return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
-        case "string", int() | float():
-            return "put quotes around it, as it stands in the file: YAML took it for a number"
-        case "integer", float() if abs(found) < math.inf:
-            return _whole(found)
-        case "integer", str() if _FRACTION.fullmatch(found):
-            return _whole(float(found))
-        case "integer" | "number", str() if _NUMERAL.fullmatch(found):
-            return f"write it without quotes: {found}"
-        case "integer" | "number", str() if _QUANTITY.fullmatch(found):
-            return "write a number without a unit"
-        case "boolean", str() if found.lower() in ("true", "false"):
-            return f"write it without quotes: {found.lower()}"
-        case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
-            return "write true or false: in YAML 1.2 other words are strings"
-        case "array", _:
-            return "write a list: [a, b] or one `- item` a line"
-        case _:
-            return ""
-
-
-def _whole(number: float) -> str:
-    below, above = math.floor(number), math.ceil(number)
-    return f"write {below}" if below == above else f"write a whole number such as {below} or {above}"
-
-
-def _enum(name: str, error: Error) -> tuple[str, str]:
-    message = f"{name} cannot be {describe(error.instance)}"
-    if is_api_only_value(name.strip("`"), error.instance):
-        message = f"{message}: {NOT_YET}"
-    return message, choose(error.instance, error.validator_value)
-
-
-def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
-    """Of an ARN where AWS wants the name that stands at its end."""
-    pattern, found = _form(error), error.instance
-    if pattern not in PATTERNS_OF_NAMES or not isinstance(found, str) or not found.startswith("arn:"):
-        return None
-    alone = re.split("[:/]", found)[-1]
-    said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
-    return said, f"write the name alone{f': {alone}' if alone else ''}"
-
-
-def _form(error: Error) -> str:
-    return str(error.schema.get("pattern", "")).removesuffix(OR_PLACEHOLDER)
-
-
-def _pattern(name: str, error: Error) -> tuple[str, str]:
-    pattern = _form(error)
-    meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
-    wrong = (f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}")
-    return _arn_for_a_name(name, error) or wrong
-
-
-def _bounds(name: str, error: Error) -> tuple[str, str]:
-    low, high = error.schema.get("minimum"), error.schema.get("maximum")
-    return f"{name} is out of range: {error.instance}", f"allowed: {span(low, high)}"
-
-
-def _length(name: str, error: Error) -> tuple[str, str]:
-    low, high = error.schema.get("minLength"), error.schema.get("maxLength")
-    wrong = (f"{name} has {len(error.instance)} characters", f"allowed: {span(low, high)} characters")
-    return _arn_for_a_name(name, error) or wrong
-
-
-def _count(name: str, error: Error) -> tuple[str, str]:
-    words = (
-        ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
-    )
-    low, high = (error.schema.get(word) for word in words)
-    return f"{name} has {len(error.instance)} entries", f"allowed: {span(low, high)}"
-
-
-def _twice(name: str, _: Error) -> tuple[str, str]:
-    return f"{name} has an entry twice", "remove the second one"
-
-
-def _const(name: str, error: Error) -> tuple[str, str]:
-    return f"{name} cannot be {describe(error.instance)}", f"write {error.validator_value}"
-
-
-_ONE: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
-    "type": (WRONG_TYPE, _type),
-    "enum": (NOT_AN_OPTION, _enum),
-    "const": (NOT_AN_OPTION, _const),
-    "pattern": (WRONG_FORM, _pattern),
-    "minimum": (OUT_OF_RANGE, _bounds),
-    "maximum": (OUT_OF_RANGE, _bounds),
-    "minLength": (WRONG_LENGTH, _length),
-    "maxLength": (WRONG_LENGTH, _length),
-    "minItems": (WRONG_COUNT, _count),
-    "maxItems": (WRONG_COUNT, _count),
-    "minProperties": (WRONG_COUNT, _count),
-    "uniqueItems": (WRONG_COUNT, _twice),
-}

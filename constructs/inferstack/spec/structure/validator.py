@@ -1,0 +1,63 @@
+"""The validator of `jsonschema`, which takes what a spec may hold besides: what only a deployment knows."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from inferstack.spec.placeholders import is_opaque, sample
+from inferstack.spec.schema import shipped_schema
+from inferstack.spec.structure.keywords import has_form, is_integer, is_number
+from inferstack.spec.structure.misplaced import resolved
+
+# jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
+# comes from iterating none is.
+Error = Any
+
+
+def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
+    """A text that is known only at deployment passes; pseudo parameters stand for a sample."""
+    check = Draft202012Validator.VALIDATORS[keyword]
+
+    def validate(
+        validator: Any, value: object, instance: object, schema: dict[str, Any]
+    ) -> Iterator[ValidationError]:
+        if not is_opaque(instance):
+            yield from check(validator, value, sample(instance), schema) or ()
+
+    return validate
+
+
+def _pattern_fits(
+    _: Any, pattern: str, instance: object, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    if not has_form(instance, pattern, schema.get("maxLength")):
+        yield ValidationError("pattern")
+
+
+# Not `type`: what is known only at deployment has its type already.
+_KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
+_Validator: Any = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _pattern_fits},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, instance: is_integer(instance),
+            "number": lambda _, instance: is_number(instance),
+        }
+    ),
+)
+
+
+@cache
+def validator(definition: str) -> Any:
+    """The validator of a definition of the shipped schema."""
+    return _Validator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
+
+
+def accepts_type(branch: dict[str, Any], instance: object) -> bool:
+    """Whether a value has the type that a branch of a choice is for."""
+    return bool(_Validator({"type": resolved(branch)["type"]}).is_valid(instance))

@@ -1,0 +1,176 @@
+"""What is wrong with one value, in words: what was found, what is allowed, and how one becomes the other."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from inferstack.spec.placeholders import OR_PLACEHOLDER
+from inferstack.spec.structure import (
+    NOT_AN_OPTION,
+    OUT_OF_RANGE,
+    WRONG_COUNT,
+    WRONG_FORM,
+    WRONG_LENGTH,
+    WRONG_TYPE,
+)
+from inferstack.spec.structure.api_only import NOT_YET, is_api_only_value
+from inferstack.spec.structure.misplaced import resolved
+from inferstack.spec.structure.validator import Error, accepts_type
+from inferstack.spec.words import (
+    PATTERNS_OF_NAMES,
+    WHAT_A_PATTERN_MEANS,
+    choose,
+    describe,
+    listed,
+    span,
+    type_name,
+)
+
+
+def as_wanted(branch: dict[str, Any], found: object) -> str:
+    """How a value of none of the types becomes this one. In quotes it would be one, but mean nothing."""
+    if branch["type"] == "object":
+        return _keys_to_write(branch, found)
+    return "" if branch["type"] == "string" else _retype(branch["type"], found)
+
+
+def _type(name: str, error: Error) -> tuple[str, str]:
+    wanted, found = error.validator_value, error.instance
+    fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, found)
+    return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
+
+
+def _keys_to_write(block: dict[str, Any], found: object) -> str:
+    """How a mapping is written where there is none."""
+    if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
+        return home
+    keys = list(block.get("properties", {}))
+    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one a line"
+    bare = found is None or found is True
+    return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
+
+
+def _home_of_list(block: dict[str, Any], entry: object) -> str:
+    """Where a list of such entries can stand in a block that was given the list itself, if anywhere."""
+    named = block.get("additionalProperties")
+    if isinstance(named, dict) and isinstance(entry, dict) and accepts_type(named, entry):
+        return "write each under its name, without a list: `NAME:`, and its keys below"
+    lists = [key for key, value in block.get("properties", {}).items() if _takes_a_list_of(value, entry)]
+    return f"write the list under {listed(lists)}" if lists else ""
+
+
+def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
+    branches = map(resolved, value.get("anyOf", [value]))
+    return any("items" in branch and accepts_type(branch["items"], entry) for branch in branches)
+
+
+_NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+# As many digits as a float surely takes.
+_FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
+_QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
+_YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
+
+
+def _retype(wanted: str | list[str], found: object) -> str:
+    """How a value gets the type that is wanted."""
+    match wanted, found:
+        case _, None:
+            return "give it a value, or remove the key"
+        case "string", bool():
+            return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
+        case "string", int() | float():
+            return "put quotes around it, as it stands in the file: YAML took it for a number"
+        case "integer", float() if abs(found) < math.inf:
+            return _whole(found)
+        case "integer", str() if _FRACTION.fullmatch(found):
+            return _whole(float(found))
+        case "integer" | "number", str() if _NUMERAL.fullmatch(found):
+            return f"write it without quotes: {found}"
+        case "integer" | "number", str() if _QUANTITY.fullmatch(found):
+            return "write a number without a unit"
+        case "boolean", str() if found.lower() in ("true", "false"):
+            return f"write it without quotes: {found.lower()}"
+        case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
+            return "write true or false: in YAML 1.2 other words are strings"
+        case "array", _:
+            return "write a list: [a, b] or one `- item` a line"
+        case _:
+            return ""
+
+
+def _whole(number: float) -> str:
+    below, above = math.floor(number), math.ceil(number)
+    return f"write {below}" if below == above else f"write a whole number such as {below} or {above}"
+
+
+def _enum(name: str, error: Error) -> tuple[str, str]:
+    message = f"{name} cannot be {describe(error.instance)}"
+    if is_api_only_value(name.strip("`"), error.instance):
+        message = f"{message}: {NOT_YET}"
+    return message, choose(error.instance, error.validator_value)
+
+
+def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
+    """Of an ARN where AWS wants the name that stands at its end."""
+    pattern, found = _form(error), error.instance
+    if pattern not in PATTERNS_OF_NAMES or not isinstance(found, str) or not found.startswith("arn:"):
+        return None
+    alone = re.split("[:/]", found)[-1]
+    said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
+    return said, f"write the name alone{f': {alone}' if alone else ''}"
+
+
+def _form(error: Error) -> str:
+    return str(error.schema.get("pattern", "")).removesuffix(OR_PLACEHOLDER)
+
+
+def _pattern(name: str, error: Error) -> tuple[str, str]:
+    pattern = _form(error)
+    meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
+    wrong = (f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}")
+    return _arn_for_a_name(name, error) or wrong
+
+
+def _bounds(name: str, error: Error) -> tuple[str, str]:
+    low, high = error.schema.get("minimum"), error.schema.get("maximum")
+    return f"{name} is out of range: {error.instance}", f"allowed: {span(low, high)}"
+
+
+def _length(name: str, error: Error) -> tuple[str, str]:
+    low, high = error.schema.get("minLength"), error.schema.get("maxLength")
+    wrong = (f"{name} has {len(error.instance)} characters", f"allowed: {span(low, high)} characters")
+    return _arn_for_a_name(name, error) or wrong
+
+
+def _count(name: str, error: Error) -> tuple[str, str]:
+    words = (
+        ("minItems", "maxItems") if isinstance(error.instance, list) else ("minProperties", "maxProperties")
+    )
+    low, high = (error.schema.get(word) for word in words)
+    return f"{name} has {len(error.instance)} entries", f"allowed: {span(low, high)}"
+
+
+def _twice(name: str, _: Error) -> tuple[str, str]:
+    return f"{name} has an entry twice", "remove the second one"
+
+
+def _const(name: str, error: Error) -> tuple[str, str]:
+    return f"{name} cannot be {describe(error.instance)}", f"write {error.validator_value}"
+
+
+SAYINGS: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
+    "type": (WRONG_TYPE, _type),
+    "enum": (NOT_AN_OPTION, _enum),
+    "const": (NOT_AN_OPTION, _const),
+    "pattern": (WRONG_FORM, _pattern),
+    "minimum": (OUT_OF_RANGE, _bounds),
+    "maximum": (OUT_OF_RANGE, _bounds),
+    "minLength": (WRONG_LENGTH, _length),
+    "maxLength": (WRONG_LENGTH, _length),
+    "minItems": (WRONG_COUNT, _count),
+    "maxItems": (WRONG_COUNT, _count),
+    "minProperties": (WRONG_COUNT, _count),
+    "uniqueItems": (WRONG_COUNT, _twice),
+}
+"""By the word of JSON Schema that a value breaks: the code, and what is said of the value by that name."""
