@@ -1,6 +1,7 @@
 """What all tests share: CDK on the right Node, without its slow validation and the caller's environment."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,9 @@ for name in ("CDK_OUTDIR", "CDK_CONTEXT_JSON", "CDK_DEFAULT_ACCOUNT", "CDK_DEFAU
 
 # Before any test module imports aws_cdk, which starts Node at once.
 select_node()
+
+# A shell has what it runs in the background ignore Ctrl-C, and so would each program that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _DEPLOY = Path(__file__).parent / "deploy"
 

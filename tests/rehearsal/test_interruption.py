@@ -96,8 +96,10 @@ def _running(
         stderr=stderr,
         start_new_session=True,
     ) as process:
-        yield process, scratch
-        process.kill()
+        try:
+            yield process, scratch
+        finally:
+            process.kill()
 
 
 def _end(process: subprocess.Popen[bytes], ending: signal.Signals) -> int:
