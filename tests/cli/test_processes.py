@@ -16,7 +16,10 @@ import pytest
 
 from inferstack.cli import main, processes
 from inferstack.cli.processes import mapped
+from inferstack.cli.render import Rendered, rendered
+from inferstack.spec.check_files import CheckedFile, checked_file
 
+ROOT = Path(__file__).parents[2]
 MANY = 6 * processes._FEWEST
 SPEC = """
 kind: single-model
@@ -113,6 +116,17 @@ def test_what_was_handed_over_in_part_counts_as_nothing() -> None:
         os.close(sink)
         assert processes._handed_over(source, tuple[str, int]) == ({} if length < len(whole) else made)
         os.close(source)
+
+
+@pytest.mark.parametrize("spec", sorted((ROOT / "model_specs").glob("*.yaml")), ids=lambda it: it.stem)
+def test_what_the_commands_make_of_a_spec_comes_back_as_it_was(spec: Path) -> None:
+    """Else the first process would do it all again, and nobody would see more than the time that takes."""
+    made = rendered(spec, stage=None, region=None, form="json")
+    assert made.taken is not None
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=Rendered) == made
+    checked = checked_file(spec)
+    assert checked.taken
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(checked), type=CheckedFile) == checked
 
 
 def test_no_process_and_no_pipe_is_left(two_cores: None, monkeypatch: pytest.MonkeyPatch) -> None:

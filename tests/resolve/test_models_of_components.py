@@ -15,6 +15,7 @@ MODEL = "AWS::SageMaker::Model"
 POLICY = "AWS::IAM::ManagedPolicy"
 NAMED = {"Fn::GetAtt": ["ModelLlm", "ModelName"]}
 NEEDS = "{number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}"
+POOLS = "[{instance_type: ml.g5.12xlarge, priority: 1}, {instance_type: ml.g6.12xlarge, priority: 2}]"
 IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1"
 FILES = "{s3_data_source: {s3_uri: s3://models/llm/, s3_data_type: S3Prefix, compression_type: None}}"
 
@@ -46,7 +47,7 @@ def test_specifications_for_instance_types_refer_to_models_too(resolve: Resolved
         models: {{llm: {{image: {IMAGE}, model_data_url: s3://models/llm.tar.gz}}}}
         variant:
           instance_type: null
-          instance_pools: [{{instance_type: ml.g5.12xlarge, priority: 1}}, {{instance_type: ml.g6.12xlarge, priority: 2}}]
+          instance_pools: {POOLS}
         inference_components:
           chat:
             specification: null
@@ -111,7 +112,7 @@ def test_a_model_runs_on_all_types_of_the_components_that_name_it() -> None:
         models: {{llm: {{image: {IMAGE}, model_data_url: s3://models/llm.tar.gz}}}}
         variant:
           instance_type: null
-          instance_pools: [{{instance_type: ml.g5.12xlarge, priority: 1}}, {{instance_type: ml.g6.12xlarge, priority: 2}}]
+          instance_pools: {POOLS}
         inference_components:
           chat: {{specification: {{container: null, model_name: llm}}}}
           small:

@@ -10,13 +10,16 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.once import found_once
-from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.inference_component import (
+    ComponentContainer,
+    ComponentSpecificationForInstanceType,
+)
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.digest_urls import location_of
 from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, is_triton
-from inferstack.spec.parts.walk import PlacedContainer, components, containers, specifications
+from inferstack.spec.parts.walk import PlacedContainer, Run, containers, runs
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 
@@ -44,15 +47,18 @@ class PlacedTriton(msgspec.Struct, frozen=True):
 def triton_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
     """Every model repository of a spec. Components with the same models in the same archive share one."""
     if spec.triton is not None:
-        several = isinstance(spec, MultiModelSpec)
-        yield PlacedTriton(("triton",), spec.triton, ARCHIVE, tuple(_shared_loaders(spec)), several)
+        yield _at_the_top(spec, spec.triton)
     yield from _joined(_own_blocks(spec))
 
 
 def undeclared(spec: ModelSpec) -> PlacedTriton:
     """For a spec that declares no models: the archive that its containers load all the same."""
+    return _at_the_top(spec, Triton())
+
+
+def _at_the_top(spec: ModelSpec, block: Triton) -> PlacedTriton:
     several = isinstance(spec, MultiModelSpec)
-    return PlacedTriton(("triton",), Triton(), ARCHIVE, tuple(_shared_loaders(spec)), several)
+    return PlacedTriton(("triton",), block, ARCHIVE, tuple(_shared_loaders(spec)), several)
 
 
 def own_block(placed: PlacedContainer) -> Triton | None:
@@ -108,15 +114,18 @@ def _takes_models(placed: PlacedContainer) -> bool:
 
 def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
     placed = {it.path: it for it in containers(spec)}
-    for path, name, component in components(spec):
-        several = component.specification is None
-        for below, specification in specifications(path, component):
-            found = placed.get((*below, "container"))
-            block = None if found is None else own_block(found)
-            if found is not None and block is not None:
-                folder = f"{name}/{specification.instance_type}" if several else name  # type: ignore[union-attr]
-                archive = f"{folder}/{_file_name(found)}"
-                yield PlacedTriton((*found.path, "triton"), block, archive, (found,))
+    for run in runs(spec):
+        found = placed.get((*run.path, "container"))
+        block = None if found is None else own_block(found)
+        if found is not None and block is not None:
+            archive = f"{_folder(run)}/{_file_name(found)}"
+            yield PlacedTriton((*found.path, "triton"), block, archive, (found,))
+
+
+def _folder(run: Run) -> str:
+    if isinstance(run.specification, ComponentSpecificationForInstanceType):
+        return f"{run.name}/{run.specification.instance_type}"
+    return run.name
 
 
 def _file_name(placed: PlacedContainer) -> str:
