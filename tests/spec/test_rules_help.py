@@ -216,6 +216,7 @@ def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(
         ("eu-wst-1", "did you mean `eu-west-1`?"),
         # As like the one in the west, letter for letter, which is two slips away.
         ("us-esat-1", "did you mean `us-east-1`?"),
+        ("us-aest-1", "did you mean `us-east-1`?"),
         ("us-ehst-1", "did you mean `us-east-1`?"),
     ],
 )

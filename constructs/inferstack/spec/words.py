@@ -178,8 +178,10 @@ def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
 def _grade(said: str, option: str, whole: bool) -> int:
     """Whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other, and one
     slip nearer than two, which may leave as much alike: `us-esat-1` is as like `us-west-1` as `us-east-1`.
+    Whoever swaps letters has all of them: `us-aest-1` was rather to be `us-east-1` than `us-west-1`.
     """
-    return 2 if whole else _is_slip(_fold(said), _fold(option))
+    found, meant = _fold(said), _fold(option)
+    return 2 if whole or sorted(found) == sorted(meant) else _is_slip(found, meant)
 
 
 def _is_part(said: str, option: str) -> bool:
