@@ -8,7 +8,7 @@ from constructs import Construct
 from support.cdk import spec, stack
 from support.resolving import wordy_components
 
-from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs import EndpointAlarms, EndpointDashboard, InferenceComponents, InferenceEndpoint
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
 from inferstack_stacks import EndpointStack
@@ -104,6 +104,35 @@ def test_a_name_that_only_the_deployment_knows_is_the_same_in_one_stack_only() -
     assert [it.code for it in refused(lambda: InferenceEndpoint(one, "Second", spec=spec("single", named)))] == [
         "IS041"
     ]
+
+
+def test_a_dashboard_is_the_same_in_every_region() -> None:
+    app = cdk.App(analytics_reporting=False)
+    for endpoint_name, env, other in (("a", HERE, "b"), ("c", THERE, "d")):
+        shared = cdk.Stack(app, f"In{env.region}", env=env)
+        InferenceEndpoint(shared, "Net", spec=spec("multi", {"endpoint_name": endpoint_name}))
+        InferenceEndpoint(shared, "Other", spec=spec("multi", {"endpoint_name": other}))
+    # The name that the dashboard of `a` has.
+    board = {"endpoint_name": "e", "dashboard": {"dashboard_name": "a-us-east-1"}}
+    (problem,) = refused(
+        lambda: InferenceEndpoint(cdk.Stack(app, "Third", env=THERE), "Net", spec=spec("multi", board))
+    )
+    assert (problem.code, problem.path) == ("IS043", ("dashboard", "dashboard_name"))
+    assert problem.message.endswith("for the same account")
+
+
+def test_parts_take_the_names_of_what_they_make() -> None:
+    shared = stack()
+    InferenceComponents(shared, "Part", spec=spec("components", {"endpoint_name": "one"}))
+    EndpointDashboard(shared, "Board", spec=spec("single"))
+    EndpointAlarms(shared, "Alarms", spec=spec("single"))
+    for make, code in (
+        (lambda: InferenceEndpoint(shared, "Again", spec=spec("components")), "IS042"),
+        (lambda: InferenceComponents(shared, "Again", spec=spec("components")), "IS042"),
+        (lambda: InferenceEndpoint(shared, "Again", spec=spec("single")), "IS043"),
+        (lambda: EndpointDashboard(shared, "Again", spec=spec("single")), "IS043"),
+    ):
+        assert {it.code for it in refused(make)} == {code}
 
 
 def test_an_endpoint_that_was_refused_takes_no_name() -> None:

@@ -26,6 +26,9 @@ ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_componen
         ("single", "endpoint_name: Net", "endpoint_name: net", "IS041"),
         ("components", "{}", OTHER_NAME, "IS042"),
         ("single", "dashboard: {dashboard_name: ml}", "{endpoint_name: other, dashboard: {dashboard_name: ml}}", "IS043"),
+        # Dashboards are global.
+        ("multi", "{env: {region: us-east-1}, dashboard: {dashboard_name: ml}}", "{endpoint_name: other, env: {region: eu-west-1}, dashboard: {dashboard_name: ml}}", "IS043"),
+        ("single", "{endpoint_name: one, env: {region: us-east-1}}", "{endpoint_name: other, dashboard: {dashboard_name: one-us-east-1}}", "IS043"),
         ("single", "endpoint_name: endpoint-1abc", "endpoint_name: 1abc", "IS044"),
     ],
 )
@@ -43,5 +46,5 @@ def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None
 
 
 def test_endpoints_of_one_name_are_said_to_be_so_once() -> None:
-    problems = names_taken_twice([taken("single", "dashboard: false"), taken("single", "dashboard: false")])
+    problems = names_taken_twice([taken("single", "{}"), taken("single", "{}")])
     assert [problem.code for problem in problems] == ["IS041"]

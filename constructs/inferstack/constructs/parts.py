@@ -11,6 +11,7 @@ from constructs import Construct
 
 from inferstack.constructs.part import part_of
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.dashboard import DASHBOARD
@@ -18,6 +19,7 @@ from inferstack.resolve.execution_role import POLICY, ROLE
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.model import model_id
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.names_across_files import SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.spec.parts.own_alarms import rollbacks
 from inferstack.spec.parts.walk import components, models
 
@@ -72,9 +74,13 @@ def _undoing(spec: ModelSpec) -> AbstractSet[str]:
 
 
 class _Part(Rendered):
-    """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child."""
+    """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child.
+
+    ``takes`` has the codes of the problems that a second resource of the same name would be.
+    """
 
     wanted: "ClassVar[staticmethod[[ModelSpec, AbstractSet[str]], AbstractSet[str]]]"
+    takes: ClassVar[AbstractSet[str]] = frozenset()
     main_id: ClassVar[str | None] = None
 
     def __init__(self, scope: Construct, construct_id: str, *, spec: AnySpec) -> None:
@@ -86,7 +92,8 @@ class _Part(Rendered):
             spec: of the whole endpoint, from a file or made in Python.
 
         Raises:
-            SpecError: when the spec has errors.
+            SpecError: when the spec has errors; or with each of its names that a construct before it has
+                taken, in the same stack or the same account and region.
             ValueError: when the spec asks for nothing of what the construct makes.
         """
         loaded, template = template_for(scope, spec)
@@ -94,7 +101,9 @@ class _Part(Rendered):
         ids = type(self).wanted(loaded.spec, template["Resources"].keys())
         if not ids:
             raise ValueError(f"the spec of {name} asks for nothing that {type(self).__name__} makes")
+        names = free_names(scope, loaded, self.takes)
         super().__init__(scope, construct_id, loaded, part_of(template, ids, name), main_id=self.main_id)
+        take(scope, construct_id, names)
 
 
 class ExecutionRole(_Part):
@@ -119,6 +128,7 @@ class EndpointDashboard(_Part):
     """The dashboard of an endpoint that exists already."""
 
     wanted = staticmethod(_dashboard)
+    takes = frozenset({SAME_DASHBOARD})
     main_id = DASHBOARD
 
 
@@ -132,3 +142,4 @@ class InferenceComponents(_Part):
     """Inference components with their models and scaling, on an endpoint that exists already."""
 
     wanted = staticmethod(_components)
+    takes = frozenset({SAME_COMPONENT})

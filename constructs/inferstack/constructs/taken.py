@@ -5,18 +5,29 @@ when they are in one stack, and when the stacks of both name account and region.
 knows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set as AbstractSet
 from typing import Any, NamedTuple
 
 from aws_cdk import App, Environment, Stack
 from constructs import Construct
 
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.names_across_files import SAME_STACK, TakenName, same_name, taken_names
+from inferstack.spec.names_across_files import (
+    SAME_COMPONENT,
+    SAME_DASHBOARD,
+    SAME_ENDPOINT,
+    TakenName,
+    known_as,
+    same_name,
+    taken_names,
+    without_followers,
+)
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecError
 
-Key = tuple[str, ...]
+Key = tuple[str | None, ...]
+OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})
+"""What an endpoint takes. That stacks of one name are refused CDK sees to."""
 
 _FIX = "give one of them another name, or put one into a stack for another account or region"
 
@@ -45,18 +56,18 @@ def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment
         _PLACES[_ref(stack)] = _Place(_ref(scope), _ref(stack), stack_name, account, region)
 
 
-def free_names(scope: Construct, loaded: LoadedSpec) -> list[Key]:
-    """The spec's names where it goes, each as all that another one there must differ in.
+def free_names(scope: Construct, loaded: LoadedSpec, codes: AbstractSet[str] = OF_AN_ENDPOINT) -> list[Key]:
+    """The spec's names where it goes, each as all that another one there must differ in; of these codes only.
 
     Raises:
-        SpecError: with a problem for each name that an endpoint before it has taken.
+        SpecError: with a problem for each name that a construct before it has taken.
     """
     place = _place(scope)
-    keys = {name: list(_keys(place, name)) for name in taken_names(loaded).names if name.code != SAME_STACK}
+    keys = {name: list(_keys(place, name)) for name in taken_names(loaded).names if name.code in codes}
     taken = ((name, [_TAKEN[key] for key in of_name if key in _TAKEN]) for name, of_name in keys.items())
     problems = [same_name(loaded.document.file, name, by[0], _FIX) for name, by in taken if by]
     if problems:
-        raise SpecError(problems)
+        raise SpecError(without_followers(problems))
     return [key for of_name in keys.values() for key in of_name]
 
 
@@ -66,12 +77,11 @@ def take(scope: Construct, construct_id: str, names: Iterable[Key]) -> None:
 
 
 def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
-    what = name.code, name.name.casefold()
-    yield place.stack, *what
+    yield place.stack, *known_as(name, None, None)
     # A token such as the stack's name stands for something else in another stack.
     settled = not (is_opaque(name.name) or has_pseudo_parameter(name.name))
-    if settled and place.account is not None and place.region is not None:
-        yield place.app, place.account, place.region, *what
+    if settled and place.account is not None and (place.region is not None or not name.is_regional):
+        yield place.app, *known_as(name, place.account, place.region)
 
 
 def _place(scope: Construct) -> _Place:

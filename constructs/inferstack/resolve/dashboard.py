@@ -12,8 +12,8 @@ import msgspec
 
 from inferstack.catalog import metrics, regions
 from inferstack.resolve.resource import Resource, Resources, Value
-from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.dashboard_name import dashboard_name
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import kind_of
 
@@ -84,11 +84,9 @@ WIDGETS = (
 
 def resolve_dashboard(spec: ModelSpec) -> Resources:
     """The dashboard, unless the spec wants none."""
-    if spec.dashboard is False:
+    name = dashboard_name(spec)
+    if name is None:
         return {}
-    block = spec.dashboard if isinstance(spec.dashboard, Dashboard) else Dashboard()
-    # Dashboards are global: the region keeps the same endpoint in two regions apart.
-    name = f"{spec.endpoint_name}-${{AWS::Region}}" if block.dashboard_name is None else block.dashboard_name
     made = {"DashboardName": name, "DashboardBody": ascii_json(_body(spec))}
     return {DASHBOARD: Resource("AWS::CloudWatch::Dashboard", made, ("dashboard",))}
 

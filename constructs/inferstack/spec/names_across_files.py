@@ -1,12 +1,12 @@
 """Names that there can be one of in an account and region, over several specs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.document import Position
+from inferstack.spec.parts.dashboard_name import named_dashboard
 from inferstack.spec.parts.walk import components
 from inferstack.spec.problem import Problem, SpecPath
 
@@ -23,13 +23,17 @@ NAME_CODES = {
         "Two specs deploy inference components of the same name into the same account and region. There can "
         "be one of a name there, also on different endpoints."
     ),
-    SAME_DASHBOARD: "Two specs write a dashboard of the same name: the later one would replace the other.",
+    SAME_DASHBOARD: (
+        "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
+        "Dashboards are those of all regions."
+    ),
     SAME_STACK: (
         "Two specs make stacks of the same name. A stack is called like its endpoint, with "
         "`endpoint-` before a digit, since CloudFormation wants a letter."
     ),
 }
 """Code and meaning of everything that this module reports."""
+_ENDPOINT_NAME = ("endpoint_name",)
 _WHAT = {
     SAME_ENDPOINT: "endpoint",
     SAME_COMPONENT: "inference component",
@@ -46,6 +50,14 @@ class TakenName(msgspec.Struct, frozen=True):
     path: SpecPath
     at: Position
 
+    @property
+    def is_regional(self) -> bool:
+        """False for a dashboard, which is that of all regions.
+
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
+        """
+        return self.code != SAME_DASHBOARD
+
 
 class TakenNames(msgspec.Struct, frozen=True):
     """What a spec takes at one of its stages, in an account and region; None where it names none."""
@@ -54,7 +66,6 @@ class TakenNames(msgspec.Struct, frozen=True):
     stage: str | None
     account: str | None
     region: str | None
-    endpoint: str
     names: tuple[TakenName, ...]
 
 
@@ -62,18 +73,16 @@ def taken_names(loaded: LoadedSpec) -> TakenNames:
     """Every name of a spec that is to be one of its kind in an account and region."""
     spec, document = loaded.spec, loaded.document
     names = (TakenName(code, name, path, document.position(path)) for code, path, name in _names(loaded))
-    endpoint = spec.endpoint_name.casefold()
-    return TakenNames(document.file, loaded.stage, spec.account, spec.region, endpoint, tuple(names))
+    return TakenNames(document.file, loaded.stage, spec.account, spec.region, tuple(names))
 
 
 def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
-    yield SAME_ENDPOINT, ("endpoint_name",), one.spec.endpoint_name
-    yield SAME_STACK, ("endpoint_name",), stack_name(one.spec.endpoint_name)
+    yield SAME_ENDPOINT, _ENDPOINT_NAME, one.spec.endpoint_name
+    yield SAME_STACK, _ENDPOINT_NAME, stack_name(one.spec.endpoint_name)
     for path, name, _ in components(one.spec):
         yield SAME_COMPONENT, path, name
-    board = one.spec.dashboard
-    if isinstance(board, Dashboard) and board.dashboard_name is not None:
-        yield SAME_DASHBOARD, ("dashboard", "dashboard_name"), board.dashboard_name
+    if board := named_dashboard(one.spec):
+        yield SAME_DASHBOARD, *board
 
 
 def stack_name(endpoint_name: str) -> str:
@@ -92,21 +101,35 @@ def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
     """
-    first: dict[tuple[str, str, str | None, str | None], tuple[TakenNames, TakenName]] = {}
+    first: dict[tuple[str | None, ...], tuple[TakenNames, TakenName]] = {}
     problems: list[Problem] = []
     for one in specs:
+        found: list[Problem] = []
         for taken in one.names:
-            key = (taken.code, taken.name.casefold(), one.account, one.region)
-            before, other = first.setdefault(key, (one, taken))
-            # Endpoints of one name have stacks of one name, too.
-            if before is not one and not (taken.code == SAME_STACK and one.endpoint == before.endpoint):
+            before, other = first.setdefault(known_as(taken, one.account, one.region), (one, taken))
+            if before is not one:
                 by, fix = f"{before.file}:{other.at.line}", "give one of them another name, or another `env`"
-                problems.append(same_name(one.file, taken, by, fix))
+                found.append(same_name(one.file, taken, by, fix))
+        problems += without_followers(found)
     return problems
+
+
+def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
+    """All that another such name must differ in: one of these is enough."""
+    return name.code, name.name.casefold(), account, region if name.is_regional else None
+
+
+def without_followers(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems of one spec without those that follow from another: where endpoints have one name, so
+    have the stacks and the dashboards that are called after them.
+    """
+    if all(it.code != SAME_ENDPOINT for it in problems):
+        return list(problems)
+    return [it for it in problems if it.code == SAME_ENDPOINT or it.path != _ENDPOINT_NAME]
 
 
 def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
     """A name that something else has taken, which ``by`` says."""
-    what = _WHAT[taken.code]
-    message = f'the {what} name "{taken.name}" is taken by {by}, for the same account and region'
+    where = "account and region" if taken.is_regional else "account"
+    message = f'the {_WHAT[taken.code]} name "{taken.name}" is taken by {by}, for the same {where}'
     return Problem(file, *taken.at, taken.code, message, fix, path=taken.path)

@@ -1,0 +1,28 @@
+"""What an endpoint's dashboard is called."""
+
+from inferstack.spec.blocks.alarms import Dashboard
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.problem import SpecPath
+
+_REGION = "${AWS::Region}"
+
+
+def dashboard_name(spec: ModelSpec) -> str | None:
+    """The name of the dashboard, for ``Fn::Sub``; None for a spec that wants none."""
+    if spec.dashboard is False:
+        return None
+    # Dashboards are global: the region keeps the same endpoint in two regions apart.
+    return f"{spec.endpoint_name}-{_REGION}" if _own(spec) is None else _own(spec)
+
+
+def named_dashboard(spec: ModelSpec) -> tuple[SpecPath, str] | None:
+    """What the dashboard will be called as far as the spec knows, and the part of the spec that says so."""
+    name = dashboard_name(spec)
+    if name is None:
+        return None
+    path = ("endpoint_name",) if _own(spec) is None else ("dashboard", "dashboard_name")
+    return path, name if spec.region is None else name.replace(_REGION, spec.region)
+
+
+def _own(spec: ModelSpec) -> str | None:
+    return spec.dashboard.dashboard_name if isinstance(spec.dashboard, Dashboard) else None
