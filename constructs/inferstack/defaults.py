@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from inferstack.catalog.metrics import Kind
+from inferstack.catalog.triton_container import LOG_VERBOSE, PING_MODE
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
@@ -82,12 +83,12 @@ STEP_EVALUATION_PERIODS = Default(1, "A step that waits is a step too late.", _A
 STEP_MISSING_DATA = Default("missing", "Without data the capacity stays as it is.", _ALARMS)
 
 TRITON_ENVIRONMENT = Default(
-    {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"},
+    {LOG_VERBOSE: "false"},
     "The container logs every request in full unless told otherwise, which costs time and money.",
     _TRITON,
 )
 TRITON_MULTI_MODEL_ENVIRONMENT = Default(
-    {"SAGEMAKER_TRITON_PING_MODE": "live"},
+    {PING_MODE: "live"},
     "Otherwise one archive that does not load makes the health check of the whole instance fail.",
     _TRITON,
 )

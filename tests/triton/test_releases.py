@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec.rules.triton_models import triton_release
+from inferstack.spec.parts.triton_image import triton_release
 from inferstack.triton.messages import model_config_class
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rules.base import Context, Release
@@ -116,6 +116,9 @@ def test_the_parameters_that_users_set_are_among_them() -> None:
     [
         ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:26.05-py3", (26, 5)),
         ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3-cpu", (24, 9)),
+        ("111122223333.dkr.ecr.us-east-1.amazonaws.com/my-tritonserver:26.05-py3", (26, 5)),
+        ("111122223333.dkr.ecr.us-east-1.amazonaws.com/nvidia/tritonserver:25.09-py3@sha256:ab", (25, 9)),
+        ("111122223333.dkr.ecr.us-east-1.amazonaws.com/my-tritonserver:26.051", None),
         ("111122223333.dkr.ecr.us-east-1.amazonaws.com/mine:26.05", None),
         (None, None),
     ],

@@ -13,13 +13,13 @@ import msgspec
 
 from inferstack.catalog import regions as aws_regions
 from inferstack.catalog._data import document
+from inferstack.catalog.registries import ecr_image
 
 SERVERLESS = "serverless"
 """Stands in the place of an instance type for a serverless endpoint, which has CPUs alone."""
 _ALIASES = {"sagemaker-tritonserver": "triton"}
 # Graviton: c7g, m6gd, c6gn, g5g; but not g5 or g4dn, whose g is the family and not the processor.
 _ARM64_FAMILY = re.compile(r"[a-z]+\d+g[a-z]*")
-_URI = re.compile(r"(?P<account>[0-9]{12})\.dkr\.ecr\.[^/]+/(?P<repository>[^:@]+)")
 
 
 class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the product's errors are Problems
@@ -54,6 +54,11 @@ class Image(msgspec.Struct, frozen=True):
 def frameworks() -> tuple[str, ...]:
     """Names of the frameworks and algorithms that have images for inference, sorted."""
     return tuple(_frameworks())
+
+
+def spellings(framework: str) -> frozenset[str]:
+    """All names of a framework that a spec may write."""
+    return frozenset({framework, *(name for name, alias in _ALIASES.items() if framework in (name, alias))})
 
 
 def versions(framework: str) -> tuple[str, ...]:
@@ -98,9 +103,10 @@ def architecture(instance_type: str) -> str:
 
 def architectures(uri: str) -> frozenset[str]:
     """What AWS builds the images of a repository of its own for, by a URI; empty for any other repository."""
-    found = _URI.match(uri)
-    known = found is not None and found["account"] in _accounts()
-    return _architectures().get(found["repository"], frozenset()) if found and known else frozenset()
+    image = ecr_image(uri)
+    if image is None or image.account not in _accounts():
+        return frozenset()
+    return _architectures().get(image.repository, frozenset())
 
 
 @cache

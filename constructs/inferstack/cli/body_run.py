@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.cli.component import blocks_of, loading, only_block
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import load_spec
-from inferstack.spec.parts.triton_blocks import DEFAULT_MODEL_VARIABLE, PlacedTriton
+from inferstack.spec.parts.triton_blocks import PlacedTriton
 from inferstack.spec.parts.walk import is_async
 from inferstack.spec.problem import printable
 from inferstack.spec.words import choose
@@ -127,7 +128,7 @@ def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
     """The model that answers, as the container's environment or the repository says."""
     environments = (loader.container.environment or {} for loader in block.loaders)
-    named = next((it[DEFAULT_MODEL_VARIABLE] for it in environments if DEFAULT_MODEL_VARIABLE in it), None)
+    named = next((it[DEFAULT_MODEL] for it in environments if DEFAULT_MODEL in it), None)
     name = repository.default_model if named is None or block.multi_model else named
     model = None if name is None else repository.model(name)
     if model is None:

@@ -3,9 +3,10 @@
 What Triton's container reads: https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 """
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.defaults import TRITON_ENVIRONMENT, TRITON_MULTI_MODEL_ENVIRONMENT
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
-from inferstack.spec.parts.triton_blocks import DEFAULT_MODEL_VARIABLE, default_model, loaded_by
+from inferstack.spec.parts.triton_blocks import default_model, loaded_by
 from inferstack.spec.parts.triton_image import is_triton
 from inferstack.spec.parts.walk import PlacedContainer
 
@@ -26,5 +27,5 @@ def _triton_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, s
         environment |= TRITON_MULTI_MODEL_ENVIRONMENT.value
     default = None if block is None else default_model(block)
     if default is not None:
-        environment[DEFAULT_MODEL_VARIABLE] = default
+        environment[DEFAULT_MODEL] = default
     return environment

@@ -4,15 +4,12 @@ import re
 
 import msgspec
 
+from inferstack.catalog.registries import ecr_image
 from inferstack.spec.placeholders import arn_fields, is_opaque
 
 _VIRTUAL_HOST = r"https://(?P<bucket>[^/]+?)\.s3[.-][^/]+/(?P<key>.*)"
 _PATH_STYLE = r"https://s3[.-][^/]+/(?P<bucket>[^/]+)/?(?P<key>.*)"
 _S3 = r"s3://(?P<bucket>[^/]+)/?(?P<key>.*)"
-_ECR = re.compile(
-    r"(?P<account>[^./]+)\.dkr\.ecr(-fips)?\.(?P<region>[^./]+)\.[^/]+/"
-    r"(?P<repository>(\$\{[^{}]*\}|[^:@])+)([:@].*)?"
-)
 
 
 class S3Location(msgspec.Struct, frozen=True):
@@ -45,12 +42,10 @@ def s3_location(url: str) -> S3Location:
 
 def ecr_repository_arn(image: str) -> str | None:
     """ARN of the repository that an image URI names, or None for an image outside Amazon ECR."""
-    found = _ECR.fullmatch(image)
+    found = ecr_image(image)
     if found is None:
         return None
-    return (
-        f"arn:${{AWS::Partition}}:ecr:{found['region']}:{found['account']}:repository/{found['repository']}"
-    )
+    return f"arn:${{AWS::Partition}}:ecr:{found.region}:{found.account}:repository/{found.repository}"
 
 
 def key_arn(key: str) -> tuple[str, str | None]:

@@ -1,12 +1,12 @@
 """Previous templates: files of JSON or YAML, or the folders that `cdk synth` and `inferstack render` fill."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from inferstack.catalog.registries import region_of_images
 from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.review import deployed
 from inferstack.review.changes import Resources
@@ -20,7 +20,6 @@ PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
 """How templates are called in a folder."""
 
 _DEEPEST = 100
-_REGION_OF_IMAGE = re.compile(r"\.dkr\.ecr(?:-fips)?\.([a-z0-9-]+)\.")
 _GET_A_TEMPLATE = (
     "name a template that `inferstack render`, `cdk synth` or `aws cloudformation get-template` wrote"
 )
@@ -49,8 +48,7 @@ class PreviousTemplate:
         """The region that the images are taken from; None where they are looked up at deployment."""
         types = (deployed.MODEL_TYPE, deployed.COMPONENT_TYPE)
         parts = [it for name in types for it in deployed.of_type(self.resources, name).values()]
-        found = _REGION_OF_IMAGE.search(json.dumps(parts, default=str))
-        return None if found is None else found[1]
+        return region_of_images(json.dumps(parts, default=str))
 
 
 def read_template(path: Path) -> PreviousTemplate:

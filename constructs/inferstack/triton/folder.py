@@ -76,7 +76,7 @@ def served_by_multi_model(models: tuple[TritonModel, ...]) -> str | None:
     """The model of a multi-model archive that answers: the ensemble, or the only one; else None."""
     if len(models) == 1:
         return models[0].name
-    ensembles = [model.name for model in models if model.config.HasField("ensemble_scheduling")]
+    ensembles = [model.name for model in models if model.has_steps]
     return ensembles[0] if len(ensembles) == 1 else None
 
 

@@ -72,6 +72,11 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
         """Every field that the configuration has."""
         return frozenset(field.name for field, _ in self.config.ListFields())
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether it has the steps of an ensemble, or at least the field for them; see ``is_ensemble``."""
+        return bool(self.config.HasField("ensemble_scheduling"))
+
     @cached_property
     def backend(self) -> str:
         """The backend that runs it, as far as its configuration tells; empty if it does not."""

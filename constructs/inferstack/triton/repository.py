@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.triton_blocks import (
-    DEFAULT_MODEL_VARIABLE,
     PlacedTriton,
     default_model,
     triton_blocks,
@@ -82,7 +82,7 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
 
 
 def _chosen_by_environment(placed: PlacedTriton) -> bool:
-    return any(DEFAULT_MODEL_VARIABLE in (it.container.environment or {}) for it in placed.loaders)
+    return any(DEFAULT_MODEL in (it.container.environment or {}) for it in placed.loaders)
 
 
 def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Iterator
 
+from inferstack.catalog.registries import name_in_registry
 from inferstack.defaults import GPU_MEMORY_TAKEN
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.measured import COMPONENT, Measured
+from inferstack.spec.parts.triton_image import Image
 from inferstack.spec.parts.walk import components, containers, model_containers, runs
 
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
-
-Image = str | FrameworkImage | None
 
 
 def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
@@ -29,8 +29,7 @@ def is_taker(image: Image) -> bool:
         case FrameworkImage():
             name = image.framework
         case str():
-            # The registry's name says nothing of what runs in the image.
-            name = image.split("/", 1)[-1]
+            name = name_in_registry(image)
         case None:
             return False
     return _SERVER.search(name) is not None

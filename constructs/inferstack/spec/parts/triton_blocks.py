@@ -15,16 +15,13 @@ from inferstack.spec.blocks.inference_component import (
     ComponentSpecificationForInstanceType,
 )
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.digest_urls import location_of
-from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, is_triton
+from inferstack.spec.parts.triton_image import is_triton, may_be_triton
 from inferstack.spec.parts.walk import PlacedContainer, Run, containers, runs
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 
-DEFAULT_MODEL_VARIABLE = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
-"""Tells the container which folder to serve."""
 ARCHIVE = "model.tar.gz"
 """Name of the archive where the endpoint has one."""
 
@@ -91,11 +88,6 @@ def ensembles(block: Triton) -> list[str]:
     """Names of the models that are ensembles."""
     models = (block.models or {}).items()
     return [name for name, it in models if it.get("platform") == "ensemble" or "ensemble_scheduling" in it]
-
-
-def may_be_triton(image: str | FrameworkImage | None) -> bool:
-    """False for an image of another framework."""
-    return not isinstance(image, FrameworkImage) or image.framework in TRITON_FRAMEWORKS
 
 
 def _shared_loaders(spec: ModelSpec) -> Iterator[PlacedContainer]:

@@ -1,21 +1,53 @@
-"""Which images run Triton, as far as an image's name tells.
+"""Which images run Triton, and which one, as far as an image's name tells.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
 """
 
+import re
+
+from inferstack.catalog import images
+from inferstack.catalog.registries import name_in_registry
+from inferstack.catalog.triton_container import Release
 from inferstack.spec.blocks.model import FrameworkImage
 
-TRITON_FRAMEWORKS = frozenset({"triton", "sagemaker-tritonserver"})
+Image = str | FrameworkImage | None
+
+TRITON_FRAMEWORKS = images.spellings("triton")
 """The names of Triton among the frameworks."""
 _REPOSITORY = "tritonserver"
+# NVIDIA's numbers, which AWS's images have, and with them whoever copies an image or builds on one.
+_TAGGED = re.compile(rf"{_REPOSITORY}:(\d\d)\.(\d\d)(?:[-@]|$)")
+_VERSION = re.compile(r"(\d\d)\.(\d\d)")
 
 
-def is_triton(image: str | FrameworkImage | None) -> bool:
+def is_triton(image: Image) -> bool:
     """Whether this is a Triton image by its framework or by the name of its repository."""
     match image:
         case FrameworkImage():
             return image.framework in TRITON_FRAMEWORKS
         case str():
-            return _REPOSITORY in image
+            return _REPOSITORY in name_in_registry(image)
         case None:
             return False
+
+
+def may_be_triton(image: Image) -> bool:
+    """False for an image of another framework."""
+    return not isinstance(image, FrameworkImage) or is_triton(image)
+
+
+def shows_triton(image: str) -> bool:
+    """Whether the name of an image says that Triton is in it, or something that is built on Triton."""
+    return "triton" in name_in_registry(image)
+
+
+def triton_release(image: Image) -> Release | None:
+    """Year and month of the Triton in an image; None where the name does not tell."""
+    match image:
+        case FrameworkImage() if is_triton(image):
+            found = _VERSION.match(image.version)
+        case str():
+            found = _TAGGED.search(image)
+        case _:
+            return None
+    return None if found is None else (int(found[1]), int(found[2]))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog import images
+from inferstack.catalog.registries import ecr_image
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
@@ -293,9 +294,6 @@ def _has_files(container: Container | ComponentContainer) -> bool:
     ) * 3
 
 
-_ECR = r"[^/]+\.dkr[.-]ecr[^/]*\.[^/]+/.+"
-
-
 @error(
     "IS247", "An image lies in Amazon ECR, or in a registry that the model's VPC reaches.", _IMAGE, ModelSpec
 )
@@ -303,7 +301,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
     """Docker Hub and short names are not known to SageMaker."""
     for placed in containers(spec):
         image = placed.image
-        if not isinstance(image, str) or is_opaque(image) or re.fullmatch(_ECR, str(sample(image))):
+        if not isinstance(image, str) or is_opaque(image) or ecr_image(str(sample(image))) is not None:
             continue
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
             fix = f"write the ECR URI, or {_published(image)}"

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog.instances import InstanceType
+from inferstack.catalog.triton_container import Release
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.triton_image import triton_release
 from inferstack.spec.parts.walk import (
     PlacedContainer,
     component_variants,
@@ -27,17 +28,18 @@ _DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-driver
 Cuda = tuple[int, int]
 
 # CUDA inside Triton's images, from NVIDIA's support matrix.
-_TRITON_CUDA: dict[str, Cuda] = {
-    "23.12": (12, 3),
-    "24.01": (12, 3),
-    "24.03": (12, 4),
-    "24.05": (12, 4),
-    "24.09": (12, 6),
-    "25.04": (12, 9),
-    "25.09": (13, 0),
-    "26.03": (13, 2),
-    "26.05": (13, 2),
+_TRITON_CUDA: dict[Release, Cuda] = {
+    (23, 12): (12, 3),
+    (24, 1): (12, 3),
+    (24, 3): (12, 4),
+    (24, 5): (12, 4),
+    (24, 9): (12, 6),
+    (25, 4): (12, 9),
+    (25, 9): (13, 0),
+    (26, 3): (13, 2),
+    (26, 5): (13, 2),
 }
+_WITHOUT_CUDA = "-cpu"
 # CUDA that belongs to the driver of each AMI, as the API documents it.
 _AMI_CUDA: dict[str, Cuda] = {
     "al2-ami-sagemaker-inference-gpu-2": (12, 2),
@@ -91,13 +93,12 @@ def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
 
 def image_cuda(placed: PlacedContainer) -> Cuda | None:
     """The CUDA of an image, from Triton's table or from a tag such as ``…-cu128``; None if unknown."""
-    for name in placed.instance_types:
-        tag = tag_of(placed, name)
-        if tag is not None:
-            triton = re.fullmatch(r"(\d\d\.\d\d)-py3", tag) if is_triton(placed.image) else None
-            tagged = re.search(r"-cu(\d\d)(\d)\b", tag)
-            return _TRITON_CUDA.get(triton[1]) if triton else tagged and (int(tagged[1]), int(tagged[2]))
-    return None
+    tag = next((it for it in (tag_of(placed, name) for name in placed.instance_types) if it is not None), "")
+    release = triton_release(placed.image)
+    if release is not None:
+        return None if tag.endswith(_WITHOUT_CUDA) else _TRITON_CUDA.get(release)
+    tagged = re.search(r"-cu(\d\d)(\d)\b", tag)
+    return tagged and (int(tagged[1]), int(tagged[2]))
 
 
 def _variants_of(spec: ModelSpec, placed: PlacedContainer) -> Iterator[Variant]:

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
+from inferstack.catalog.registries import ecr_image
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.parts.triton_blocks import own_block
-from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS
+from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, may_be_triton, shows_triton
 from inferstack.spec.parts.walk import PlacedContainer, containers, region_of
-from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.words import did_you_mean_then, listed, nearest
@@ -22,7 +23,6 @@ from inferstack.spec.words import did_you_mean_then, listed, nearest
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
-_ECR = r"[0-9]{12}\.dkr\.ecr\.([a-z0-9\-]+)\.amazonaws\.com(?:\.cn)?/.+"
 
 
 def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
@@ -137,11 +137,15 @@ def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
     region = region_of(spec)
     for path, uri in _uris(spec):
-        found = re.fullmatch(_ECR, uri)
-        if found is not None and region is not None and found[1] != region:
-            message = f"the image is in {found[1]}, the stack in {region}"
+        image = ecr_image(uri)
+        if image is not None and region is not None and _is_elsewhere(image.region, region):
+            message = f"the image is in {image.region}, the stack in {region}"
             fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
             yield Finding(path, message, fix)
+
+
+def _is_elsewhere(place: str, region: str) -> bool:
+    return place != region and not has_pseudo_parameter(place)
 
 
 def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
@@ -155,7 +159,7 @@ def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
     """As does an ensemble, which is Triton's notion."""
     for placed in _must_be_triton(spec):
         image = placed.image
-        if isinstance(image, FrameworkImage) and image.framework not in TRITON_FRAMEWORKS:
+        if isinstance(image, FrameworkImage) and not may_be_triton(image):
             message = f"{image.framework} cannot load a Triton model repository"
             yield Finding((*placed.path, "image", "framework"), message, "write `framework: triton`")
 
@@ -170,7 +174,7 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
     """An image of one's own may be built on Triton; from its name nobody can tell."""
     for placed in _must_be_triton(spec):
         image = placed.image
-        if isinstance(image, str) and not is_opaque(image) and "triton" not in image:
+        if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
             message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
             yield Finding((*placed.path, "image"), message, "make sure that Triton is in it")
 

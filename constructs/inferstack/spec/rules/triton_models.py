@@ -5,29 +5,23 @@ that others fill, so that no way into the library can forget to fill it. This mo
 imported only for a spec that has the block.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from inferstack.catalog import instances
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.document import Document
 from inferstack.spec.lock.file import LockedArchive
 from inferstack.spec.lock.vouching import vouched
 from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
-from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS
+from inferstack.spec.parts.triton_image import triton_release
 from inferstack.spec.parts.walk import PlacedContainer, runs_of
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
 from inferstack.triton.repository import repositories_at
 from inferstack.triton.rules import Context
-from inferstack.triton.rules.base import Release
-
-_RELEASE = re.compile(r"(\d\d)\.(\d\d)")
-_TAGGED = re.compile(r"/sagemaker-tritonserver:(\d\d\.\d\d)\b")
 
 
 def triton_problems(
@@ -63,7 +57,7 @@ def _problems_of(
 
 
 def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
-    """What is known of each container that loads a repository; of those of AWS's images, if there are any."""
+    """What is known of each container that loads a repository; if some say their release, of those."""
     certain = [it for it in placed.loaders if triton_release(it.image) is not None]
     for one in certain or placed.loaders:
         path = (*one.path, "environment")
@@ -71,19 +65,6 @@ def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
         yield Context(triton_release(one.image), _gpus(spec, one), environment, path)
     if not placed.loaders:
         yield Context()
-
-
-def triton_release(image: str | FrameworkImage | None) -> Release | None:
-    """Year and month of the Triton in an image of AWS's; None where the name does not tell."""
-    version = ""
-    match image:
-        case FrameworkImage() if image.framework in TRITON_FRAMEWORKS:
-            version = image.version
-        case str():
-            tagged = _TAGGED.search(image)
-            version = "" if tagged is None else tagged[1]
-    found = _RELEASE.match(version)
-    return None if found is None else (int(found[1]), int(found[2]))
 
 
 def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.parts.triton_blocks import (
-    DEFAULT_MODEL_VARIABLE,
     archive_of,
     default_model,
     ensembles,
@@ -91,7 +91,7 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
         models = placed.block.models or {}
         if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
             continue
-        if not all(DEFAULT_MODEL_VARIABLE in (it.container.environment or {}) for it in placed.loaders):
+        if not all(DEFAULT_MODEL in (it.container.environment or {}) for it in placed.loaders):
             found = ensembles(placed.block)
             what = f"{len(found)} ensembles" if found else "no ensemble"
             message = f"the repository has {len(models)} models, {what} and no default"

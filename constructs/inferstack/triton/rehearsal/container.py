@@ -7,6 +7,15 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from inferstack.catalog.triton_container import (
+    ADDITIONAL_ARGS,
+    DEFAULT_MODEL,
+    INFERENCE_TYPE,
+    INFERENCE_TYPES,
+    OPTIONS,
+    OVERRIDE_PING_MODE,
+    PING_MODE,
+)
 from inferstack.triton.rehearsal.explanations import failure
 
 SINGLE_FOLDER = "/opt/ml/model"
@@ -15,31 +24,6 @@ PORT = 8080
 """The port that SageMaker talks to."""
 OWN_PORT = 8000
 """Triton's own HTTP port. The container keeps it closed; here it reaches what SageMaker's port does not."""
-_PREFIX = "SAGEMAKER_TRITON_"
-DEFAULT_MODEL = f"{_PREFIX}DEFAULT_MODEL_NAME"
-"""Names the model that the container loads and that `/invocations` asks."""
-INFERENCE_TYPE = f"{_PREFIX}INFERENCE_TYPE"
-"""What `/invocations` does with a request, in Triton 25.03 and later."""
-_PING_MODE = f"{_PREFIX}PING_MODE"
-_INFERENCE_TYPES = ("infer", "generate", "generate_stream")
-
-# Variable, the server's option, and the value when the variable is not set (None: no option).
-_OPTIONS: tuple[tuple[str, str, str | None], ...] = (
-    (f"{_PREFIX}DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true"),
-    (f"{_PREFIX}ALLOW_GRPC", "--allow-grpc=", "false"),
-    (f"{_PREFIX}GRPC_PORT", "--grpc-port=", None),
-    (f"{_PREFIX}ALLOW_METRICS", "--allow-metrics=", "false"),
-    (f"{_PREFIX}METRICS_PORT", "--metrics-port=", None),
-    (f"{_PREFIX}BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None),
-    (f"{_PREFIX}THREAD_COUNT", "--sagemaker-thread-count=", None),
-    (f"{_PREFIX}LOG_VERBOSE", "--log-verbose=", "true"),
-    (f"{_PREFIX}LOG_INFO", "--log-info=", None),
-    (f"{_PREFIX}LOG_WARNING", "--log-warning=", None),
-    (f"{_PREFIX}LOG_ERROR", "--log-error=", None),
-    (f"{_PREFIX}SHM_DEFAULT_BYTE_SIZE", "--backend-config=python,shm-default-byte-size=", "16777216"),
-    (f"{_PREFIX}SHM_GROWTH_BYTE_SIZE", "--backend-config=python,shm-growth-byte-size=", "1048576"),
-    (f"{_PREFIX}TENSORFLOW_VERSION", "--backend-config=tensorflow,version=", None),
-)
 
 
 class ContainerStops(Exception):  # noqa: N818 - what the container does, no error of the program
@@ -95,8 +79,8 @@ def _model_to_load(environment: Mapping[str, str], folders: Sequence[str]) -> st
 
 def _check_inference_type(environment: Mapping[str, str]) -> None:
     value = environment.get(INFERENCE_TYPE)
-    if value and value not in _INFERENCE_TYPES:
-        raise ContainerStops(f"{INFERENCE_TYPE} is `{value}`; allowed: {', '.join(_INFERENCE_TYPES)}")
+    if value and value not in INFERENCE_TYPES:
+        raise ContainerStops(f"{INFERENCE_TYPE} is `{value}`; allowed: {', '.join(INFERENCE_TYPES)}")
 
 
 def _launch(
@@ -111,17 +95,17 @@ def _launch(
         "--http-address=127.0.0.1",
         f"--http-port={OWN_PORT}",
         *_options(environment),
-        *shlex.split(environment.get(f"{_PREFIX}ADDITIONAL_ARGS", "")),
+        *shlex.split(environment.get(ADDITIONAL_ARGS, "")),
         *load,
     ]
-    if _PING_MODE in environment:
+    if PING_MODE in environment:
         # The script computes the mode but passes it on only where the variable was there before.
-        more[_PING_MODE] = environment.get(f"{_PREFIX}OVERRIDE_PING_MODE") or ping
+        more[PING_MODE] = environment.get(OVERRIDE_PING_MODE) or ping
     return Launch(tuple(options), {**environment, **more})
 
 
 def _options(environment: Mapping[str, str]) -> Iterator[str]:
-    for variable, option, default in _OPTIONS:
+    for variable, option, default in OPTIONS:
         # A variable that is set to nothing counts as not set.
         value = environment.get(variable) or default
         if value is not None:

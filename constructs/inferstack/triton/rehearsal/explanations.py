@@ -8,6 +8,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from inferstack.catalog.triton_container import (
+    GENERATING,
+    INFERENCE_TYPE,
+    SHM_DEFAULT_BYTE_SIZE,
+)
+from inferstack.spec.words import listed
 from inferstack.triton.rehearsal.outcome import Failure
 
 _LOG_HEAD = re.compile(r"^(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] ?")
@@ -48,7 +54,7 @@ _OF_CODE: tuple[Explanation, ...] = (
     ),
     _when(
         r"shared memory pool|No space left on device",
-        "the tensors do not fit into shared memory; raise SAGEMAKER_TRITON_SHM_DEFAULT_BYTE_SIZE, or free it",
+        f"the tensors do not fit into shared memory; raise {SHM_DEFAULT_BYTE_SIZE}, or free it",
     ),
     _when(
         r"Stub process .* is not healthy|stub process has exited|failed to launch.*stub",
@@ -76,7 +82,7 @@ _OF_CONFIGURATION: tuple[Explanation, ...] = (
     _when(
         r"decoupled transaction policy",
         "SageMaker's port takes one answer for one request; a decoupled model needs "
-        "SAGEMAKER_TRITON_INFERENCE_TYPE generate or generate_stream, which the local Triton has not yet",
+        f"{INFERENCE_TYPE} {listed(GENERATING, quote='')}, which the local Triton has not yet",
     ),
     _when(r"unable to find .*backend|must specify 'platform'", "no backend of this name is known", "IS920"),
     _when(

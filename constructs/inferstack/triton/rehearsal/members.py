@@ -3,6 +3,7 @@
 import json
 from urllib.parse import quote
 
+from inferstack.catalog.triton_container import GENERATING
 from inferstack.triton.rehearsal.asking import Way, ask_sagemaker, ask_triton, notes_about_json
 from inferstack.triton.rehearsal.host import Host
 from inferstack.triton.rehearsal.layout import LaidOut
@@ -11,12 +12,11 @@ from inferstack.triton.rehearsal.outcome import Answer, ModelOutcome
 OWN_PORT = "Triton's own port"
 NOT_LOADED = "not loaded"
 NOT_ASKED = "not asked"
-_GENERATING = frozenset({"generate", "generate_stream"})
 
 
 def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOutcome:
     """Asks the model that clients of the endpoint reach, in every form that they may choose."""
-    if way.inference_type in _GENERATING:
+    if way.inference_type in GENERATING:
         why = f"the local Triton has no inference type `{way.inference_type}`; only loading was rehearsed"
         return _outcome(laid_out, name, NOT_ASKED, first=(why,))
     config = laid_out.configs[name].config

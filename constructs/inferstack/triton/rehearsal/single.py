@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL, INFERENCE_TYPE
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal.asking import Way
-from inferstack.triton.rehearsal.container import DEFAULT_MODEL, INFERENCE_TYPE, ContainerStops, launch_single
+from inferstack.triton.rehearsal.container import ContainerStops, launch_single
 from inferstack.triton.rehearsal.host import Host, NeverReady
 from inferstack.triton.rehearsal.layout import LaidOut
 from inferstack.triton.rehearsal.members import ask_answering, ask_member, loaded_models

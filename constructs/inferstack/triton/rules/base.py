@@ -10,11 +10,9 @@ from typing import Any
 
 import msgspec
 
+from inferstack.catalog.triton_container import Release
 from inferstack.spec.problem import Severity, SpecPath
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
-
-Release = tuple[int, int]
-"""Year and month of a Triton release: ``(26, 5)``."""
 
 SOURCE = "https://github.com/triton-inference-server/core/blob/main/src"
 """Where Triton checks what it loads."""

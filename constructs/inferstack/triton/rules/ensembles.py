@@ -16,11 +16,6 @@ SCHEDULING = "ensemble_scheduling"
 STEP = (SCHEDULING, "step")
 
 
-def is_scheduled(model: TritonModel) -> bool:
-    """Whether the model has steps, or at least the field for them."""
-    return bool(model.config.HasField("ensemble_scheduling"))
-
-
 @model_error(
     "IS950",
     "What has `platform: ensemble` has `ensemble_scheduling`, and the other way round.",
@@ -29,10 +24,10 @@ def is_scheduled(model: TritonModel) -> bool:
 )
 def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Finding]:
     """The one says what the model is, the other what it does."""
-    if model.config.platform == ENSEMBLE and not is_scheduled(model):
+    if model.config.platform == ENSEMBLE and not model.has_steps:
         fix = "add `ensemble_scheduling` with its steps"
         yield Finding(at(model, "platform"), f"{model.name} is an ensemble without steps", fix)
-    elif is_scheduled(model) and model.config.platform != ENSEMBLE:
+    elif model.has_steps and model.config.platform != ENSEMBLE:
         found = f'platform "{model.config.platform}"' if model.config.platform else "no platform"
         message = f"{model.name} has `ensemble_scheduling` and {found}"
         yield Finding(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
@@ -46,7 +41,7 @@ def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iter
 )
 def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Finding]:
     """They belong to the models of its steps."""
-    for name in ("instance_group", "optimization", "model_warmup") if is_scheduled(model) else ():
+    for name in ("instance_group", "optimization", "model_warmup") if model.has_steps else ():
         value = getattr(model.config, name)
         if model.config.HasField(name) if name == "optimization" else len(value):
             message = f"`{name}` does not go with the ensemble {model.name}"
@@ -61,7 +56,7 @@ def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Fi
 )
 def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A model's outputs that nobody needs may be left out, but not all of them."""
-    if not is_scheduled(model):
+    if not model.has_steps:
         return
     steps = model.config.ensemble_scheduling.step
     if not steps:

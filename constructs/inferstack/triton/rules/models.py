@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from inferstack.catalog.triton_container import ADDITIONAL_ARGS
 from inferstack.spec.words import did_you_mean_then, listed
 from inferstack.triton.backends import (
     BACKENDS,
@@ -21,7 +22,6 @@ _BACKENDS = (
     "#where-can-i-find-all-the-backends-that-are-available-for-triton"
 )
 _CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md"
-_ARGUMENTS = "SAGEMAKER_TRITON_ADDITIONAL_ARGS"
 
 
 @model_error("IS920", "A model names its backend or a platform that Triton knows.", _CONFIG)
@@ -150,10 +150,11 @@ def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Findi
 )
 def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton loads the model all the same, and caches nothing."""
-    arguments = context.environment.get(_ARGUMENTS, "")
+    arguments = context.environment.get(ADDITIONAL_ARGS, "")
     if model.config.response_cache.enable and "--cache-config" not in arguments:
         message = f"`response_cache` of {model.name} has no effect: the server has no cache"
-        fix = f"set {_ARGUMENTS}: --cache-config=local,size=104857600 (bytes) in the container's environment"
+        cache = "--cache-config=local,size=104857600"
+        fix = f"set {ADDITIONAL_ARGS}: {cache} (bytes) in the container's environment"
         yield Finding(at(model, "response_cache"), message, fix)
 
 

@@ -5,13 +5,22 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from inferstack.catalog.triton_container import (
+    GENERATING,
+    GENERATING_SINCE,
+    INFERENCE_TYPE,
+    INFERENCE_TYPES,
+    OVERRIDE_PING_MODE,
+    PING_MODE,
+    PING_MODES,
+    Release,
+)
 from inferstack.spec.words import listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map
 from inferstack.triton.rules.base import (
     CONTAINER,
     Context,
     Finding,
-    Release,
     at,
     error,
     model_error,
@@ -48,13 +57,10 @@ FIRST_RELEASE_OF_VALUES: dict[str, Release] = {
 }
 """The same of values; no two enums have one of the same name."""
 _NEWEST = max(*FIRST_RELEASE.values(), *FIRST_RELEASE_OF_VALUES.values())
-# Platforms and variables that came later.
+# A platform that came later.
 _AOT_INDUCTOR = ("torch_aoti", (26, 3))
-_INFERENCE_TYPE = "SAGEMAKER_TRITON_INFERENCE_TYPE"
-_INFERENCE_TYPES = ("infer", "generate", "generate_stream")
-_GENERATE_SINCE = (25, 3)
+_PING_VARIABLES = (PING_MODE, OVERRIDE_PING_MODE)
 _DEPLOYMENTS = r"\$\{(AWS::\w+|Token\[)"
-_PING_MODES = ("SAGEMAKER_TRITON_PING_MODE", "SAGEMAKER_TRITON_OVERRIDE_PING_MODE")
 
 
 def _text(release: Release) -> str:
@@ -137,25 +143,25 @@ def platform_is_known(model: TritonModel, context: Context) -> Iterator[Finding]
 @error("IS972", "The container knows the kind of inference that its environment asks for.", CONTAINER)
 def inference_type_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
     """Older containers ignore the variable and answer as ever."""
-    found = context.environment.get(_INFERENCE_TYPE)
+    found = context.environment.get(INFERENCE_TYPE)
     if found is None or not context.environment_path:
         return
-    place = context.variable(_INFERENCE_TYPE)
-    if found not in _INFERENCE_TYPES:
+    place = context.variable(INFERENCE_TYPE)
+    if found not in INFERENCE_TYPES:
         message = f'"{found}" is no kind of inference'
-        yield Finding(place, message, f"allowed: {listed(_INFERENCE_TYPES)}")
-    elif context.before(_GENERATE_SINCE) and found != _INFERENCE_TYPES[0]:
-        message = f'"{found}" came with Triton {_text(_GENERATE_SINCE)}, and the image is older'
+        yield Finding(place, message, f"allowed: {listed(INFERENCE_TYPES)}")
+    elif context.before(GENERATING_SINCE) and found in GENERATING:
+        message = f'"{found}" came with Triton {_text(GENERATING_SINCE)}, and the image is older'
         yield Finding(place, message, "choose a newer image, or remove the variable")
 
 
 @error("IS973", "The health check of the container is `live` or `ready`.", CONTAINER)
 def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
     """Live: the server runs. Ready: all its models are loaded as well."""
-    for name in _PING_MODES if context.environment_path else ():
+    for name in _PING_VARIABLES if context.environment_path else ():
         found = context.environment.get(name)
-        if found not in (None, "live", "ready"):
-            yield Finding(context.variable(name), f'{name} is "{found}"', "allowed: `live` or `ready`")
+        if found not in (None, *PING_MODES):
+            yield Finding(context.variable(name), f'{name} is "{found}"', f"allowed: {listed(PING_MODES)}")
 
 
 @model_error(

@@ -3,19 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.spec.words import listed
-from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.model import Repository
 from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, warning
 
 _FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
-DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
-"""Tells the container which folder to serve."""
 # What the SageMaker front end looks for to find the ensemble of an archive.
 _DETECTED = re.compile(r'platform:(\s)*"ensemble"')
-
-
-def _is_ensemble(model: TritonModel) -> bool:
-    return bool(model.config.HasField("ensemble_scheduling"))
 
 
 @error(
@@ -27,7 +22,7 @@ def one_model_answers(repository: Repository, context: Context) -> Iterator[Find
     """Else the container serves whichever folder it happens to read last, without a word."""
     if repository.kind != "multi-model" or len(repository.models) < 2:
         return
-    ensembles = [model.name for model in repository.models if _is_ensemble(model)]
+    ensembles = [model.name for model in repository.models if model.has_steps]
     if len(ensembles) != 1:
         names = [model.name for model in repository.models]
         what = f"{len(ensembles)} ensembles" if ensembles else f"{len(names)} models and no ensemble"
@@ -49,9 +44,9 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
     if repository.kind != "multi-model" or len(repository.models) < 2:
         return
     for model in repository.models:
-        if model.text is None or bool(_DETECTED.search(model.text)) == _is_ensemble(model):
+        if model.text is None or bool(_DETECTED.search(model.text)) == model.has_steps:
             continue
-        if _is_ensemble(model):
+        if model.has_steps:
             message = f"SageMaker's container does not see that {model.name} is an ensemble"
             yield Finding(at(model, "platform"), message, 'write it exactly so: platform: "ensemble"')
         else:
@@ -83,7 +78,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
         return
     names = [model.name for model in repository.models]
     if repository.default_model is None and len(names) > 1 and DEFAULT_MODEL not in context.environment:
-        likely = [model.name for model in repository.models if _is_ensemble(model)] or names
+        likely = [model.name for model in repository.models if model.has_steps] or names
         message = f"the repository has {len(names)} models and no default"
         yield Finding(repository.source, message, f"add `default_model`: {listed(likely)}")
     elif repository.default_model is not None and names and repository.default_model not in names:
