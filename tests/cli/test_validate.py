@@ -49,6 +49,16 @@ def test_a_warning_is_shown_and_fails_only_if_strict(
     assert capsys.readouterr() == (out, err)
 
 
+def test_a_spec_that_names_no_region_is_checked_for_the_one_that_is_given(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("model_specs/a.yaml", more="alarms: {actions: ['arn:aws:sns:us-east-1:111122223333:on-call']}\n")
+    assert main(["validate", "--region", "us-east-1"]) == 0
+    assert "IS810" not in capsys.readouterr().out
+    assert main(["validate", "--region", "eu-west-1", "--strict"]) == 1
+    assert "IS810" in capsys.readouterr().out
+
+
 def test_a_folder_means_its_yaml_files_but_neither_hidden_ones_nor_those_below(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:

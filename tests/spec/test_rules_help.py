@@ -234,6 +234,21 @@ def test_of_a_region_that_cannot_be_nothing_else_is_said(region: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        (
+            {"framework": "xgboost", "version": "1.7-1", "py_version": "py3"},
+            "remove `py_version`: there is one build of this version",
+        ),
+        # It has more of 2.1 than of 2.3.0, letter for letter.
+        ({"framework": "pytorch", "version": "2.3.1"}, "did you mean `2.3.0`? allowed: `2."),
+    ],
+)
+def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said: str) -> None:
+    assert fix("IS700", {**SINGLE, "model": {"image": image}}).startswith(said)
+
+
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")

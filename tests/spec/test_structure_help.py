@@ -125,7 +125,7 @@ def test_a_model_that_is_called_like_a_key_is_let_be(tmp_path: Path) -> None:
 
 
 def test_a_key_that_several_blocks_have_is_sent_to_none(tmp_path: Path) -> None:
-    assert "write it under" not in fix(tmp_path, f"{SINGLE}enable_network_isolation: true\n")
+    assert "write it under" not in fix(tmp_path, f"{SINGLE}policy_name: busy\n")
 
 
 def test_a_key_without_its_last_word_is_no_slip_of_another(tmp_path: Path) -> None:
@@ -197,6 +197,42 @@ def test_a_key_by_the_name_of_another_block_is_called_by_its_own(
     assert said in fixes(tmp_path, text)
 
 
+SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{SINGLE}ProductionVariants: []\n", "it is called `variants` here"),
+        (f"{SINGLE}DeploymentConfig: {{}}\n", "write it under `endpoint`"),
+        (f"{SINGLE}dataCaptureConfig: {{}}\n", "write it under `endpoint_config`"),
+        (SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"), "write what stands in it under `model` itself"),
+        (SINGLE.replace("model:", "model:\n  Mode: MultiModel"), "remove it: `kind` sets it"),
+        (SINGLE.replace("model:", "model:\n  Env: {}"), "it is called `environment` here"),
+        (SINGLE.replace("model:", "model:\n  AdditionalModelDataSources: []"), "remove it"),
+        (SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"), "ids of JumpStart are not looked up"),
+        (f"{SINGLE}ExecutionRoleArn: arn\n", "write the role's ARN as `execution_role` at the top"),
+        (f"{SINGLE}endpoint_config: {{ProductionVariants: []}}\n", "write them at the top of the spec, as `variants`"),
+        (f"{SINGLE}endpoint_config: {{serverless_config: {{}}}}\n", "write it under `variant`"),
+        (f"{SINGLE}endpoint: {{EndpointConfigName: x}}\n", "remove it: endpoint configurations get no name"),
+        (f"{SINGLE}VpcConfig: {{}}\n", "write it under `model`"),
+        (f"{COMPONENT}VpcConfig: {{}}\n", "write it under `endpoint_config`"),
+        (f"{COMPONENT}    EndpointName: x\n", "remove it: it is the endpoint of the spec"),
+        (
+            SCALED.replace("POLICIES", "policies: [{target_value: 3, PredefinedMetricSpecification: {}}]"),
+            "write its `predefined_metric_type` as `metric`",
+        ),
+        (
+            SCALED.replace("POLICIES", "policies: [{policy_type: StepScaling, target_value: 3}]"),
+            "remove it: `policies` track a target, and `step_policies` take steps",
+        ),
+        (f"{SINGLE}alarms: {{rules: [{{AlarmActions: []}}]}}\n", "it is called `actions`: write it under `alarms`"),
+    ],
+)
+def test_the_words_of_cloudformation_lead_to_those_of_a_spec(text: str, said: str, tmp_path: Path) -> None:
+    assert [fix for fix in fixes(tmp_path, text) if fix.startswith(said)]
+
+
 @pytest.mark.parametrize(("key", "here"), CALLED_HERE.items())
 def test_no_block_has_a_key_by_both_names(key: str, here: str) -> None:
     blocks = [block.get("properties", {}) for block in shipped_schema()["$defs"].values()]
@@ -212,7 +248,7 @@ def test_a_block_has_the_key_that_its_name_is_called_by(block: str, key: str) ->
     assert "name" not in keys
 
 
-@pytest.mark.parametrize(("block", "key"), NOT_A_KEY_HERE)
+@pytest.mark.parametrize(("block", "key"), [(it, key) for it, keys in NOT_A_KEY_HERE.items() for key in keys])
 def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> None:
     assert key not in shipped_schema()["$defs"][block]["properties"]
 
@@ -232,6 +268,10 @@ def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> 
         (
             "autoscaling: [{metric: GPUUtilization}]\n",
             "write the list under `policies`, `step_policies` or `scheduled_actions`",
+        ),
+        (
+            "autoscaling: [{variant_name: AllTraffic, min_capacity: 1, max_capacity: 2}]\n",
+            "it is one block: write its keys under it, without a list",
         ),
         (
             "triton: {models: {a: {backend: python, dynamic_batching: true}}}\n",

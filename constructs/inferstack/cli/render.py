@@ -8,10 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.catalog import regions
 from inferstack.cli.processes import mapped
 from inferstack.cli.refusal import Refusal
-from inferstack.cli.spec_paths import add_paths, files_of
+from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.streams import tell
 from inferstack.cli.template_folder import without_spec, write_all
 from inferstack.cli.termination import termination_interrupts
@@ -22,7 +21,6 @@ from inferstack.spec.check import load_spec
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError, printable
 from inferstack.spec.report import text
-from inferstack.spec.words import did_you_mean
 
 
 class Rendered(msgspec.Struct, frozen=True):
@@ -37,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What can be written after ``inferstack render``."""
     add_paths(command)
     command.add_argument("--stage", help="choose this stage of every spec")
-    command.add_argument("--region", type=_region, help="region of the stack, for a spec that names none")
+    add_region(command)
     command.add_argument(
         "--out", metavar="DIR", type=Path, help="write NAME.template.json (or .yaml) here, NAME from the spec"
     )
@@ -45,15 +43,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     change = "status 1 when DIR was not up to date; if PATH is a folder, templates of no spec count, too"
     command.add_argument("--fail-on-change", action="store_true", help=change)
     command.set_defaults(wrong_usage=command.error)
-
-
-def _region(name: str) -> str:
-    try:
-        regions.partition(name)
-    except LookupError as error:
-        hint = did_you_mean(name, regions.names(), "write one like us-east-1")
-        raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
-    return name
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,11 +1,13 @@
-"""The spec files that the paths of a command line stand for."""
+"""Which specs a command line means, and where they are to be deployed."""
 
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from inferstack.catalog import regions
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.words import did_you_mean
 
 
 def add_paths(command: argparse.ArgumentParser) -> None:
@@ -18,6 +20,20 @@ def add_paths(command: argparse.ArgumentParser) -> None:
         default=[Path("model_specs")],
         help="spec files, or folders whose *.yaml and *.yml files are meant (default: model_specs)",
     )
+
+
+def add_region(command: argparse.ArgumentParser) -> None:
+    """The region of specs that name none."""
+    command.add_argument("--region", type=_region, help="region of the stack, for a spec that names none")
+
+
+def _region(name: str) -> str:
+    try:
+        regions.partition(name)
+    except LookupError as error:
+        hint = did_you_mean(name, regions.names(), "write one like us-east-1")
+        raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
+    return name
 
 
 def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:

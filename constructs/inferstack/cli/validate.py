@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from inferstack.cli.processes import mapped
-from inferstack.cli.spec_paths import add_paths, files_of
+from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.streams import tell
 from inferstack.spec.check_files import CheckedFile, check_files
 from inferstack.spec.problem import Problem, Severity, SpecError, printable
@@ -17,6 +17,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What can be written after ``inferstack validate``."""
     add_paths(command)
     command.add_argument("--stage", help="choose this stage of every spec; without it all stages are checked")
+    add_region(command)
     command.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     against = "say also what deploying would do to the stack of this template, or to those of a folder"
     command.add_argument("--against", metavar="TEMPLATE_OR_DIR", type=Path, help=against)
@@ -26,7 +27,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
     files, problems = files_of(options.paths)
-    problems += check_files(files, stage=options.stage, each=partial(mapped, makes=CheckedFile))
+    each = partial(mapped, makes=CheckedFile)
+    problems += check_files(files, stage=options.stage, region=options.region, each=each)
     updates: list[str] = []
     if options.against is not None:
         problems, updates = _with_updates(problems, options.against, files, options.stage)

@@ -117,17 +117,19 @@ def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
     return problems
 
 
-def check_document(document: Document, *, stage: str | None = None) -> tuple[list[LoadedSpec], list[Problem]]:
+def check_document(
+    document: Document, *, stage: str | None = None, region: str | None = None
+) -> tuple[list[LoadedSpec], list[Problem]]:
     """What a document holds, at one stage or at each that can be deployed, and everything wrong with it.
 
-    A problem that several stages share is one.
+    A problem that several stages share is one. ``region`` is used where the spec names none.
     """
     specs: list[LoadedSpec] = []
     found: dict[Problem, None] = {}
     lock = lock_beside(document)
     for one in (stage,) if stage is not None else _deployable_stages(document, lock.lock):
         try:
-            specs.append(_load(document, one, None, lock))
+            specs.append(_load(document, one, region, lock))
             found.update(dict.fromkeys(specs[-1].warnings))
         except SpecError as error:
             found.update(dict.fromkeys(error.problems))

@@ -64,23 +64,25 @@ EachFile = Callable[[Callable[[Path], CheckedFile], Iterable[Path]], Iterable[Ch
 """How a function comes to files: as ``map`` brings it, or in several processes."""
 
 
-def check_files(files: Iterable[Path], *, stage: str | None = None, each: EachFile = map) -> list[Problem]:
+def check_files(
+    files: Iterable[Path], *, stage: str | None = None, region: str | None = None, each: EachFile = map
+) -> list[Problem]:
     """Everything wrong with some spec files, each by itself and all of them together.
 
     Without a stage a file is looked at as it stands and at each of its stages; files meet at the same
     stage only, where one without ``stages`` always is.
     """
-    checked = list(each(partial(checked_file, stage=stage), files))
+    checked = list(each(partial(checked_file, stage=stage, region=region), files))
     problems = dict.fromkeys(problem for one in checked for problem in one.problems)
     for together in _deployed_together([taken for one in checked for taken in one.taken]):
         problems.update(dict.fromkeys(names_taken_twice(together)))
     return list(SpecError(problems).problems)
 
 
-def checked_file(file: Path, *, stage: str | None = None) -> CheckedFile:
+def checked_file(file: Path, *, stage: str | None = None, region: str | None = None) -> CheckedFile:
     """What is to be known of one file among several."""
     try:
-        specs, problems = check_document(read_document(file), stage=stage)
+        specs, problems = check_document(read_document(file), stage=stage, region=region)
     except SpecError as error:
         return CheckedFile(error.problems)
     return CheckedFile(tuple(problems), tuple(map(taken_names, specs)))

@@ -1,7 +1,7 @@
 """Container images."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from inferstack.spec.parts.walk import PlacedContainer, containers, region_of
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.words import did_you_mean_then, listed, nearest
+from inferstack.spec.words import did_you_mean_then, listed
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
@@ -50,8 +50,9 @@ def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
             try:
                 _find(image, instance_type)
             except UnknownImage as unknown:
-                where = (*placed.path, "image", _at_fault(image, unknown.message))
-                yield Finding(where, unknown.message, _mend(image, instance_type, unknown))
+                word = _at_fault(image, unknown.message)
+                fix = _mend(image, word, instance_type, unknown)
+                yield Finding((*placed.path, "image", word), unknown.message, fix)
                 break
 
 
@@ -63,9 +64,9 @@ def _at_fault(image: FrameworkImage, message: str) -> str:
     return next((key for key in flavours if key in message), "version")
 
 
-def _mend(image: FrameworkImage, instance_type: str | None, unknown: UnknownImage) -> str:
+def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: UnknownImage) -> str:
     if not isinstance(unknown, NoBuild):
-        return _choose(image, unknown)
+        return _choose(word, str(getattr(image, word)), unknown.allowed)
     if not _places(image):  # Not even elsewhere: the version or the flavour is wrong, too.
         return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
     move, sibling = _move(image, instance_type), _sibling(image, instance_type)
@@ -110,10 +111,13 @@ def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
     return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
 
 
-def _choose(image: FrameworkImage, unknown: UnknownImage) -> str:
-    words = (image.framework, image.version)
-    meant = next((word for word in words if nearest(word, unknown.allowed) is not None), "")
-    return did_you_mean_then(meant, unknown.allowed, f"allowed: {listed(unknown.allowed)}")
+def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
+    if not allowed:
+        return f"remove `{word}`: there is one build of this version"
+    # Another patch of a version is nearer than one that has the same digits.
+    line = found.rpartition(".")[0]
+    patches = [it for it in allowed if word == "version" and "." in line and it.rpartition(".")[0] == line]
+    return did_you_mean_then(found, patches or allowed, f"allowed: {listed(allowed)}")
 
 
 @error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)

@@ -1,4 +1,5 @@
-"""Keys that stand for the same thing under two names: AWS's of another block, or those of SageMaker's SDK.
+"""Keys that stand for the same thing under two names: AWS's of another block, or those of SageMaker's SDK;
+and keys of CloudFormation and its like that a spec says in another way.
 
 No likeness leads from one to the other, so that they are listed.
 """
@@ -41,35 +42,90 @@ NAMED_BY = {
 _NO_NAME = "remove it: {} get no name, so that an update can make the new one beside the old one"
 _NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
 _NO_CONFIG_NAME = _NO_NAME.format("endpoint configurations")
-_NO_ALARM_NAME = "remove it: CloudFormation gives the alarm its name"
 _ITS_KEY = "remove it: its name is the key that it stands under"
 _FOR_A_MODEL = "for a model under `models`, which `model_name` names instead of `container`"
 _ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
-NOT_A_KEY_HERE = {
-    ("Model", "primary_container"): "write what stands in it under `model` itself",
-    ("Model", "mode"): (
-        "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
-    ),
-    ("Model", "name"): _NO_MODEL_NAME,
-    ("Model", "model_name"): _NO_MODEL_NAME,
-    ("EndpointConfig", "name"): _NO_CONFIG_NAME,
-    ("EndpointConfig", "endpoint_config_name"): _NO_CONFIG_NAME,
-    ("Endpoint", "name"): _ENDPOINT_NAME,
-    ("Endpoint", "endpoint_name"): _ENDPOINT_NAME,
-    ("AlarmRule", "name"): _NO_ALARM_NAME,
-    ("AlarmRule", "alarm_name"): _NO_ALARM_NAME,
-    ("ComponentContainer", "model_data_source"): (
-        f"write the URL of a tar.gz as `artifact_url`; plain files are {_FOR_A_MODEL}"
-    ),
-    ("ComponentContainer", "model_package_name"): f"a model package is {_FOR_A_MODEL}",
-    ("ComponentContainer", "image_config"): f"a private registry is {_FOR_A_MODEL}",
-    ("InferenceComponent", "name"): _ITS_KEY,
-    ("InferenceComponent", "inference_component_name"): _ITS_KEY,
+_ONE_ROLE = "write the role's ARN as `execution_role` at the top of the spec"
+_ALL_TAGS = "write `tags` at the top of the spec: every resource gets them"
+_NO_TARGET = "remove it: what is scaled is where `autoscaling` stands"
+_ALL_ACTIONS = "write it under `alarms`, for all alarms"
+_JUMPSTART = (
+    "ids of JumpStart are not looked up: write its `image`, and its files as `model_data_source`, where "
+    "`model_access_config: {accept_eula: true}` under `s3_data_source` accepts a license"
+)
+_KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
+_ITSELF = "write what stands in it in the policy itself"
+_OF_A_POLICY = {
+    "policy_type": "remove it: `policies` track a target, and `step_policies` take steps",
+    "scaling_target_id": _NO_TARGET,
+    "resource_id": _NO_TARGET,
+    "scalable_dimension": _NO_TARGET,
+    "service_namespace": _NO_TARGET,
 }
-"""Keys that a block, given by the name of its class, does not have, and what to do about each."""
+_OF_A_SPEC = {
+    "endpoint_config_name": _NO_CONFIG_NAME,
+    "execution_role_arn": _ONE_ROLE,
+    "jumpstart_model_id": _JUMPSTART,
+    "model_id": _JUMPSTART,
+}
+# Both blocks have the key, and each kind of spec takes one of them.
+_NETWORK = ("vpc_config", "enable_network_isolation")
+NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
+    **{kind.__name__: {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `model`")} for kind in KINDS},
+    "InferenceComponentsSpec": {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `endpoint_config`")},
+    "Model": {
+        "primary_container": "write what stands in it under `model` itself",
+        "mode": _KIND,
+        **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
+        **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
+        "execution_role_arn": _ONE_ROLE,
+        "tags": _ALL_TAGS,
+    },
+    "EndpointConfig": {
+        **dict.fromkeys(("name", "endpoint_config_name"), _NO_CONFIG_NAME),
+        "production_variants": "write them at the top of the spec, as `variants`",
+        "shadow_production_variants": "write them at the top of the spec, as `shadow_variants`",
+        "execution_role_arn": _ONE_ROLE,
+        "tags": _ALL_TAGS,
+    },
+    "Endpoint": {
+        **dict.fromkeys(("name", "endpoint_name"), _ENDPOINT_NAME),
+        "endpoint_config_name": _NO_CONFIG_NAME,
+        "tags": _ALL_TAGS,
+    },
+    "ComponentContainer": {
+        "model_data_source": f"write the URL of a tar.gz as `artifact_url`; plain files are {_FOR_A_MODEL}",
+        "model_package_name": f"a model package is {_FOR_A_MODEL}",
+        "image_config": f"a private registry is {_FOR_A_MODEL}",
+    },
+    "InferenceComponent": {
+        **dict.fromkeys(("name", "inference_component_name"), _ITS_KEY),
+        **dict.fromkeys(("endpoint_name", "endpoint_arn"), "remove it: it is the endpoint of the spec"),
+        "tags": _ALL_TAGS,
+    },
+    "Autoscaling": {
+        **dict.fromkeys(("resource_id", "scalable_dimension", "service_namespace"), _NO_TARGET),
+        "role_arn": "remove it: AWS has a role of its own for what scales SageMaker",
+    },
+    "ScalingPolicy": {
+        **_OF_A_POLICY,
+        "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
+        "target_tracking_scaling_policy_configuration": _ITSELF,
+        "step_scaling_policy_configuration": "write what stands in it under `step_policies`",
+    },
+    "StepPolicy": {**_OF_A_POLICY, "step_scaling_policy_configuration": _ITSELF},
+    "AlarmRule": {
+        **dict.fromkeys(("name", "alarm_name"), "remove it: CloudFormation gives the alarm its name"),
+        "alarm_description": "remove it: an alarm is described by its rule",
+        "actions_enabled": "remove it: an alarm acts where `actions` stand under `alarms`",
+        "alarm_actions": f"it is called `actions`: {_ALL_ACTIONS}",
+        **dict.fromkeys(("actions", "ok_actions", "insufficient_data_actions"), _ALL_ACTIONS),
+    },
+}
+"""By the name of a block's class: keys that it does not have, and what to do about each."""
 
 
 def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
     """How to say in a block, given by the name of its class, what such a key says elsewhere."""
     name = NAMED_BY.get(block) if key == "name" else CALLED_HERE.get(key)
-    return f"it is called `{name}` here" if name in known else NOT_A_KEY_HERE.get((block, key))
+    return f"it is called `{name}` here" if name in known else NOT_A_KEY_HERE.get(block, {}).get(key)

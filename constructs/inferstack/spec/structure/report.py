@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from inferstack.catalog import metrics
+from inferstack.catalog.cloudformation import snake
 from inferstack.spec.document import Document
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecPath
@@ -27,7 +28,7 @@ from inferstack.spec.structure.misplaced import (
 from inferstack.spec.structure.other_names import said_otherwise
 from inferstack.spec.structure.validator import Error, accepts_type, validator
 from inferstack.spec.structure.values import SAYINGS, as_wanted
-from inferstack.spec.words import choose, describe, listed, nearest, type_name
+from inferstack.spec.words import choose, describe, listed, slip_of, type_name
 
 
 def reported(document: Document, definition: str) -> list[Problem]:
@@ -107,7 +108,7 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
         if key not in known:
             where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
             message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            if is_api_only_key(title, key):
+            if is_api_only_key(title, snake(key)):
                 message = f"`{key}` cannot be deployed: {NOT_YET}"
             fix = _instead_of(document, path, key, error.schema)
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
@@ -115,19 +116,20 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
 
 def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
     known, title = list(block["properties"]), block.get("title", "")
-    if is_api_only_key(title, key):
+    # As CloudFormation writes it, so that `ProductionVariants` is told what `production_variants` would be.
+    ours = snake(key)
+    if is_api_only_key(title, ours):
         return "remove it"
-    return said_otherwise(key, title, known) or _where_it_belongs(document, path, key, block)
+    return said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)
 
 
 def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
-    kind = str(document.data.get("kind"))
-    others = () if path else kinds_having(key)
+    known, kind = list(block["properties"]), str(document.data.get("kind"))
+    others = () if path or key in known else kinds_having(key)
     if others:
         kinds = listed([f"kind: {it}" for it in others])
         return f"it is for {kinds}: change `kind`, or {INSTEAD.get(key, 'remove it')}"
-    known = list(block["properties"])
-    home = homes(block).get(key) or (homes_in_kind(kind).get(key) if nearest(key, known) is None else None)
+    home = homes(block).get(key) or (homes_in_kind(kind).get(key) if slip_of(key, known) is None else None)
     stands_there = home is not None and home.rpartition(".")[2] == next(iter(path[-1:]), None)
     return choose(key, known) if home is None or stands_there else f"write it under `{home}`"
 

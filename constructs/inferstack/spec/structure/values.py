@@ -56,7 +56,10 @@ def _home_of_list(block: dict[str, Any], entry: object) -> str:
     named = block.get("additionalProperties")
     if isinstance(named, dict) and isinstance(entry, dict) and accepts_type(named, entry):
         return "write each under its name, without a list: `NAME:`, and its keys below"
-    lists = [key for key, value in block.get("properties", {}).items() if _takes_a_list_of(value, entry)]
+    properties = block.get("properties", {})
+    if isinstance(entry, dict) and properties.keys() & entry.keys():
+        return "it is one block: write its keys under it, without a list"
+    lists = [key for key, value in properties.items() if _takes_a_list_of(value, entry)]
     return f"write the list under {listed(lists)}" if lists else ""
 
 
