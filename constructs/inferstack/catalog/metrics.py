@@ -96,6 +96,12 @@ def names(kind: Kind | None = None) -> tuple[str, ...]:
     return tuple(sorted({it.name for it in _table() if kind is None or kind in it.kinds}))
 
 
+@cache
+def namespaces() -> tuple[str, ...]:
+    """The namespaces that endpoints publish in."""
+    return tuple(sorted({it.namespace for it in _table()}))
+
+
 def find_predefined(name: str) -> PredefinedScalingMetric | None:
     """The predefined scaling metric type of this name, or None."""
     return next((it for it in PREDEFINED_SCALING_METRICS if it.name == name), None)
