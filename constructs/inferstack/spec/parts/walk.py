@@ -30,17 +30,13 @@ from inferstack.spec.problem import SpecPath
 @answered_once
 def kind_of(spec: ModelSpec) -> Kind:
     """The catalog's word for the metrics that an endpoint publishes."""
+    if isinstance(spec, InferenceComponentsSpec):
+        return "inference-components"
     if is_async(spec):
         return "async"
     if any(variant.serverless_config is not None for _, variant in variants(spec)):
         return "serverless"
-    match spec:
-        case MultiModelSpec():
-            return "multi-model"
-        case InferenceComponentsSpec():
-            return "inference-components"
-        case _:
-            return "instances"
+    return "multi-model" if isinstance(spec, MultiModelSpec) else "instances"
 
 
 def region_of(spec: ModelSpec) -> str | None:

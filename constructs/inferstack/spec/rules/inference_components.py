@@ -13,6 +13,7 @@ from inferstack.spec.parts.walk import (
     component_variants,
     components,
     instance_types,
+    is_async,
     models,
     region_of,
     runs,
@@ -37,6 +38,7 @@ _POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-het
 _TYPE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
 
 _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
+_ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointAsync.html"
 _NETWORK = ("vpc_config", "enable_network_isolation")
 
 
@@ -60,6 +62,21 @@ def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 def _not_with_components(path: SpecPath) -> Finding:
     return Finding(path, f"`{path[-1]}` does not go with inference components", "remove it")
+
+
+@warning(
+    "IS416",
+    "Requests to inference components are answered at once: an asynchronous one cannot name a component.",
+    _ASYNC,
+    InferenceComponentsSpec,
+    about="async_inference_config",
+)
+def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """No page says what SageMaker makes of both, and InvokeEndpointAsync has no `InferenceComponentName`."""
+    if is_async(spec):
+        where = ("endpoint_config", "async_inference_config")
+        message = "asynchronous requests cannot name an inference component"
+        yield Finding(where, message, "remove it, or take another `kind` for asynchronous inference")
 
 
 @error(
