@@ -23,7 +23,6 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
-from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 
 
@@ -42,10 +41,9 @@ def kind_of(spec: ModelSpec) -> Kind:
 def region_of(spec: ModelSpec) -> str | None:
     """The stack's region where the spec names one.
 
-    None for a name that no region can have: that is reported, and what other rules would say of it is not so.
+    None for what is no region's name: that is reported, and what other rules would say of it is not so.
     """
-    region = spec.region
-    return region if region is None or is_opaque(region) or regions.has_form(region) else None
+    return spec.region if spec.region is not None and regions.has_form(spec.region) else None
 
 
 def is_async(spec: ModelSpec) -> bool:

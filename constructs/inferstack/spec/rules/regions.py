@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from inferstack.catalog import regions
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.words import did_you_mean
 
+_ENVIRONMENTS = "https://docs.aws.amazon.com/cdk/v2/guide/environments.html"
 _REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
 
 
@@ -27,9 +28,22 @@ def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("env", "region"), f"{region} is no region that is known here", _suggestion(region))
 
 
+@error("IS712", "`env` says where the stack goes in plain words.", _ENVIRONMENTS, ModelSpec, about="env")
+def place_is_plain(spec: ModelSpec) -> Iterator[Finding]:
+    """CDK and its CLI read it before anything is deployed, so that nothing can stand for it."""
+    for key, value in (("account", spec.account), ("region", spec.region)):
+        if value is not None and _is_open(value):
+            message = f'"{value[:60]}" is known at the deployment only'
+            yield Finding(("env", key), message, f"remove it: then the {key} of the deployment counts")
+
+
 def _region(spec: ModelSpec) -> str | None:
     region = spec.region
-    return None if is_opaque(region) else region
+    return None if region is None or _is_open(region) else region
+
+
+def _is_open(value: str) -> bool:
+    return is_opaque(value) or has_pseudo_parameter(value)
 
 
 def _suggestion(region: str) -> str:
