@@ -1,21 +1,23 @@
 """A part of an endpoint's template, for an endpoint that is made elsewhere."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from typing import Any
 
-from inferstack.resolve.alarms import ALARM_ARN
+from inferstack.resolve.alarms import ALARM, ALARM_ARN
 from inferstack.resolve.endpoint import endpoint_name
 from inferstack.resolve.template import Template
 
 _ANY_ALARM = f"{ALARM_ARN}*"
 
 
-def part_of(template: Template, logical_ids: Collection[str], name: str) -> Template:
+def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Template:
     """The template with these resources only. What they took from the endpoint becomes its plain ``name``."""
+    whole = template["Resources"]
+    alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM} - logical_ids
     resources = {
-        logical_id: _detached(resource, logical_ids, name)
-        for logical_id, resource in template["Resources"].items()
+        logical_id: _without_alarms(_detached(resource, logical_ids, name), alarms)
+        for logical_id, resource in whole.items()
         if logical_id in logical_ids
     }
     used = json.dumps(resources)
@@ -24,9 +26,9 @@ def part_of(template: Template, logical_ids: Collection[str], name: str) -> Temp
     return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
 
 
-def _detached(resource: Template, logical_ids: Collection[str], name: str) -> Template:
+def _detached(resource: Template, logical_ids: AbstractSet[str], name: str) -> Template:
     kept = [before for before in resource.get("DependsOn", ()) if before in logical_ids]
-    detached: Template = _without_alarms(_with_name(resource, name), logical_ids)
+    detached: Template = _with_name(resource, name)
     detached.pop("DependsOn", None)
     return detached | ({"DependsOn": kept} if kept else {})
 
@@ -43,18 +45,14 @@ def _with_name(value: Any, name: str) -> Any:
             return value
 
 
-def _without_alarms(value: Any, logical_ids: Collection[str]) -> Any:
-    """ARNs of alarms that are made elsewhere, under unknown names, become those of any alarm."""
+def _without_alarms(value: Any, alarms: AbstractSet[str]) -> Any:
+    """ARNs of these alarms, which are made elsewhere under unknown names, become those of any alarm."""
     match value:
-        case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if _is_elsewhere(logical_id, logical_ids):
+        case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if logical_id in alarms:
             return {"Fn::Sub": _ANY_ALARM}
         case dict():
-            return {key: _without_alarms(item, logical_ids) for key, item in value.items()}
+            return {key: _without_alarms(item, alarms) for key, item in value.items()}
         case list():
-            return [_without_alarms(item, logical_ids) for item in value]
+            return [_without_alarms(item, alarms) for item in value]
         case _:
             return value
-
-
-def _is_elsewhere(logical_id: str, logical_ids: Collection[str]) -> bool:
-    return logical_id.startswith("Alarm") and logical_id not in logical_ids

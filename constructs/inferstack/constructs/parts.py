@@ -13,39 +13,38 @@ from inferstack.constructs.part import part_of
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
 from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
-from inferstack.resolve.autoscaling import resolve_autoscaling
-from inferstack.resolve.dashboard import DASHBOARD
-from inferstack.resolve.execution_role import POLICY, ROLE
-from inferstack.resolve.inference_component import component_id, identity
+from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
+from inferstack.resolve.dashboard import DASHBOARD, resolve_dashboard
+from inferstack.resolve.execution_role import ROLE, resolve_execution_role
+from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
+from inferstack.resolve.needs import gather_needs
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.names_across_files import SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.spec.parts.own_alarms import rollbacks
 from inferstack.spec.parts.walk import components, models
 
 
-def _role(_: ModelSpec, there: AbstractSet[str]) -> AbstractSet[str]:
-    return {it for it in there if it == ROLE or it.startswith(POLICY)}
+def _role(spec: ModelSpec) -> AbstractSet[str]:
+    # A policy has its content in its id: that of the region that the template is for.
+    return resolve_execution_role(spec.execution_role, gather_needs(spec, spec.region)).keys()
 
 
-def _alarms(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
+def _alarms(spec: ModelSpec) -> AbstractSet[str]:
     return resolve_alarms(spec).keys()
 
 
-def _dashboard(_: ModelSpec, there: AbstractSet[str]) -> AbstractSet[str]:
-    return {DASHBOARD} & there
+def _dashboard(spec: ModelSpec) -> AbstractSet[str]:
+    return resolve_dashboard(spec).keys()
 
 
-def _scaling(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
+def _scaling(spec: ModelSpec) -> AbstractSet[str]:
     return resolve_autoscaling(spec).keys()
 
 
-def _components(spec: ModelSpec, _: AbstractSet[str]) -> AbstractSet[str]:
-    found = list(components(spec))
-    identities = [identity(spec, name, it) for _, name, it in found]
-    scaling = {it for it in resolve_autoscaling(spec) if any(one in it for one in identities)}
-    own = {component_id(spec, name, it) for _, name, it in found}
-    return own | _run_models(spec) | scaling | _undoing(spec)
+def _components(spec: ModelSpec) -> AbstractSet[str]:
+    own = {component_id(spec, name, it) for _, name, it in components(spec)}
+    return own | _run_models(spec) | resolve_component_scaling(spec).keys() | _undoing(spec)
 
 
 def _run_models(spec: ModelSpec) -> AbstractSet[str]:
@@ -79,7 +78,7 @@ class _Part(Rendered):
     ``takes`` has the codes of the problems that a second resource of the same name would be.
     """
 
-    wanted: "ClassVar[staticmethod[[ModelSpec, AbstractSet[str]], AbstractSet[str]]]"
+    wanted: "ClassVar[staticmethod[[ModelSpec], AbstractSet[str]]]"
     takes: ClassVar[AbstractSet[str]] = frozenset()
     main_id: ClassVar[str | None] = None
 
@@ -98,7 +97,7 @@ class _Part(Rendered):
         """
         loaded, template = template_for(scope, spec)
         name = loaded.spec.endpoint_name
-        ids = type(self).wanted(loaded.spec, template["Resources"].keys())
+        ids = type(self).wanted(loaded.spec)
         if not ids:
             raise ValueError(f"the spec of {name} asks for nothing that {type(self).__name__} makes")
         names = free_names(scope, loaded, self.takes)

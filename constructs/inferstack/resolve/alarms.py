@@ -33,6 +33,7 @@ from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarm
 from inferstack.spec.parts.walk import watched_name
 from inferstack.spec.quantity import absolute_threshold, as_counted
 
+ALARM = "AWS::CloudWatch::Alarm"
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _BESIDE_WATCHED = frozenset(AlarmRule.__struct_fields__) - frozenset(Watched.__struct_fields__)
 # The other operators compare with a band, which IS811 refuses; what a token stands for is not known.
@@ -48,7 +49,7 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     """One alarm for each rule and each part of the endpoint that publishes its metric."""
     actions = _actions(alarms_block(spec))
     return {
-        logical_id: Resource("AWS::CloudWatch::Alarm", {**_properties(alarm), **actions}, alarm.path)
+        logical_id: Resource(ALARM, {**_properties(alarm), **actions}, alarm.path)
         for logical_id, alarm in _by_id(spec)
     }
 

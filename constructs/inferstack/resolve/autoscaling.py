@@ -3,7 +3,7 @@
 https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -14,7 +14,7 @@ from inferstack.defaults import (
     STEP_MISSING_DATA,
     TRACK_COMPONENT,
 )
-from inferstack.resolve.alarms import alarm_properties
+from inferstack.resolve.alarms import ALARM, alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
@@ -55,8 +55,17 @@ class Scaled(msgspec.Struct, frozen=True):
 
 def resolve_autoscaling(spec: ModelSpec) -> Resources:
     """Targets, policies, and for what may have no capacity the alarm that wakes it."""
+    return _resolved(spec, _scaled_variants(spec)) | resolve_component_scaling(spec)
+
+
+def resolve_component_scaling(spec: ModelSpec) -> Resources:
+    """The same of the copies of components alone."""
+    return _resolved(spec, _scaled_components(spec))
+
+
+def _resolved(spec: ModelSpec, parts: Iterable[Scaled]) -> Resources:
     made: Resources = {}
-    for scaled in (*_scaled_variants(spec), *_scaled_components(spec)):
+    for scaled in parts:
         made[_target_id(scaled)] = _target(scaled)
         for path, policy in _policies(scaled):
             policy_id = f"ScalingPolicy{scaled.id_suffix}{pascal(policy_name(policy))}"
@@ -181,7 +190,7 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
     alarm = {**_step_alarm(spec, scaled, step), "AlarmActions": [ref(f"StepPolicy{suffix}")]}
     return {
         f"StepPolicy{suffix}": Resource(_POLICY, policy, path),
-        f"StepAlarm{suffix}": Resource("AWS::CloudWatch::Alarm", alarm, path),
+        f"StepAlarm{suffix}": Resource(ALARM, alarm, path),
     }
 
 

@@ -21,8 +21,8 @@ from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.model import VpcConfig
 
 ROLE = "ExecutionRole"
-POLICY = "ExecutionPolicy"
-"""How logical ids of policies begin."""
+# How logical ids of policies begin.
+_POLICY = "ExecutionPolicy"
 
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
@@ -83,7 +83,7 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
         properties = present(
             Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
         )
-        made[f"{POLICY}{_content_hash(properties)}"] = Resource(_POLICY_TYPE, properties, _SOURCE)
+        made[f"{_POLICY}{_content_hash(properties)}"] = Resource(_POLICY_TYPE, properties, _SOURCE)
     return made
 
 
