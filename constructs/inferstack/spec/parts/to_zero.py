@@ -1,13 +1,13 @@
-"""Inference components that go down to nothing, and what follows from their `min_capacity: 0`.
+"""Instances under inference components that go down to nothing: what follows from their `min_capacity: 0`.
 
-Four pieces belong together: copies may go to none, instances too, a policy follows the traffic, and the first
-refused request starts a copy. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
+Four pieces belong together: copies may go to none, instances too, and policies of
+:mod:`inferstack.spec.parts.scaling` follow the traffic and start a copy at the first refused request.
+https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
 """
 
 from msgspec.structs import replace
 
-from inferstack.defaults import EMPTY_FLEET, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
-from inferstack.spec.blocks.autoscaling import Autoscaling, StepPolicy
+from inferstack.defaults import EMPTY_FLEET
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
 from inferstack.spec.parts.walk import (
@@ -17,19 +17,6 @@ from inferstack.spec.parts.walk import (
     variant_scalings,
     variants,
 )
-
-
-def tracks_by_default(scaling: Autoscaling) -> bool:
-    """Whether copies go to none and nothing says what they follow above it."""
-    says = scaling.policies or scaling.step_policies or scaling.scheduled_actions
-    return scaling.min_capacity == 0 and not says
-
-
-def wake_up(scaling: Autoscaling, *, of_copies: bool) -> StepPolicy | None:
-    """What starts the first copy or instance where there may be none; a step on its metric stands for it."""
-    made = (WAKE_COMPONENT if of_copies else WAKE_ASYNC_VARIANT).value
-    watched = {step.metric for step in scaling.step_policies}
-    return made if scaling.min_capacity == 0 and made.metric not in watched else None
 
 
 def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling | None:

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.spec.parts.to_zero import tracks_by_default
+from inferstack.spec.parts.scaling import (
+    WHAT,
+    Scaled,
+    built_in_policy,
+    built_in_step,
+    policies,
+    scaled_parts,
+    steps,
+)
 from inferstack.spec.parts.walk import (
     is_async,
     variant_scalings,
@@ -14,16 +22,7 @@ from inferstack.spec.parts.walk import (
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import (
-    WHAT,
-    Scaled,
-    called_like_another,
-    policies,
-    same_names,
-    scaled_parts,
-    steps,
-    wake_up_name,
-)
+from inferstack.spec.rules.policy_names import called_like_another, same_names
 
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
@@ -120,11 +119,9 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Without a policy of either sort and without a schedule nothing ever changes."""
     for it in scaled_parts(spec):
-        if it.dimension == COPY_COUNT and tracks_by_default(it.scaling):
-            continue
-        if not (it.scaling.policies or it.scaling.step_policies or it.scaling.scheduled_actions):
+        if not it.has_policies and built_in_policy(it) is None:
             message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
-            if is_async(spec) and wake_up_name(it) is not None:
+            if is_async(spec) and built_in_step(it) is not None:
                 message = (
                     "`autoscaling` has no policies: requests start an instance, and nothing stops it again"
                 )

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import policies
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.metric_queries import broken_metric, broken_metrics
-from inferstack.spec.rules.scaled import policies
 
 _TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
 _CUSTOMIZED = (

@@ -11,11 +11,11 @@ from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container
+from inferstack.spec.parts.scaling import scaled_parts, steps_of
 from inferstack.spec.parts.walk import PlacedContainer, containers, models
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.scaled import scaled_parts, steps, wake_up_name
 
 _REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
@@ -241,7 +241,7 @@ def _made(spec: ModelSpec) -> Iterator[str]:
     has_alarms = spec.alarms is not False
     if has_alarms and isinstance(spec.alarms, Alarms):
         has_alarms = spec.alarms.defaults or bool(spec.alarms.rules)
-    if has_alarms or any(True for _ in steps(spec)) or any(map(wake_up_name, scaled_parts(spec))):
+    if has_alarms or any(True for scaled in scaled_parts(spec) for _ in steps_of(scaled)):
         yield "AWS::CloudWatch::Alarm"
     if spec.dashboard is not False:
         yield "AWS::CloudWatch::Dashboard"

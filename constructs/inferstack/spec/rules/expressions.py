@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import policies
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.metric_queries import Query
-from inferstack.spec.rules.scaled import policies
 from inferstack.spec.rules.watching import watching
 from inferstack.spec.words import choose, describe
 

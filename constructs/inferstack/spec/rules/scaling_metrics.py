@@ -7,14 +7,11 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.walk import (
-    instance_types,
-    kind_of,
-)
+from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
+from inferstack.spec.parts.walk import instance_types, kind_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import WHAT, Scaled, named_policies, policies
 from inferstack.spec.words import did_you_mean_then, listed
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
@@ -49,7 +46,7 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
         return predefined.scalable_dimension == scaled.dimension and kind_of(spec) in predefined.kinds
     if scaled.dimension == metrics.PROVISIONED_CONCURRENCY and name != _OF_CONCURRENCY:
         return False
-    return any(it.dimensions in scaled.levels for it in metrics.find(name, kind_of(spec)))
+    return bool(metrics_of(spec, scaled, name))
 
 
 @error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec, about="policies")
@@ -209,8 +206,8 @@ def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy,
     """Policies on a percentage or a share, with the metric and what it can be at most of one device."""
     for path, scaled, policy, name in named_policies(spec):
         predefined = metrics.find_predefined(name)
-        for metric in metrics.find(name if predefined is None else predefined.metric, kind_of(spec)):
-            if metric.most is not None and metric.dimensions in scaled.levels:
+        for metric in metrics_of(spec, scaled, name if predefined is None else predefined.metric):
+            if metric.most is not None:
                 yield path, scaled, policy, metric, metric.most
 
 

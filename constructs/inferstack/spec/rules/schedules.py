@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.spec.blocks.autoscaling import ScheduledAction
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import Scaled, scaled_parts
 from inferstack.spec.parts.walk import is_async
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.cron import cron_problems
-from inferstack.spec.rules.scaled import Scaled, scaled_parts
 
 _SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
 _ACTION = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"

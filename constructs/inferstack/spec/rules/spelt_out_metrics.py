@@ -15,12 +15,12 @@ from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, St
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetric
 from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured
+from inferstack.spec.parts.scaling import policies
 from inferstack.spec.parts.walk import components, every_variant, kind_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, warning
 from inferstack.spec.rules.metric_queries import Query
-from inferstack.spec.rules.scaled import policies
 from inferstack.spec.rules.watching import watching
 from inferstack.spec.words import choose, did_you_mean, listed, slip_of
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from inferstack.spec.blocks.autoscaling import TargetTrackingMetricDataQuery
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetricDataQuery
+from inferstack.spec.parts.scaling import policies
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import policies
 from inferstack.spec.rules.watching import watching
 from inferstack.spec.statistic import Bounds, bounds
 

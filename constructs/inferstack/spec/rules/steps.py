@@ -8,10 +8,11 @@ from inferstack.catalog import metrics
 from inferstack.defaults import ALARM_OPERATOR
 from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import metrics_of, steps
 from inferstack.spec.parts.walk import kind_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.scaled import Scaled, called_like_another, same_names, steps
+from inferstack.spec.rules.policy_names import called_like_another, same_names
 from inferstack.spec.rules.watching import unfit_threshold
 from inferstack.spec.words import choose
 
@@ -19,12 +20,6 @@ _STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/applicati
 _PUT = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_StepAdjustment.html"
 _QUOTAS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-limits.html"
 _MOST_STEPS = 20
-
-
-def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str | None) -> list[metrics.Metric]:
-    """None for a metric of one's own, of which nothing is known."""
-    found = () if name is None else metrics.find(name, kind_of(spec))
-    return [it for it in found if it.dimensions in scaled.levels]
 
 
 @error(
@@ -37,8 +32,8 @@ def _metrics_of(spec: ModelSpec, scaled: Scaled, name: str | None) -> list[metri
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
     for path, scaled, step in steps(spec):
-        if step.metric is not None and not _metrics_of(spec, scaled, step.metric):
-            fitting = [name for name in metrics.names(kind_of(spec)) if _metrics_of(spec, scaled, name)]
+        if step.metric is not None and not metrics_of(spec, scaled, step.metric):
+            fitting = [name for name in metrics.names(kind_of(spec)) if metrics_of(spec, scaled, name)]
             message = f"what scales here publishes no metric `{step.metric}`"
             yield Finding((*path, "metric"), message, choose(step.metric, fitting))
 
@@ -47,7 +42,9 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """As in an alarm: times carry a unit, shares a `%`."""
     for path, scaled, step in steps(spec):
-        yield from unfit_threshold(path, step, _metrics_of(spec, scaled, step.metric))
+        # Of a metric of one's own nothing is known.
+        if step.metric is not None:
+            yield from unfit_threshold(path, step, metrics_of(spec, scaled, step.metric))
 
 
 @error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec, about="step_policies")

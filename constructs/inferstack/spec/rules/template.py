@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from inferstack.catalog.metrics import COPY_COUNT
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
-from inferstack.spec.parts.to_zero import tracks_by_default
+from inferstack.spec.parts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.walk import components, models
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.scaled import scaled_parts, wake_up_name
 
 TEMPLATE_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
@@ -28,16 +26,15 @@ def resource_count(spec: ModelSpec) -> dict[str, int]:
 
 
 def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
-    scaled = list(scaled_parts(spec))
-    tracked = (it.dimension == COPY_COUNT and tracks_by_default(it.scaling) for it in scaled)
-    policies = sum(len(it.scaling.policies) for it in scaled) + sum(tracked)
-    # A step comes with the alarm that sets it off.
-    steps = sum(len(it.scaling.step_policies) + (wake_up_name(it) is not None) for it in scaled)
+    scaled = scaled_parts(spec)
+    policies = [policy for it in scaled for policy in policies_of(it)]
+    steps = [step for it in scaled for step in steps_of(it)]
     return {
         "role, configuration, endpoint": 2 if isinstance(spec.execution_role, str) else 4,
         "models": len(models(spec)),
         "inference components": len(components(spec)),
-        "scaling": len(scaled) + policies + 2 * steps,
+        # A step comes with the alarm that sets it off.
+        "scaling": len(scaled) + len(policies) + 2 * len(steps),
         "dashboard": int(spec.dashboard is not False),
     }
 

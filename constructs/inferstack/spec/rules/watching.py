@@ -8,10 +8,10 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import steps
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import UnfitQuantity, as_counted, parse_threshold
 from inferstack.spec.rules.base import Finding
-from inferstack.spec.rules.scaled import steps
 
 
 @found_once

@@ -1,0 +1,156 @@
+"""What scales, and by which policies: made by resolve, judged by the rules, counted for a template's limits.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Metric
+from inferstack.defaults import TRACK_COMPONENT, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
+from inferstack.once import found_once
+from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
+from inferstack.spec.blocks.inference_component import InferenceComponent
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.parts.measured import Measured, measured_component, measured_variant
+from inferstack.spec.parts.walk import (
+    component_scalings,
+    kind_of,
+    variant_dimension,
+    variant_scalings,
+    variants,
+)
+from inferstack.spec.problem import SpecPath
+
+WHAT = {INSTANCE_COUNT: "instances", PROVISIONED_CONCURRENCY: "provisioned concurrency", COPY_COUNT: "copies"}
+"""What there is more or less of, by the scalable dimension."""
+
+
+class Scaled(msgspec.Struct, frozen=True):
+    """A variant or an inference component that scales.
+
+    ``path`` is that of its scaling, ``dimension`` the scalable dimension, ``part`` whose metrics decide;
+    ``component`` is None for a variant. ``start`` says where the spec has the number that it starts from, and
+    the number.
+    """
+
+    path: SpecPath
+    scaling: Autoscaling
+    dimension: str
+    part: Measured
+    name: str
+    component: InferenceComponent | None
+    start: tuple[SpecPath, int] | None
+
+    @property
+    def variant(self) -> Variant | None:
+        """The variant itself, or that on whose instances the component runs, if the spec has that."""
+        return self.part.variant
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Levels on which CloudWatch has metrics of it."""
+        return ("variant", "endpoint") if self.component is None else ("component",)
+
+    @property
+    def has_policies(self) -> bool:
+        """Whether the spec says when capacity changes: by a policy of either sort, or by the clock."""
+        return bool(self.scaling.policies or self.scaling.step_policies or self.scaling.scheduled_actions)
+
+
+@found_once
+def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
+    """Variants first, then components."""
+    where = {id(variant): path for path, variant in variants(spec)}
+    for path, variant, scaling in variant_scalings(spec):
+        part, start = measured_variant(spec, variant), _start(where[id(variant)], variant)
+        yield Scaled(path, scaling, variant_dimension(variant), part, variant.variant_name, None, start)
+    for path, name, component, scaling in component_scalings(spec):
+        part, start = measured_component(spec, name, component), _start_of_copies(path[:-1], component)
+        yield Scaled(path, scaling, COPY_COUNT, part, name, component, start)
+
+
+def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
+    serverless = variant.serverless_config
+    if serverless is None:
+        count = variant.initial_instance_count
+        return None if count is None else ((*path, "initial_instance_count"), count)
+    count = serverless.provisioned_concurrency
+    return None if count is None else ((*path, "serverless_config", "provisioned_concurrency"), count)
+
+
+def _start_of_copies(path: SpecPath, component: InferenceComponent) -> tuple[SpecPath, int] | None:
+    runtime = component.runtime_config
+    return None if runtime is None else ((*path, "runtime_config", "copy_count"), runtime.copy_count)
+
+
+# ---------------------------------------------------------------- policies
+
+
+def policies_of(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
+    """Every policy that a target gets: the spec's own, or the built-in one, which its lower limit brings."""
+    yield from _own_policies(scaled)
+    built_in = built_in_policy(scaled)
+    if built_in is not None:
+        yield (*scaled.path, "min_capacity"), built_in
+
+
+def steps_of(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
+    """Every step policy that a target gets: the spec's own and the built-in one."""
+    yield from _own_steps(scaled)
+    built_in = built_in_step(scaled)
+    if built_in is not None:
+        yield (*scaled.path, "min_capacity"), built_in
+
+
+def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
+    """What copies that go to none follow above it, where the spec says nothing of that."""
+    follows = scaled.component is not None and scaled.scaling.min_capacity == 0 and not scaled.has_policies
+    return TRACK_COMPONENT.value if follows else None
+
+
+def built_in_step(scaled: Scaled) -> StepPolicy | None:
+    """What starts the first copy or instance where there may be none; a step on its metric stands for it."""
+    made = (WAKE_ASYNC_VARIANT if scaled.component is None else WAKE_COMPONENT).value
+    watched = {step.metric for step in scaled.scaling.step_policies}
+    return made if scaled.scaling.min_capacity == 0 and made.metric not in watched else None
+
+
+def _own_policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
+    for index, policy in enumerate(scaled.scaling.policies):
+        yield (*scaled.path, "policies", index), policy
+
+
+def _own_steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
+    for index, step in enumerate(scaled.scaling.step_policies):
+        yield (*scaled.path, "step_policies", index), step
+
+
+@found_once
+def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]]:
+    """Every policy of the spec's own with its path and with what it scales."""
+    for scaled in scaled_parts(spec):
+        yield from ((path, scaled, policy) for path, policy in _own_policies(scaled))
+
+
+@found_once
+def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
+    """Every step policy of the spec's own with its path and with what it scales."""
+    for scaled in scaled_parts(spec):
+        yield from ((path, scaled, step) for path, step in _own_steps(scaled))
+
+
+@found_once
+def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, str]]:
+    """Every policy on a metric that AWS has a name for, with that name."""
+    for path, scaled, policy in policies(spec):
+        if policy.metric is not None:
+            yield path, scaled, policy, policy.metric
+
+
+def metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> tuple[Metric, ...]:
+    """What a policy may mean by the name of a metric: that of what scales, or of the whole endpoint."""
+    return tuple(it for it in metrics.find(name, kind_of(spec)) if it.dimensions in scaled.levels)
