@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from inferstack.catalog import images, metrics
-from inferstack.defaults import ALARM_EVALUATION_PERIODS, DEFAULT_ALARMS, GPU_MEMORY_TAKEN
+from inferstack.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN
+from inferstack.spec.parts.evaluation import evaluation
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table
@@ -100,7 +101,7 @@ def _alarms_section() -> str:
             f"`{it.rule.metric}`",
             str(it.rule.statistic),
             str(it.rule.threshold),
-            str(it.rule.evaluation_periods or ALARM_EVALUATION_PERIODS.value),
+            str(evaluation(it.rule).evaluation_periods),
             "; ".join(_KIND_TITLES[kind].lower() for kind in get_args(metrics.Kind) if kind in it.kinds),
             cell(it.reason),
         )

@@ -3,7 +3,8 @@
 What is here can be overridden in the spec; what cannot be overridden is not a default.
 """
 
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -11,6 +12,8 @@ from inferstack.catalog.metrics import Kind
 from inferstack.catalog.triton_container import LOG_VERBOSE, PING_MODE
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
+from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.inference_component import ComponentRuntimeConfig, InferenceComponent
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
 
 T = TypeVar("T")
@@ -29,7 +32,9 @@ class Default(msgspec.Struct, Generic[T], frozen=True):
     source: str
 
 
-COPY_COUNT = Default(1, "SageMaker refuses to create a component with no copy.", _ZERO)
+RUNTIME_CONFIG = Default(
+    ComponentRuntimeConfig(copy_count=1), "SageMaker refuses to create a component with no copy.", _ZERO
+)
 RETAIN_WHEN_SCALED = Default(
     True,
     "Without it every update of a scaled endpoint resets the instance count to the initial one.",
@@ -81,6 +86,23 @@ WAKE_ASYNC_VARIANT = Default(
 )
 STEP_EVALUATION_PERIODS = Default(1, "A step that waits is a step too late.", _ALARMS)
 STEP_MISSING_DATA = Default("missing", "Without data the capacity stays as it is.", _ALARMS)
+
+FIELD_DEFAULTS: Mapping[type[Block], Mapping[str, Default[Any]]] = {
+    AlarmRule: {
+        "period": ALARM_PERIOD,
+        "evaluation_periods": ALARM_EVALUATION_PERIODS,
+        "comparison_operator": ALARM_OPERATOR,
+        "treat_missing_data": ALARM_MISSING_DATA,
+    },
+    StepPolicy: {
+        "period": ALARM_PERIOD,
+        "evaluation_periods": STEP_EVALUATION_PERIODS,
+        "comparison_operator": ALARM_OPERATOR,
+        "treat_missing_data": STEP_MISSING_DATA,
+    },
+    InferenceComponent: {"runtime_config": RUNTIME_CONFIG},
+}
+"""What stands for a field that a block leaves out. The JSON Schema and docs/spec.md say so, too."""
 
 TRITON_ENVIRONMENT = Default(
     {LOG_VERBOSE: "false"},

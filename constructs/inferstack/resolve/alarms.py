@@ -4,12 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import (
-    ALARM_EVALUATION_PERIODS,
-    ALARM_MISSING_DATA,
-    ALARM_OPERATOR,
-    ALARM_PERIOD,
-)
 from inferstack.once import found_once
 from inferstack.resolve.convert import properties
 from inferstack.resolve.metric import SIMPLE_STATISTICS, dimensions, named_unit
@@ -18,16 +12,17 @@ from inferstack.resolve.resource import (
     Resources,
     Value,
     get_att,
-    given,
     pascal,
     present,
     ref,
     short_hash,
 )
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
+from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import Watched
+from inferstack.spec.parts.evaluation import Evaluation
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
 from inferstack.spec.parts.walk import watched_name
@@ -35,7 +30,9 @@ from inferstack.spec.quantity import absolute_threshold, as_counted
 
 ALARM = "AWS::CloudWatch::Alarm"
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
-_BESIDE_WATCHED = frozenset(AlarmRule.__struct_fields__) - frozenset(Watched.__struct_fields__)
+_BESIDE_WATCHED = frozenset((*AlarmRule.__struct_fields__, *StepPolicy.__struct_fields__)) - frozenset(
+    Watched.__struct_fields__
+)
 # The other operators compare with a band, which IS811 refuses; what a token stands for is not known.
 _MOVES = {
     "GreaterThanOrEqualToThreshold": "reaches",
@@ -98,7 +95,7 @@ def rollback_alarm_arns(
 
 
 def _properties(alarm: OwnAlarm) -> dict[str, Value]:
-    return alarm_properties(alarm.rule, alarm.part, alarm.metric, alarm.reason)
+    return alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
 
 
 def _suffix(part: Measured) -> str:
@@ -106,27 +103,32 @@ def _suffix(part: Measured) -> str:
     return f"{pascal(part.title)}{short_hash(*part.values.values())}"
 
 
-def alarm_properties(rule: AlarmRule, part: Measured, metric: Metric | None, reason: str) -> dict[str, Value]:
-    """The alarm of a rule on one part of the endpoint, without actions."""
-    watched = _watched(rule) if metric is None else _published(rule, part, metric)
+def alarm_properties(
+    rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: Measured, metric: Metric | None, reason: str
+) -> dict[str, Value]:
+    """The alarm of a rule or of a step policy on one part of the endpoint, without actions."""
+    period = evaluation.period
+    watched = _watched(rule, period) if metric is None else _published(rule, period, part, metric)
     threshold = rule.threshold
     if metric is not None:
         counted = as_counted(metric, rule.statistic)
         threshold = absolute_threshold(threshold, counted, part.devices(counted))
     return {
-        "AlarmDescription": _description(rule, part, metric, reason),
+        "AlarmDescription": _description(rule, evaluation, part, metric, reason),
         **watched,
         **present(
-            EvaluationPeriods=given(rule.evaluation_periods, ALARM_EVALUATION_PERIODS.value),
+            EvaluationPeriods=evaluation.evaluation_periods,
             DatapointsToAlarm=rule.datapoints_to_alarm,
-            ComparisonOperator=given(rule.comparison_operator, ALARM_OPERATOR.value),
+            ComparisonOperator=evaluation.comparison_operator,
             Threshold=threshold,
-            TreatMissingData=given(rule.treat_missing_data, ALARM_MISSING_DATA.value),
+            TreatMissingData=evaluation.treat_missing_data,
         ),
     }
 
 
-def _published(rule: AlarmRule, part: Measured, metric: Metric) -> dict[str, Value]:
+def _published(
+    rule: AlarmRule | StepPolicy, period: int, part: Measured, metric: Metric
+) -> dict[str, Value]:
     """A metric of SageMaker's, which the catalog knows all about."""
     return present(
         Namespace=metric.namespace,
@@ -134,16 +136,15 @@ def _published(rule: AlarmRule, part: Measured, metric: Metric) -> dict[str, Val
         Dimensions=dimensions(part.values, metric),
         **_statistic(metric.statistic if rule.statistic is None else rule.statistic),
         Unit=named_unit(metric),
-        Period=given(rule.period, ALARM_PERIOD.value),
+        Period=period,
     )
 
 
-def _watched(rule: AlarmRule) -> dict[str, Value]:
+def _watched(rule: AlarmRule | StepPolicy, period: int) -> dict[str, Value]:
     """A metric of the spec's own, of which the spec says everything under CloudFormation's names."""
     written = properties(rule, leave_out=_BESIDE_WATCHED)
     if rule.metrics is not None:
         return written
-    period = given(rule.period, ALARM_PERIOD.value)
     return {**written, **_statistic(rule.statistic), "Period": period}
 
 
@@ -165,8 +166,10 @@ def _listed(topics: tuple[str, ...]) -> list[str] | None:
     return list(topics) if topics else None
 
 
-def _description(rule: AlarmRule, part: Measured, metric: Metric | None, reason: str) -> str:
-    moves = _MOVES.get(given(rule.comparison_operator, ALARM_OPERATOR.value), "crosses")
+def _description(
+    rule: AlarmRule | StepPolicy, evaluation: Evaluation, part: Measured, metric: Metric | None, reason: str
+) -> str:
+    moves = _MOVES.get(evaluation.comparison_operator, "crosses")
     statistic = metric.statistic if rule.statistic is None and metric is not None else rule.statistic
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
     return f"{watched} of {part.title} {moves} {rule.threshold}. {reason}".strip()

@@ -6,18 +6,16 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 from collections.abc import Iterable
 
 from inferstack.catalog import metrics
-from inferstack.defaults import STEP_EVALUATION_PERIODS, STEP_MISSING_DATA
 from inferstack.resolve.alarms import ALARM, alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.metric import dimensions, named_unit, scaling_statistic
-from inferstack.resolve.resource import Resource, Resources, Value, given, pascal, present, ref, short_hash
-from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref, short_hash
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
-from inferstack.spec.blocks.watched import Watched
+from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.scaling import Scaled, metrics_of, policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.walk import policy_name
 from inferstack.spec.problem import SpecPath
@@ -134,14 +132,4 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
 
 def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:
     metric = None if step.metric is None else _metric(spec, scaled, step.metric)
-    rule = AlarmRule(
-        **{key: getattr(step, key) for key in Watched.__struct_fields__},
-        threshold=step.threshold,
-        statistic=step.statistic,
-        comparison_operator=step.comparison_operator,
-        period=step.period,
-        evaluation_periods=given(step.evaluation_periods, STEP_EVALUATION_PERIODS.value),
-        datapoints_to_alarm=step.datapoints_to_alarm,
-        treat_missing_data=given(step.treat_missing_data, STEP_MISSING_DATA.value),
-    )
-    return alarm_properties(rule, scaled.part, metric, "Capacity changes by a step.")
+    return alarm_properties(step, evaluation(step), scaled.part, metric, "Capacity changes by a step.")

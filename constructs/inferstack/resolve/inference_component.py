@@ -4,7 +4,7 @@ An update of a component takes no new name, endpoint or variant. All three are i
 that changing one makes a new component instead of an update that cannot work.
 """
 
-from inferstack.defaults import COPY_COUNT
+from inferstack.defaults import RUNTIME_CONFIG
 from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import endpoint_name
@@ -114,7 +114,7 @@ def _deployment(spec: ModelSpec, name: str, component: InferenceComponent) -> Va
 def _runtime_config(component: InferenceComponent) -> Value | None:
     if component.runtime_config is not None:
         return properties(component.runtime_config)
-    return None if _base_name(component) is not None else {"CopyCount": COPY_COUNT.value}
+    return None if _base_name(component) is not None else properties(RUNTIME_CONFIG.value)
 
 
 def _variant_name(spec: ModelSpec, component: InferenceComponent) -> str:

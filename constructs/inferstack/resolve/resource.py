@@ -3,14 +3,13 @@
 import hashlib
 import re
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
 
-T = TypeVar("T")
 Value = Any
 """A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""
 
@@ -40,11 +39,6 @@ def get_att(logical_id: str, attribute: str) -> Value:
 def present(**properties: Value) -> dict[str, Value]:
     """The properties that are there: ``None`` is absent, zero and false are values."""
     return {name: value for name, value in properties.items() if value is not None}
-
-
-def given(value: T | None, default: T) -> T:
-    """The value where there is one: zero and false are."""
-    return default if value is None else value
 
 
 # Names of metrics stand in the ids of all specs.

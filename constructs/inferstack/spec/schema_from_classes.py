@@ -2,7 +2,7 @@
 
 The result is committed and shipped as ``inferstack.schema.json``; `tools/update_schema.py` writes it
 and a test keeps both equal. msgspec turns types into schema; what is added here are the texts under
-the fields, and AWS's enums, patterns and bounds from the catalog.
+the fields, our defaults, and AWS's enums, patterns and bounds from the catalog.
 """
 
 import ast
@@ -14,6 +14,7 @@ import msgspec
 
 from inferstack.catalog import cloudformation
 from inferstack.catalog._data import document
+from inferstack.defaults import FIELD_DEFAULTS
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import Spec
 from inferstack.spec.placeholders import OR_PLACEHOLDER
@@ -67,6 +68,8 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
         _remove_null(schema)
         _constrain(schema, _aws_constraints(block, name))
         schema["description"] = _KIND_TEXT if name == _KIND else texts[name]
+    for name, default in FIELD_DEFAULTS.get(block, {}).items():
+        component["properties"][name]["default"] = msgspec.to_builtins(default.value)
     component["description"] = " ".join(inspect.cleandoc(block.__doc__ or "").split())
     return component
 

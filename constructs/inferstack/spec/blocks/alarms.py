@@ -25,16 +25,16 @@ class AlarmRule(Watched, kw_only=True):
     unit, which of latencies is microseconds. `SampleCount`, `TC` and `PR` tell of the data points: their
     threshold is a count, of `PR(:500000)` a share (`95 %`), whatever the metric is."""
     comparison_operator: str | None = None
-    """`GreaterThanOrEqualToThreshold` when absent."""
+    """How a data point is compared with the threshold."""
     period: int | None = None
-    """Seconds of one data point; 60 when absent, or as many as lie between two readings of the metric
-    where `metric_publish_frequency_in_seconds` makes them more."""
+    """Seconds of one data point. The default is more where `metric_publish_frequency_in_seconds` puts more
+    between two readings of the metric."""
     evaluation_periods: int | None = None
     """Data points that are looked at."""
     datapoints_to_alarm: int | None = None
     """How many of them must be over the limit; all when absent."""
     treat_missing_data: str | None = None
-    """What a minute without data means; `notBreaching` when absent."""
+    """What a minute without data means."""
     variant_name: str | None = None
     """Only for this variant; every variant when absent. Of a metric of your own: what it tells about."""
     inference_component: str | None = None

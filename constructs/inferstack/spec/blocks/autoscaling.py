@@ -130,17 +130,17 @@ class StepPolicy(Watched, kw_only=True):
     adjustment_type: str
     """`ChangeInCapacity`, `PercentChangeInCapacity` or `ExactCapacity`."""
     comparison_operator: str | None = None
-    """`GreaterThanOrEqualToThreshold` when absent."""
+    """How a data point is compared with the threshold."""
     statistic: Statistic | None = None
     """What of a period's data is compared; the metric's usual one when absent."""
     period: int | None = None
-    """Seconds of one data point; 60 when absent."""
+    """Seconds of one data point."""
     evaluation_periods: int | None = None
-    """Data points that are looked at; 1 when absent."""
+    """Data points that are looked at."""
     datapoints_to_alarm: int | None = None
     """How many of them must be over the limit; all when absent."""
     treat_missing_data: str | None = None
-    """What a minute without data means; `missing` when absent."""
+    """What a minute without data means."""
     cooldown: int | None = None
     """Seconds to wait after a step before the next."""
     metric_aggregation_type: str | None = None

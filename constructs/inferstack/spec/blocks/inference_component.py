@@ -206,7 +206,7 @@ class InferenceComponent(Block):
     specifications: tuple[ComponentSpecificationForInstanceType, ...] | None = None
     """What it runs on each of 2 to 5 instance types, instead of `specification`."""
     runtime_config: ComponentRuntimeConfig | None = None
-    """How many copies to start with."""
+    """How many copies to start with. An adapter has no default: it goes with its base."""
     variant_name: str | None = None
     """Variant whose instances it uses; the only one when absent."""
     deployment_config: ComponentDeploymentConfig | None = None

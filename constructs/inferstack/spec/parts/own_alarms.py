@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import ALARM_PERIOD, DEFAULT_ALARMS, DefaultAlarm
+from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
-from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.evaluation import Evaluation, evaluation
 from inferstack.spec.parts.measured import (
     COMPONENT,
     VARIANT,
@@ -27,10 +27,11 @@ ROLLBACK = ("deployment_config", "auto_rollback_configuration")
 
 
 class OwnAlarm(msgspec.Struct, frozen=True):
-    """One alarm: the rule that it follows and where that stands, what it watches, and why."""
+    """One alarm: the rule that it follows and where that stands, what it watches and how, and why."""
 
     path: SpecPath
     rule: AlarmRule
+    evaluation: Evaluation
     part: Measured
     metric: Metric | None
     """None for a metric that SageMaker does not publish."""
@@ -46,11 +47,17 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     for default in _defaults(spec, block):
         for part, metric in _watched(spec, default.rule):
             if not (default.not_where_taken and takes_gpu_memory(spec, part)):
-                rule = _with_period(spec, default.rule, metric)
-                yield OwnAlarm(("alarms",), rule, part, metric, default.reason)
+                yield _own_alarm(spec, ("alarms",), default.rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
-            yield OwnAlarm(("alarms", "rules", index), _with_period(spec, rule, metric), part, metric, "")
+            yield _own_alarm(spec, ("alarms", "rules", index), rule, part, metric, "")
+
+
+def _own_alarm(
+    spec: ModelSpec, path: SpecPath, rule: AlarmRule, part: Measured, metric: Metric | None, reason: str
+) -> OwnAlarm:
+    readings = 0 if metric is None else seconds_between_readings(spec, metric)
+    return OwnAlarm(path, rule, evaluation(rule, readings), part, metric, reason)
 
 
 def most_own_alarms(spec: ModelSpec) -> int:
@@ -61,27 +68,6 @@ def most_own_alarms(spec: ModelSpec) -> int:
 def alarms_block(spec: ModelSpec) -> Alarms:
     """The block `alarms`, where the spec only says yes or nothing an empty one."""
     return spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()
-
-
-def alarm_period(watched: AlarmRule | StepPolicy) -> int:
-    """Seconds of one data point of an alarm; of an expression those of its slowest metric."""
-    if watched.metrics is None:
-        return ALARM_PERIOD.value if watched.period is None else watched.period
-    of_metrics = (it.metric_stat.period for it in watched.metrics if it.metric_stat is not None)
-    of_queries = (it.period for it in watched.metrics if it.period is not None)
-    return max((*of_metrics, *of_queries), default=ALARM_PERIOD.value)
-
-
-def default_period(spec: ModelSpec, metric: Metric) -> int:
-    """Seconds of one data point of a rule that does not say so: a shorter one would miss most readings."""
-    return max(ALARM_PERIOD.value, seconds_between_readings(spec, metric))
-
-
-def _with_period(spec: ModelSpec, rule: AlarmRule, metric: Metric | None) -> AlarmRule:
-    period = ALARM_PERIOD.value if metric is None else default_period(spec, metric)
-    if rule.period is not None or period == ALARM_PERIOD.value:
-        return rule
-    return msgspec.structs.replace(rule, period=period)
 
 
 def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:

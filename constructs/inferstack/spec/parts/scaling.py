@@ -9,7 +9,7 @@ import msgspec
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Metric
-from inferstack.defaults import TRACK_COMPONENT, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
+from inferstack.defaults import RUNTIME_CONFIG, TRACK_COMPONENT, WAKE_ASYNC_VARIANT, WAKE_COMPONENT
 from inferstack.once import found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.inference_component import InferenceComponent
@@ -85,6 +85,11 @@ def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
 def _start_of_copies(path: SpecPath, component: InferenceComponent) -> tuple[SpecPath, int] | None:
     runtime = component.runtime_config
     return None if runtime is None else ((*path, "runtime_config", "copy_count"), runtime.copy_count)
+
+
+def first_copies(component: InferenceComponent) -> int:
+    """How many copies a component starts with."""
+    return (RUNTIME_CONFIG.value if component.runtime_config is None else component.runtime_config).copy_count
 
 
 # ---------------------------------------------------------------- policies

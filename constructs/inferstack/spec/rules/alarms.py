@@ -6,14 +6,14 @@ from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.measured import is_of_instances, seconds_between_readings
-from inferstack.spec.parts.own_alarms import alarm_period, default_period
 from inferstack.spec.parts.walk import components, hosts, kind_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import absolute_threshold, as_counted, is_utilization
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
-from inferstack.spec.rules.watching import alarm_rules, looked_at, unfit_threshold, watching
+from inferstack.spec.rules.watching import alarm_rules, unfit_threshold, watching
 from inferstack.spec.statistic import adds_up
 from inferstack.spec.words import did_you_mean_then, listed
 
@@ -163,8 +163,8 @@ def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm below 0.5 % finds what is idle; one above it goes off at the first request."""
     for path, rule in alarm_rules(spec):
         bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold < 1
-        below = rule.comparison_operator is not None and rule.comparison_operator.startswith("Less")
-        if bare and not below and any(metric.unit == "Percent" for metric in _counted(spec, rule)):
+        in_percent = any(metric.unit == "Percent" for metric in _counted(spec, rule))
+        if bare and in_percent and not evaluation(rule).looks_down:
             message = f"{rule.metric} is in percent, and the threshold is {rule.threshold} of 100"
             fix = f'write "{float(rule.threshold) * 100:g} %" if a share was meant'
             yield Finding((*path, "threshold"), message, fix)
@@ -190,7 +190,7 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
 def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
     """M out of N."""
     for path, rule in alarm_rules(spec):
-        most = looked_at(rule)
+        most = evaluation(rule).evaluation_periods
         if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > most:
             message = f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {most}"
             yield Finding(
@@ -220,7 +220,7 @@ def _is_possible(period: int) -> bool:
 
 
 def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
-    for path, rule, _ in watching(spec):
+    for path, rule in watching(spec):
         if rule.period is not None:
             yield path, rule.period
         for index, query in enumerate(rule.metrics or ()):
@@ -240,10 +240,10 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
 )
 def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
     """Period times evaluation periods."""
-    for path, rule, count in watching(spec):
-        period = alarm_period(rule)
-        if isinstance(rule, AlarmRule) and rule.period is None:
-            period = max((default_period(spec, it) for it in _metrics(spec, rule)[:1]), default=period)
+    for path, rule in watching(spec):
+        found = _metrics(spec, rule)[:1] if isinstance(rule, AlarmRule) else ()
+        looked = evaluation(rule, max((seconds_between_readings(spec, it) for it in found), default=0))
+        period, count = looked.period, looked.evaluation_periods
         most = _DAY if period < _HOUR else _WEEK
         if period * count > most:
             where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
@@ -298,7 +298,7 @@ _OF_A_BAND = (
 )
 def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
     """Anomaly detection has a band instead of a threshold, for which the format has no place."""
-    for path, rule, _ in watching(spec):
+    for path, rule in watching(spec):
         if rule.comparison_operator in _OF_A_BAND:
             side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
             yield Finding(

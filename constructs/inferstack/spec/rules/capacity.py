@@ -12,6 +12,7 @@ from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.parts.scaling import first_copies
 from inferstack.spec.parts.walk import (
     component_variants,
     components,
@@ -82,7 +83,7 @@ def _accelerators(needs: ComputeResourceRequirements) -> float:
 
 
 def _copies(component: InferenceComponent) -> dict[str, int]:
-    start = 1 if component.runtime_config is None else component.runtime_config.copy_count
+    start = first_copies(component)
     return {
         "start": start,
         "most": start if component.autoscaling is None else component.autoscaling.max_capacity,

@@ -64,7 +64,7 @@ def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:
         own = policy.customized_metric_specification
         if own is not None and own.metrics is not None:
             yield (*path, "customized_metric_specification", "metrics"), own.metrics
-    for path, watched, _ in watching(spec):
+    for path, watched in watching(spec):
         if watched.metrics is not None:
             yield (*path, "metrics"), watched.metrics
 

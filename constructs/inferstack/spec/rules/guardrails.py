@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 from inferstack.catalog import instances
-from inferstack.defaults import COPY_COUNT
 from inferstack.spec.blocks.endpoint import (
     BlueGreenUpdatePolicy,
     CapacitySize,
@@ -15,6 +14,7 @@ from inferstack.spec.blocks.endpoint import (
 from inferstack.spec.blocks.inference_component import ComponentCapacitySize, ComponentRollingUpdatePolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.parts.own_alarms import named_alarms, rollbacks
+from inferstack.spec.parts.scaling import first_copies
 from inferstack.spec.parts.to_zero import counts_change
 from inferstack.spec.parts.walk import components, instance_types, variants
 from inferstack.spec.problem import SpecPath
@@ -61,12 +61,11 @@ def _rolling(spec: ModelSpec) -> Iterator[RollingUpdatePolicy]:
 
 def _component_policies(
     spec: InferenceComponentsSpec,
-) -> Iterator[tuple[SpecPath, ComponentRollingUpdatePolicy, int | None]]:
+) -> Iterator[tuple[SpecPath, ComponentRollingUpdatePolicy, int]]:
     for path, _, component in components(spec):
-        copies = None if component.runtime_config is None else component.runtime_config.copy_count
         if component.deployment_config is not None:
             where = (*path, "deployment_config", "rolling_update_policy")
-            yield where, component.deployment_config.rolling_update_policy, copies
+            yield where, component.deployment_config.rolling_update_policy, first_copies(component)
 
 
 @error(
@@ -202,8 +201,8 @@ def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
 )
 def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Of the copies that it starts with; scaling may have made more by the time of an update."""
-    for path, policy, said in _component_policies(spec):
-        size, copies = policy.maximum_batch_size, COPY_COUNT.value if said is None else said
+    for path, policy, copies in _component_policies(spec):
+        size = policy.maximum_batch_size
         if size.type == "COPY_COUNT" and size.value * 2 > copies:
             message = f"{size.value} of {copies} copies is more than half of them"
             fix = "start more copies, write fewer, or `type: CAPACITY_PERCENT` and 5 to 50"
@@ -248,7 +247,7 @@ def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
 def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Otherwise every update times out and rolls back."""
     for path, policy, copies in _component_policies(spec):
-        waits = _steps(policy.maximum_batch_size, copies or 1) * policy.wait_interval_in_seconds
+        waits = _steps(policy.maximum_batch_size, max(copies, 1)) * policy.wait_interval_in_seconds
         yield from _timeout(path, policy.maximum_execution_timeout_in_seconds, waits)
 
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator
 
-from inferstack.defaults import ALARM_EVALUATION_PERIODS
-from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, DeploymentConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.own_alarms import (
     OwnAlarm,
-    alarm_period,
     named_alarms,
     own_alarms,
     rollbacks,
@@ -108,7 +105,7 @@ def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
     """It would be in ALARM while no requests come, and undo every update before anyone has seen it."""
     seen = []
     for alarm in _chosen(spec):
-        if alarm.rule.treat_missing_data == "breaching" and alarm.path not in seen:
+        if alarm.evaluation.treat_missing_data == "breaching" and alarm.path not in seen:
             seen.append(alarm.path)
             name = watched_name(alarm.rule)
             message = f"without requests the alarm on {name} goes off, and undoes any update"
@@ -128,7 +125,7 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
     for path, rollback, component in rollbacks(spec):
         where, most = _wait(spec, component)
         chosen = (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
-        own = {watched_name(it.rule): _time_to_alarm(it.rule) for it in chosen}
+        own = {watched_name(it.rule): _time_to_alarm(it) for it in chosen}
         if isinstance(rollback.alarms, str):
             # Of all alarms some are slow by intention: one that is quick enough will do.
             own = dict(sorted(own.items(), key=lambda it: it[1])[:1])
@@ -139,11 +136,10 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*path[:-1], *where), message, fix)
 
 
-def _time_to_alarm(rule: AlarmRule) -> int:
+def _time_to_alarm(alarm: OwnAlarm) -> int:
     """Seconds from the first bad data point until the alarm goes off."""
-    looked_at = ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
-    needed = looked_at if rule.datapoints_to_alarm is None else rule.datapoints_to_alarm
-    return needed * alarm_period(rule)
+    needed = alarm.rule.datapoints_to_alarm
+    return (alarm.evaluation.evaluation_periods if needed is None else needed) * alarm.evaluation.period
 
 
 def _wait(spec: ModelSpec, component: str | None) -> tuple[SpecPath, int | None]:

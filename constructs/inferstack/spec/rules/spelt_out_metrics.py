@@ -48,7 +48,7 @@ class SpeltOut(msgspec.Struct, frozen=True):
 
 def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
     """Every one, of alarms and of policies."""
-    for path, watched, _ in watching(spec):
+    for path, watched in watching(spec):
         if watched.metric is None:
             yield from _in(path, watched, path)
     for path, _, policy in policies(spec):

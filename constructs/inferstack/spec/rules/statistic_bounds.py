@@ -19,13 +19,13 @@ Queries = Sequence[AlarmMetricDataQuery | TargetTrackingMetricDataQuery] | None
 
 
 def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
-    for path, rule, _ in watching(spec):
+    for path, rule in watching(spec):
         yield (*path, "statistic"), rule.statistic
 
 
 def _of_queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
     """Of metrics that expressions compute with, in alarms and in policies."""
-    for path, rule, _ in watching(spec):
+    for path, rule in watching(spec):
         yield from _stats(path, rule.metrics)
     for path, _, policy in policies(spec):
         own = policy.customized_metric_specification

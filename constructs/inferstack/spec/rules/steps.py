@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from inferstack.catalog import metrics
-from inferstack.defaults import ALARM_OPERATOR
 from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.scaling import metrics_of, steps
 from inferstack.spec.parts.walk import kind_of
 from inferstack.spec.placeholders import is_opaque
@@ -91,9 +91,9 @@ def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
     about="step_policies",
 )
 def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
-    """`datapoints_to_alarm` is at most `evaluation_periods`, which is 1 when absent."""
+    """`datapoints_to_alarm` is at most `evaluation_periods`."""
     for path, _, step in steps(spec):
-        looked_at = 1 if step.evaluation_periods is None else step.evaluation_periods
+        looked_at = evaluation(step).evaluation_periods
         if step.datapoints_to_alarm is not None and step.datapoints_to_alarm > looked_at:
             message = f"{step.datapoints_to_alarm} of {looked_at} data points cannot breach"
             yield Finding((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
@@ -109,17 +109,13 @@ def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
         if not _can_be_judged(step):
             continue
         low, high = min(it[0] for it in found), max(it[1] for it in found)
-        down = _looks_down(step)
+        down = evaluation(step).looks_down
         if (down or low < 0) and low != -math.inf:
             fix = "leave `metric_interval_lower_bound` out of the lowest step"
             yield Finding((*path, "step_adjustments"), f"no step covers what is below {low}", fix)
         if (not down or high > 0) and high != math.inf:
             fix = "leave `metric_interval_upper_bound` out of the highest step"
             yield Finding((*path, "step_adjustments"), f"no step covers what is above {high}", fix)
-
-
-def _looks_down(step: StepPolicy) -> bool:
-    return (step.comparison_operator or ALARM_OPERATOR.value).startswith("Less")
 
 
 def _can_be_judged(step: StepPolicy) -> bool:
@@ -141,7 +137,8 @@ def _can_be_judged(step: StepPolicy) -> bool:
 def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """Bounds count from the threshold, and the other side sets off no alarm."""
     for path, _, step in steps(spec):
-        down, side = _looks_down(step), "above" if _looks_down(step) else "below"
+        down = evaluation(step).looks_down
+        side = "above" if down else "below"
         for index, (low, high) in enumerate(map(_interval, step.step_adjustments)):
             if _can_be_judged(step) and (low >= 0 if down else high <= 0):
                 message = f"{low} to {high} is {side} the threshold, where the alarm never goes off"

@@ -36,7 +36,7 @@ Watching = AlarmRule | StepPolicy
 )
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     """`metric` for those that AWS has a name for."""
-    for path, watched, _ in watching(spec):
+    for path, watched in watching(spec):
         ways = present(watched, _WAYS)
         if not ways and watched.namespace is None:
             fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
@@ -55,7 +55,7 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
 )
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker's need no more than their name."""
-    for path, watched, _ in watching(spec):
+    for path, watched in watching(spec):
         if len(present(watched, _WAYS)) > 1:
             continue
         if watched.metric is not None:
@@ -83,7 +83,7 @@ def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Findin
 )
 def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     """Only of SageMaker's metrics the unit is known."""
-    for path, watched, _ in watching(spec):
+    for path, watched in watching(spec):
         threshold = watched.threshold
         if present(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
             message = f"the threshold is {describe(threshold)}, and the metric is your own"
@@ -100,7 +100,7 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
 )
 def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch refuses more, and a search, which returns any number of series."""
-    for path, watched, _ in watching(spec):
+    for path, watched in watching(spec):
         queries = watched.metrics or ()
         stats = sum(1 for it in queries if it.metric_stat is not None)
         for count, what in ((stats, "metrics"), (len(queries) - stats, "expressions")):

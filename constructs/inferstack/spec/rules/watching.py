@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from inferstack.catalog.metrics import Metric
-from inferstack.defaults import ALARM_EVALUATION_PERIODS, STEP_EVALUATION_PERIODS
 from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
@@ -23,18 +22,11 @@ def alarm_rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
 
 
 @found_once
-def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy, int]]:
-    """Rules and step policies: where, what, and how many periods they look at."""
-    for path, rule in alarm_rules(spec):
-        yield path, rule, looked_at(rule)
+def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy]]:
+    """Rules and step policies, with their paths."""
+    yield from alarm_rules(spec)
     for path, _, step in steps(spec):
-        default = STEP_EVALUATION_PERIODS.value
-        yield path, step, default if step.evaluation_periods is None else step.evaluation_periods
-
-
-def looked_at(rule: AlarmRule) -> int:
-    """How many periods a rule looks at."""
-    return ALARM_EVALUATION_PERIODS.value if rule.evaluation_periods is None else rule.evaluation_periods
+        yield path, step
 
 
 def unfit_threshold(
