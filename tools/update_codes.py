@@ -9,7 +9,8 @@ The catalogue itself is :mod:`inferstack.spec.catalogue`.
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from inferstack.spec.catalogue import TOPICS, CodeEntry, catalogue
+from inferstack.spec.catalogue import TOPICS, catalogue
+from inferstack.spec.codes import Code
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table
@@ -35,21 +36,21 @@ right beside it.
 """
 
 
-def page(entries: Iterable[CodeEntry]) -> str:
+def page(entries: Iterable[Code]) -> str:
     """The page, a section for each topic that has codes."""
     known = list(entries)
     sections = ["".join(_section(topic, title, known)) for topic, title in TOPICS.items()]
     return "\n".join([_TOP, *filter(None, sections)])
 
 
-def _section(topic: str, title: str, entries: Iterable[CodeEntry]) -> Iterator[str]:
+def _section(topic: str, title: str, entries: Iterable[Code]) -> Iterator[str]:
     rows = [_row(entry) for entry in entries if entry.code.startswith(topic)]
     if rows:
         yield f"## {topic}xx: {title}\n\n"
         yield table(("Code", "Severity", "Meaning", "Source"), rows)
 
 
-def _row(entry: CodeEntry) -> tuple[str, ...]:
+def _row(entry: Code) -> tuple[str, ...]:
     source = cell(entry.source) if entry.source_url is None else f"[{_host(entry.source)}]({entry.source})"
     return (f'<a id="{entry.code.lower()}"></a>{entry.code}', entry.severity, cell(entry.sentence), source)
 

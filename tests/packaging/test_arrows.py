@@ -87,7 +87,7 @@ def test_a_room_of_spec_imports_only_what_it_may(room):
         assert {name.split(".")[2] for name in of_spec} & WITHIN_SPEC.keys() <= WITHIN_SPEC[room] | {room}, file
 
 
-VOCABULARY = ("blocks", "problem", "words", "file_codes", "placeholders", "parts.triton_blocks")
+VOCABULARY = ("blocks", "problem", "words", "codes", "file_codes", "placeholders", "parts.triton_blocks")
 """What everybody may take from `spec`: the format's classes, where Triton's models stand, and how to say that something is wrong."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from inferstack.spec.catalogue import TOPICS, catalogue, every_entry
+from inferstack.spec.codes import by_code, error
 from tools import generated_files, update_codes
 
 ROOT = Path(__file__).parents[2]
@@ -60,3 +61,8 @@ def test_check_says_what_is_out_of_date(
     assert capsys.readouterr().out == "codes.md is out of date, run: python -m tools.update_codes\n"
     assert update_codes.main([]) == 0
     assert update_codes.main(["--check"]) == 0
+
+
+def test_a_code_stands_once_in_its_table() -> None:
+    with pytest.raises(ValueError, match="a code stands twice among IS001, IS001"):
+        by_code(error("IS001", "There is no such file."), error("IS001", "There is one."))

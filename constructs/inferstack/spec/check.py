@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
+from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import IN_PYTHON, Document, read_document
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
@@ -29,10 +30,11 @@ from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
 OTHER_REGION = "IS111"
-CHECK_CODES = {
-    UNKNOWN_PLACEHOLDER: "A text holds a `${AWS::…}` that CloudFormation does not know.",
-    OTHER_REGION: "The spec names another region than the stack that it is used in.",
-}
+_PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
+CHECK_CODES = by_code(
+    error(UNKNOWN_PLACEHOLDER, "A text holds a `${AWS::…}` that CloudFormation does not know.", _PSEUDO),
+    error(OTHER_REGION, "The spec names another region than the stack that it is used in."),
+)
 
 
 class LoadedSpec(msgspec.Struct, frozen=True):

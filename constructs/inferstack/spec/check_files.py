@@ -7,13 +7,14 @@ from pathlib import Path
 import msgspec
 
 from inferstack.spec.check import check_document
+from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import SUFFIXES, read_document
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError
 
 NO_SPECS = "IS040"
-FOLDER_CODES = {NO_SPECS: "The folder holds no spec file, or cannot be read."}
-"""Code and meaning of everything that this module reports."""
+FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot be read."))
+"""Everything that this module reports."""
 
 
 def spec_files(path: Path | str) -> tuple[Path, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import Position
 from inferstack.spec.parts.dashboard_name import named_dashboard
 from inferstack.spec.parts.walk import components
@@ -14,25 +15,31 @@ SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"
 SAME_DASHBOARD = "IS043"
 SAME_STACK = "IS044"
-NAME_CODES = {
-    SAME_ENDPOINT: (
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html"
+NAME_CODES = by_code(
+    error(
+        SAME_ENDPOINT,
         "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
-        "without regard to case, as SageMaker does."
+        "without regard to case, as SageMaker does.",
+        _CREATE,
     ),
-    SAME_COMPONENT: (
+    error(
+        SAME_COMPONENT,
         "Two specs deploy inference components of the same name into the same account and region. There can "
-        "be one of a name there, also on different endpoints."
+        "be one of a name there, also on different endpoints.",
     ),
-    SAME_DASHBOARD: (
+    error(
+        SAME_DASHBOARD,
         "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
-        "Dashboards are those of all regions."
+        "Dashboards are those of all regions.",
     ),
-    SAME_STACK: (
+    error(
+        SAME_STACK,
         "Two specs make stacks of the same name. A stack is called like its endpoint, with "
-        "`endpoint-` before a digit, since CloudFormation wants a letter."
+        "`endpoint-` before a digit, since CloudFormation wants a letter.",
     ),
-}
-"""Code and meaning of everything that this module reports."""
+)
+"""Everything that this module reports."""
 _ENDPOINT_NAME = ("endpoint_name",)
 _WHAT = {
     SAME_ENDPOINT: "endpoint",

@@ -5,10 +5,7 @@ ignore them and the catalogue can show them. What AWS documents, or is on record
 interrupts, resets or replaces something is a warning, and so is what is not confirmed.
 """
 
-
-import msgspec
-
-from inferstack.spec.problem import Severity
+from inferstack.spec.codes import by_code, error, warning
 
 UNREADABLE = "IS850"
 NOT_A_TEMPLATE = "IS851"
@@ -54,101 +51,82 @@ _REGISTER = f"{_AWS}/autoscaling/application/APIReference/API_RegisterScalableTa
 _OWN = "inferstack's comparison of templates"
 
 
-class UpdateCode(msgspec.Struct, frozen=True):
-    """A code as the catalogue shows it; ``source`` is the page or report that it rests on."""
-
-    code: str
-    severity: Severity
-    sentence: str
-    source: str
-
-
-def _error(code: str, sentence: str, source: str) -> UpdateCode:
-    return UpdateCode(code, Severity.ERROR, sentence, source)
-
-
-def _warning(code: str, sentence: str, source: str) -> UpdateCode:
-    return UpdateCode(code, Severity.WARNING, sentence, source)
-
-
-_ALL = (
-    _error(UNREADABLE, "The template to compare with cannot be read.", _OWN),
-    _error(NOT_A_TEMPLATE, "The file to compare with is no CloudFormation template.", _TEMPLATES),
-    _error(UNCLEAR, "It is not clear which template belongs to which stage of the spec.", _OWN),
-    _error(OTHER_STACK, "The template to compare with is that of another kind of stack.", _OWN),
-    _error(
+UPDATE_CODES = by_code(
+    error(UNREADABLE, "The template to compare with cannot be read.", _OWN),
+    error(NOT_A_TEMPLATE, "The file to compare with is no CloudFormation template.", _TEMPLATES),
+    error(UNCLEAR, "It is not clear which template belongs to which stage of the spec.", _OWN),
+    error(OTHER_STACK, "The template to compare with is that of another kind of stack.", _OWN),
+    error(
         SCALED_TYPE_CHANGES,
         "The instance type of a variant changes while a scaling target is registered for it.",
         _SCALED,
     ),
-    _error(GUARDED_VARIANTS_CHANGE, "Variants change their names in an update with guardrails.", _GUARDRAILS),
-    _error(BECOMES_SERVERLESS, "An endpoint on instances becomes serverless.", _SERVERLESS),
-    _error(
+    error(GUARDED_VARIANTS_CHANGE, "Variants change their names in an update with guardrails.", _GUARDRAILS),
+    error(BECOMES_SERVERLESS, "An endpoint on instances becomes serverless.", _SERVERLESS),
+    error(
         NO_LONGER_ASYNC,
         "An asynchronous endpoint becomes a real-time one.",
         "https://github.com/aws/sagemaker-python-sdk/pull/3124",
     ),
-    _error(
+    error(
         SAME_NAME_IN_OTHER_CASE,
         "The new name of an endpoint differs from the old one in case only.",
         f"{_API}/API_CreateEndpoint.html",
     ),
-    _error(
+    error(
         COMPONENT_NAME_TAKEN,
         "An inference component moves to another endpoint or variant and keeps its name.",
         _REPLACEMENT,
     ),
-    _warning(NEW_FLEET, "The endpoint gets a new fleet.", _UPDATE),
-    _warning(COUNT_RESET, "The update resets an instance count that scaling has set.", _UPDATE),
-    _warning(COUNT_KEPT, "A new initial count or weight has no effect, since the old is retained.", _UPDATE),
-    _warning(VARIANTS_CHANGE, "A variant is added, removed or renamed.", _UPDATE),
-    _warning(
+    warning(NEW_FLEET, "The endpoint gets a new fleet.", _UPDATE),
+    warning(COUNT_RESET, "The update resets an instance count that scaling has set.", _UPDATE),
+    warning(COUNT_KEPT, "A new initial count or weight has no effect, since the old is retained.", _UPDATE),
+    warning(VARIANTS_CHANGE, "A variant is added, removed or renamed.", _UPDATE),
+    warning(
         SCALED_VARIANT_GONE,
         "A variant goes while a scaling target is registered for it. That SageMaker refuses this is not "
         "confirmed.",
         _SCALED,
     ),
-    _warning(NO_LONGER_SERVERLESS, "A serverless endpoint gets instances, for good.", _SERVERLESS),
-    _warning(
+    warning(NO_LONGER_SERVERLESS, "A serverless endpoint gets instances, for good.", _SERVERLESS),
+    warning(
         KIND_CHANGES,
         "An endpoint becomes asynchronous, or begins or ceases to have many models or inference components: "
         "requests must change, and whether an update can do it is not confirmed.",
         _UPDATE,
     ),
-    _warning(ENDPOINT_RENAMED, "A new name means a new endpoint.", _REPLACEMENT),
-    _warning(PREFIX_CHANGES, "A multi-model endpoint reads its models from another prefix.", _UPDATE),
-    _warning(
+    warning(ENDPOINT_RENAMED, "A new name means a new endpoint.", _REPLACEMENT),
+    warning(PREFIX_CHANGES, "A multi-model endpoint reads its models from another prefix.", _UPDATE),
+    warning(
         SAME_CONFIG_AGAIN,
         "The endpoint is updated with the configuration that it has. What SageMaker does is not confirmed.",
         _UPDATE,
     ),
-    _warning(COMPONENT_REMOVED, "An inference component is removed.", _REPLACEMENT),
-    _warning(COMPONENT_RENAMED, "A new name means a new inference component.", _REPLACEMENT),
-    _warning(COMPONENT_UPDATED, "The copies of an inference component are replaced.", _UPDATE_COMPONENT),
-    _warning(
+    warning(COMPONENT_REMOVED, "An inference component is removed.", _REPLACEMENT),
+    warning(COMPONENT_RENAMED, "A new name means a new inference component.", _REPLACEMENT),
+    warning(COMPONENT_UPDATED, "The copies of an inference component are replaced.", _UPDATE_COMPONENT),
+    warning(
         COPIES_RESET,
         "An update sends the copy count of a scaled inference component. That it resets the count is not "
         "confirmed.",
         _UPDATE_COMPONENT,
     ),
-    _warning(
+    warning(
         FLEET_UNDER_COMPONENTS,
         "The instances under inference components are replaced. How their copies move is not confirmed.",
         _UPDATE,
     ),
-    _warning(
+    warning(
         ADAPTER_REBASED,
         "An adapter moves to another base component. Whether an update can do that is not confirmed.",
         _UPDATE_COMPONENT,
     ),
-    _warning(
+    warning(
         VARIANT_UNDER_COMPONENTS,
         "A variant goes before the inference components on it. That SageMaker refuses this is not confirmed.",
         _REPLACEMENT,
     ),
-    _warning(LIMIT_LOWERED, "The most that scaling may start is lowered.", _REGISTER),
-    _warning(SCALING_REMOVED, "Something no longer scales.", _SCALED),
+    warning(LIMIT_LOWERED, "The most that scaling may start is lowered.", _REGISTER),
+    warning(SCALING_REMOVED, "Something no longer scales.", _SCALED),
 )
-
-UPDATE_CODES = {entry.code: entry for entry in _ALL}
 """What comparing with a previous template reports, by code."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.codes import OWN_FORMAT
 from inferstack.spec.parts.scaling import (
     WHAT,
     Scaled,
@@ -75,7 +76,7 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS502",
     "Top-level `autoscaling` is for a spec with one variant.",
-    "inferstack's spec format",
+    OWN_FORMAT,
     ModelSpec,
     about="autoscaling",
 )
@@ -89,7 +90,7 @@ def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS503",
     "A variant scales by one `autoscaling` block.",
-    "inferstack's spec format",
+    OWN_FORMAT,
     ModelSpec,
     about="autoscaling",
 )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.codes import Code
 from inferstack.spec.problem import Severity, SpecPath
 
 
@@ -21,17 +22,13 @@ class Finding(msgspec.Struct, frozen=True):
     fix: str
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """A rule as the catalogue shows it. ``source`` is the page or report that it rests on.
+class Rule(Code, frozen=True):
+    """A rule for specs of one class, or of all.
 
     ``about`` are keys: a spec that has none of them anywhere cannot break the rule. Without any, it is about
     every spec.
     """
 
-    code: str
-    severity: Severity
-    sentence: str
-    source: str
     applies_to: type[ModelSpec]
     check: Callable[[Any], Iterator[Finding]]
     about: frozenset[str]

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.codes import OWN_FORMAT
 from inferstack.spec.problem import Severity
 from inferstack.spec.rules.base import RULES, Finding, error
 from inferstack.spec.update_codes import UPDATE_CODES
 
-_FORMAT = "inferstack's spec format"
 
-
-@error("IS290", "`ignore` names the code of a warning.", _FORMAT, ModelSpec)
+@error("IS290", "`ignore` names the code of a warning.", OWN_FORMAT, ModelSpec)
 def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
     """An unknown code would silence nothing."""
     for index, code in enumerate(spec.ignored_codes):
@@ -18,7 +17,7 @@ def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(("ignore", index), f"there is no warning {code}", "remove it, or correct the code")
 
 
-@error("IS291", "Only warnings can be ignored.", _FORMAT, ModelSpec)
+@error("IS291", "Only warnings can be ignored.", OWN_FORMAT, ModelSpec)
 def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
     """What AWS refuses, no spec can allow."""
     for index, code in enumerate(spec.ignored_codes):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.codes import OWN_FORMAT
 from inferstack.spec.parts.walk import components, every_variant, models, runs, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
@@ -55,7 +56,7 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
 @warning(
     "IS203",
     "Each of the models is hosted by a variant, or run by an inference component.",
-    "inferstack's spec format",
+    OWN_FORMAT,
     ModelSpec,
     about="models",
 )

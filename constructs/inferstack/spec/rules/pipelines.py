@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container, Model
+from inferstack.spec.codes import OWN_FORMAT
 from inferstack.spec.parts.walk import model_containers, models, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error
@@ -26,7 +27,7 @@ def _mode(model: Model) -> str:
 @error(
     "IS320",
     "Only a pipeline has `containers`.",
-    "inferstack's spec format",
+    OWN_FORMAT,
     ModelSpec,
     about=("containers", "inference_execution_config"),
 )

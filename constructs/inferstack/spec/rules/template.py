@@ -3,21 +3,24 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.codes import Code, by_code
 from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.parts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.walk import components, models
-from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem import Severity, SpecPath
 from inferstack.spec.rules.base import Finding, error
 
-TEMPLATE_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
+_LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
 LARGEST_TEMPLATE = 1_000_000
 """Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.
 https://github.com/aws-samples/aws-vpc-cidr-mgmt/issues/10
 """
 TEMPLATE_TOO_LARGE = "IS218"
-TEMPLATE_CODES = {TEMPLATE_TOO_LARGE: "A template has at most 1,000,000 bytes."}
-"""Code and meaning of what is known only of a template that was made."""
+TEMPLATE_CODES = by_code(
+    Code(TEMPLATE_TOO_LARGE, Severity.ERROR, "A template has at most 1,000,000 bytes.", _LIMITS)
+)
+"""What is known only of a template that was made."""
 
 
 def resource_count(spec: ModelSpec) -> dict[str, int]:
@@ -44,7 +47,7 @@ def output_count(spec: ModelSpec) -> int:
     return 2 + len(components(spec)) + int(spec.dashboard is not False)
 
 
-@error("IS208", "A template has at most 500 resources.", TEMPLATE_LIMITS, ModelSpec)
+@error("IS208", "A template has at most 500 resources.", _LIMITS, ModelSpec)
 def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     """A spec is one stack."""
     # To find the alarms takes ten times as long as to see that there cannot be so many.
@@ -58,7 +61,7 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(_place(spec), message, fix)
 
 
-@error("IS209", "A template has at most 200 outputs.", TEMPLATE_LIMITS, ModelSpec)
+@error("IS209", "A template has at most 200 outputs.", _LIMITS, ModelSpec)
 def not_too_many_outputs(spec: ModelSpec) -> Iterator[Finding]:
     """Every inference component has one."""
     count = output_count(spec)

@@ -5,6 +5,7 @@ this one is. Only where it is not, `jsonschema` is imported to find what is wron
 imported than to look, and :mod:`inferstack.spec.structure.report` puts that into words.
 """
 
+from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions
@@ -21,18 +22,24 @@ WRONG_LENGTH = "IS107"
 WRONG_COUNT = "IS108"
 EXCLUSIVE_KEYS = "IS109"
 
-STRUCTURE_CODES = {
-    UNKNOWN_KEY: "The block has no such key.",
-    MISSING_KEY: "The block lacks a key that it needs.",
-    WRONG_TYPE: "The value has the wrong type. YAML decides the type: quote what must be a string.",
-    NOT_AN_OPTION: "The value is not one of those that AWS or Triton knows.",
-    WRONG_FORM: "The text does not have the form that AWS asks for.",
-    OUT_OF_RANGE: "The number is outside AWS's bounds.",
-    WRONG_LENGTH: "The text is too short or too long.",
-    WRONG_COUNT: "The list or mapping has too few or too many entries, or one twice.",
-    EXCLUSIVE_KEYS: "Keys that exclude one another stand in the same block.",
-}
-"""Code and meaning of every problem with the structure."""
+_RESOURCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"
+
+STRUCTURE_CODES = by_code(
+    error(UNKNOWN_KEY, "The block has no such key.", _RESOURCES),
+    error(MISSING_KEY, "The block lacks a key that it needs.", _RESOURCES),
+    error(
+        WRONG_TYPE,
+        "The value has the wrong type. YAML decides the type: quote what must be a string.",
+        _RESOURCES,
+    ),
+    error(NOT_AN_OPTION, "The value is not one of those that AWS or Triton knows.", _RESOURCES),
+    error(WRONG_FORM, "The text does not have the form that AWS asks for.", _RESOURCES),
+    error(OUT_OF_RANGE, "The number is outside AWS's bounds.", _RESOURCES),
+    error(WRONG_LENGTH, "The text is too short or too long.", _RESOURCES),
+    error(WRONG_COUNT, "The list or mapping has too few or too many entries, or one twice.", _RESOURCES),
+    error(EXCLUSIVE_KEYS, "Keys that exclude one another stand in the same block.", _RESOURCES),
+)
+"""Every problem with the structure."""
 
 
 def structure_problems(document: Document) -> list[Problem]:

@@ -3,9 +3,7 @@
 IS991 is a rule, since a check of a spec reports it as well: of an existing repository.
 """
 
-import msgspec
-
-from inferstack.spec.problem import Severity
+from inferstack.spec.codes import by_code, error, warning
 
 MISSING = "IS990"
 OUTSIDE = "IS992"
@@ -25,30 +23,15 @@ _LFS = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
 _OWN = "inferstack's archives"
 
 
-class ArchiveCode(msgspec.Struct, frozen=True):
-    """A code as the catalogue shows it; ``source`` is the page that it rests on."""
-
-    code: str
-    severity: Severity
-    sentence: str
-    source: str
-
-
-def _error(code: str, sentence: str, source: str) -> ArchiveCode:
-    return ArchiveCode(code, Severity.ERROR, sentence, source)
-
-
-_ALL = (
-    _error(MISSING, "What goes into an archive is there. `package` needs it, `validate` does not.", _OWN),
-    _error(OUTSIDE, "The files of an archive come from the folder of the spec, or from one allowed.", _OWN),
-    _error(UNFIT_NAME, "Paths in an archive lie in it, and any system can have them.", _OWN),
-    _error(CLASH, "No two paths of an archive are the same, or differ in case only.", _OWN),
-    _error(UNREADABLE, "Files can be read, and stay the same while they are packed.", _OWN),
-    _error(NOT_AN_ARCHIVE, "A model archive is a tar compressed with gzip, whole and undamaged.", _CONTAINER),
-    _error(STRAY_FOLDER, "No tool left a folder beside those of the models.", _SERVE),
-    _error(POINTER, "What goes into an archive is the file, and not a pointer of Git LFS to it.", _LFS),
-    ArchiveCode(JUNK_INSIDE, Severity.WARNING, "An archive has no files that tools left behind.", _LAYOUT),
+ARCHIVE_CODES = by_code(
+    error(MISSING, "What goes into an archive is there. `package` needs it, `validate` does not.", _OWN),
+    error(OUTSIDE, "The files of an archive come from the folder of the spec, or from one allowed.", _OWN),
+    error(UNFIT_NAME, "Paths in an archive lie in it, and any system can have them.", _OWN),
+    error(CLASH, "No two paths of an archive are the same, or differ in case only.", _OWN),
+    error(UNREADABLE, "Files can be read, and stay the same while they are packed.", _OWN),
+    error(NOT_AN_ARCHIVE, "A model archive is a tar compressed with gzip, whole and undamaged.", _CONTAINER),
+    error(STRAY_FOLDER, "No tool left a folder beside those of the models.", _SERVE),
+    error(POINTER, "What goes into an archive is the file, and not a pointer of Git LFS to it.", _LFS),
+    warning(JUNK_INSIDE, "An archive has no files that tools left behind.", _LAYOUT),
 )
-
-ARCHIVE_CODES = {entry.code: entry for entry in _ALL}
 """What packing and looking into archives report, by code."""

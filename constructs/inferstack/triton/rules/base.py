@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog.triton_container import Release
+from inferstack.spec.codes import Code
 from inferstack.spec.problem import Severity, SpecPath
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
 
@@ -65,18 +66,14 @@ Fields = str | tuple[str, ...]
 """A field of a configuration, or several."""
 
 
-class TritonRule(msgspec.Struct, frozen=True):
-    """A rule as the catalogue shows it.
+class TritonRule(Code, frozen=True):
+    """A rule for the models of an archive.
 
     ``whole``: its ``check`` is a ``Check`` and needs every model of the archive to be readable; otherwise a
     ``ModelCheck``. ``about`` are fields of a configuration: a model that has none of them cannot break the
     rule. Without any, it is about every model.
     """
 
-    code: str
-    severity: Severity
-    sentence: str
-    source: str
     check: Callable[[Any, Context], Iterator[Finding]]
     whole: bool
     about: frozenset[str]
@@ -110,13 +107,9 @@ def model_warning(
     return _Registration(code, Severity.WARNING, sentence, source, _named(about)).of_models
 
 
-class _Registration(msgspec.Struct, frozen=True):
+class _Registration(Code, frozen=True):
     """All of a rule but its function, which is handed the repository or each of its models."""
 
-    code: str
-    severity: Severity
-    sentence: str
-    source: str
     about: frozenset[str]
 
     def of_archives(self, check: Check) -> Check:

@@ -1,0 +1,46 @@
+"""What a code is. Every problem that inferstack reports has one, from the table of whoever finds it.
+
+Codes are a public contract: one is never given a new meaning, and a retired one is not used again.
+"""
+
+import msgspec
+
+from inferstack.spec.problem import Severity
+
+OWN_FORMAT = "inferstack's spec format"
+
+
+class Code(msgspec.Struct, frozen=True):
+    """A code as the catalogue shows it. ``source`` is the page or report that it rests on."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    source: str
+
+    @property
+    def source_url(self) -> str | None:
+        """The page, where the source is one."""
+        return self.source if self.source.startswith("https://") else None
+
+
+def error(code: str, sentence: str, source: str = OWN_FORMAT) -> Code:
+    """Of what stops synthesis."""
+    return Code(code, Severity.ERROR, sentence, source)
+
+
+def warning(code: str, sentence: str, source: str = OWN_FORMAT) -> Code:
+    """Of advice, or of a fact that AWS does not confirm; a spec can ignore it."""
+    return Code(code, Severity.WARNING, sentence, source)
+
+
+def by_code(*codes: Code) -> dict[str, Code]:
+    """A table of these.
+
+    Raises:
+        ValueError: when two are the same.
+    """
+    table = {it.code: it for it in codes}
+    if len(table) < len(codes):
+        raise ValueError(f"a code stands twice among {', '.join(it.code for it in codes)}")
+    return table
