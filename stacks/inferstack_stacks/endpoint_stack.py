@@ -56,7 +56,7 @@ class EndpointStack(Stack):
             synthesizer=_without_version_rule() if synthesizer is None else synthesizer,
         )
         know_place(self, scope, name, env)
-        self.kind = str(type(loaded.spec).__struct_config__.tag)
+        self.kind = loaded.spec.kind
         region = _ANY_REGION if env.region is None else env.region
         self.endpoint = InferenceEndpoint(
             self, "Endpoint", spec=loaded, region=region, preserve_logical_ids=True

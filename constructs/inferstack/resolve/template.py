@@ -68,7 +68,7 @@ def description(spec: ModelSpec) -> str:
     """What the stack is, for the list of stacks."""
     if spec.description is not None:
         return spec.description
-    return f"SageMaker endpoint {spec.endpoint_name} ({spec.__struct_config__.tag}), made by inferstack"
+    return f"SageMaker endpoint {spec.endpoint_name} ({spec.kind}), made by inferstack"
 
 
 def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: SourceOf) -> Template:

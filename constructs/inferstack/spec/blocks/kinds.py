@@ -83,6 +83,11 @@ class ModelSpec(Block):
     lists and values replace, `null` removes a key. The chosen stage's name stands for `${stage}`."""
 
     @property
+    def kind(self) -> str:
+        """The spec's word for its kind."""
+        return str(self.__struct_config__.tag)
+
+    @property
     def account(self) -> str | None:
         """The account that the spec names."""
         return None if self.env is None else self.env.account

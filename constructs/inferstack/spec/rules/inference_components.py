@@ -90,7 +90,7 @@ def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
     """Elsewhere Application Auto Scaling counts the instances."""
     for path, variant in variants(spec):
         if variant.managed_instance_scaling is not None and not isinstance(spec, InferenceComponentsSpec):
-            message = f"`managed_instance_scaling` does not fit `kind: {spec.__struct_config__.tag}`"
+            message = f"`managed_instance_scaling` does not fit `kind: {spec.kind}`"
             yield Finding((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
 
 

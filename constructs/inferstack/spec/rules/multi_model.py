@@ -163,7 +163,7 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
             fix = "remove it, or choose `kind: multi-model`"
             yield Finding(
                 (*path, "multi_model_config"),
-                f"`multi_model_config` does not fit `kind: {spec.__struct_config__.tag}`",
+                f"`multi_model_config` does not fit `kind: {spec.kind}`",
                 fix,
             )
 

@@ -41,7 +41,7 @@ def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
                 where = ".".join(map(str, path))
                 fix = f"write the container's properties directly under `{where}`, or choose `kind: pipeline`"
                 yield Finding(
-                    (*path, key), f"`{key}` does not fit `kind: {type(spec).__struct_config__.tag}`", fix
+                    (*path, key), f"`{key}` does not fit `kind: {spec.kind}`", fix
                 )
 
 

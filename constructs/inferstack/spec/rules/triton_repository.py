@@ -50,7 +50,7 @@ def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     """Every other endpoint loads one archive."""
     for placed in triton_blocks(spec):
         if placed.block.archives is not None and not placed.multi_model:
-            message = f"`archives` does not fit `kind: {spec.__struct_config__.tag}`"
+            message = f"`archives` does not fit `kind: {spec.kind}`"
             fix = "write the models directly under `triton.models`, or choose `kind: multi-model`"
             yield Finding((*placed.path, "archives"), message, fix)
 
