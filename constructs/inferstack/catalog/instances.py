@@ -7,10 +7,13 @@ an ``ml.`` type has the processors, memory and disks of the EC2 type of the same
 import csv
 from collections.abc import Mapping
 from functools import cache
+from typing import Literal
 
 import msgspec
 
 from inferstack.catalog._data import text
+
+Device = Literal["gpu", "vcpu"]
 
 # The types on which AWS documents multi-model endpoints on GPU: one GPU each. See
 # https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html
@@ -49,6 +52,16 @@ class InstanceType(msgspec.Struct, frozen=True):
     def accelerator_devices(self) -> int:
         """GPUs or Neuron devices: what an inference component's accelerator requirement counts."""
         return self.gpus if self.gpus else self.accelerators
+
+    def devices(self, device: Device | None) -> int:
+        """How many of these it has, so that a metric of each may sum over; 1 for a metric of none."""
+        match device:
+            case "gpu":
+                return self.gpus
+            case "vcpu":
+                return self.vcpus
+            case None:
+                return 1
 
     @property
     def has_local_nvme(self) -> bool:

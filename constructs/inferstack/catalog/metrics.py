@@ -15,10 +15,10 @@ from typing import Literal, get_args
 import msgspec
 
 from inferstack.catalog._data import text
+from inferstack.catalog.instances import Device
 
 Dimensions = Literal["variant", "component", "endpoint"]
 Kind = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
-Device = Literal["gpu", "vcpu"]
 
 # The dimension names that stand behind each word of ``Metric.dimensions``.
 DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(

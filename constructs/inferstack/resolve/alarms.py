@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from inferstack.catalog.metrics import Metric
 from inferstack.once import found_once
 from inferstack.resolve.convert import properties
-from inferstack.resolve.metric import SIMPLE_STATISTICS, dimensions, named_unit
+from inferstack.resolve.metric import dimensions, named_unit, simple_statistics
 from inferstack.resolve.resource import (
     Resource,
     Resources,
@@ -151,7 +151,7 @@ def _watched(rule: AlarmRule | StepPolicy, period: int) -> dict[str, Value]:
 def _statistic(statistic: str | None) -> dict[str, Value]:
     if statistic is None:
         return {}
-    return {"Statistic" if statistic in SIMPLE_STATISTICS else "ExtendedStatistic": statistic}
+    return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
 
 
 def _actions(block: Alarms) -> dict[str, Value]:

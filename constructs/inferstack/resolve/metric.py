@@ -1,14 +1,17 @@
 """How CloudFormation names a metric: its dimensions, its unit, what a policy averages."""
 
-from inferstack.catalog import metrics
+from functools import cache
+
+from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
+from inferstack.spec.quantity import is_time
 
-# What a scaling policy can track; percentiles are for alarms only.
-SIMPLE_STATISTICS = frozenset({"Average", "Maximum", "Minimum", "SampleCount", "Sum"})
-# CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
-# units that matter for reading the number are named.
-_NAMED_UNITS = frozenset({"Percent", "Microseconds", "Milliseconds", "Seconds"})
+
+@cache
+def simple_statistics() -> frozenset[str]:
+    """What a scaling policy can track; percentiles are for alarms only, which have another key for them."""
+    return frozenset(cloudformation.shape("AWS::CloudWatch::Alarm")["statistic"].schema["enum"])
 
 
 def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:
@@ -18,11 +21,13 @@ def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:
 
 def scaling_statistic(metric: Metric) -> str:
     """What a target-tracking policy averages: shares by their mean, counts as they are counted."""
-    if metric.unit != "Percent" and metric.statistic in SIMPLE_STATISTICS:
+    if metric.unit != "Percent" and metric.statistic in simple_statistics():
         return metric.statistic
     return "Average"
 
 
 def named_unit(metric: Metric) -> str | None:
     """The unit to name in an alarm or a policy, or None to take any."""
-    return metric.unit if metric.unit in _NAMED_UNITS else None
+    # CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
+    # units that matter for reading the number are named.
+    return metric.unit if metric.unit == "Percent" or is_time(metric) else None

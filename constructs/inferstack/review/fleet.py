@@ -14,9 +14,10 @@ from inferstack.spec.parts.walk import variant_scalings
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.words import listed
 
+_COUNT = "DesiredInstanceCount"
 _KEPT = {
     "InitialInstanceCount": (
-        "DesiredInstanceCount",
+        _COUNT,
         "initial_instance_count",
         "change `min_capacity` of its scaling",
     ),
@@ -87,7 +88,7 @@ def _fix(update: Update) -> str:
 def count_reset(update: Update) -> Iterator[Finding]:
     """Without RetainAllVariantProperties an update starts with the initial count."""
     retained = _retained(update)
-    if not update.new_fleet or "DesiredInstanceCount" in retained:
+    if not update.new_fleet or _COUNT in retained:
         return
     for path, name, _, after in lasting_variants(update):
         target = deployed.scaled_variants(update.before).get(name, {})
@@ -117,15 +118,13 @@ def count_kept(update: Update) -> Iterator[Finding]:
                 yield Finding(codes.COUNT_KEPT, (*path, word), message, fix)
 
 
-def _retained(update: Update) -> frozenset[str]:
+def _retained(update: Update) -> set[str]:
     """What the update keeps of the running variants."""
     endpoint = deployed.endpoint(update.after)
     if endpoint.get("RetainAllVariantProperties") is not True:
-        return frozenset()
+        return set()
     excluded = endpoint.get("ExcludeRetainedVariantProperties", [])
-    return frozenset({"DesiredInstanceCount", "DesiredWeight"}) - {
-        it["VariantPropertyType"] for it in excluded
-    }
+    return {kept for kept, _, _ in _KEPT.values()} - {it["VariantPropertyType"] for it in excluded}
 
 
 def same_config(update: Update) -> Iterator[Finding]:

@@ -44,9 +44,7 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
         host = self._host
         if metric.per_device is None:
             return 1 if host is None or host.gpus else 0
-        if host is None:
-            return 0
-        return host.gpus if metric.per_device == "gpu" else host.vcpus
+        return 0 if host is None else host.devices(metric.per_device)
 
     @cached_property
     def _host(self) -> InstanceType | None:

@@ -172,12 +172,7 @@ def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
 
 def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
     watched = (it for _, it in variants(spec) if rule.variant_name in (None, it.variant_name))
-    known = [host for variant in watched for host in hosts(variant)]
-    return (
-        []
-        if metric.per_device is None
-        else [it.gpus if metric.per_device == "gpu" else it.vcpus for it in known]
-    )
+    return [host.devices(metric.per_device) for variant in watched for host in hosts(variant)]
 
 
 @error(

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from inferstack.catalog import instances, metrics
+from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
-from inferstack.spec.parts.walk import instance_types, kind_of
+from inferstack.spec.parts.walk import hosts, kind_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.rules.base import Finding, error, warning
@@ -217,7 +217,4 @@ def _as_share(percent: Number) -> str:
 
 def _devices(scaled: Scaled, metric: Metric) -> list[int]:
     """How many devices the metric sums over, on each instance type that is known."""
-    if metric.per_device is None or scaled.variant is None:
-        return []
-    found = [instances.find(name) for name in instance_types(scaled.variant)]
-    return [it.gpus if metric.per_device == "gpu" else it.vcpus for it in found if it is not None]
+    return [] if scaled.variant is None else [it.devices(metric.per_device) for it in hosts(scaled.variant)]
