@@ -105,6 +105,7 @@ def put_policy(account: Account, request: Request) -> dict[str, Any]:
     _target(account, request)
     _check_tracking(request)
     key = (*_key(request), request["PolicyName"])
+    _check_alone(account, key, request)
     arn = account.arn("autoscaling", f"scalingPolicy:{uuid4()}:resource/sagemaker/{key[0]}:policyName/{key[2]}")
     before = account.policies.get(key, {"PolicyARN": arn, "CreationTime": datetime.now(UTC)})
     account.policies[key] = {**before, **request}
@@ -123,6 +124,20 @@ def _check_tracking(request: Request) -> None:
     if predefined is not None and not predefined["PredefinedMetricType"].startswith(metrics):
         told = f"{predefined['PredefinedMetricType']} is no metric of {request['ScalableDimension']}."
         raise invalid(believed("metric-fits-dimension", told))
+
+
+def _check_alone(account: Account, key: tuple[str, str, str], request: Request) -> None:
+    """In these words: https://github.com/aws/aws-cdk/issues/17956"""
+    others = [it for other, it in account.policies.items() if other[:2] == key[:2] and other != key]
+    tracked = _metric(request)
+    if tracked and any(_metric(it) == tracked for it in others):
+        told = "Only one TargetTrackingScaling policy for a given metric specification is allowed."
+        raise invalid(told)
+
+
+def _metric(policy: Description) -> list[Any]:
+    config = policy.get("TargetTrackingScalingPolicyConfiguration", {})
+    return [config[key] for key in config if key.endswith("MetricSpecification")]
 
 
 def put_schedule(account: Account, request: Request) -> None:

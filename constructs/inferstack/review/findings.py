@@ -33,6 +33,8 @@ RULES: tuple[Rule, ...] = (
     components.variant_under_components,
     scaling.limit_lowered,
     scaling.scaling_removed,
+    scaling.policy_renamed,
+    scaling.policy_name_taken,
 )
 """Each looks at one update and yields what it does."""
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from inferstack.review import deployed
-from inferstack.review.changes import Fate
+from inferstack.review.changes import Fate, Resources
 from inferstack.review.update import Finding, Update
 from inferstack.spec import update_codes as codes
 from inferstack.spec.problem import SpecPath
+
+_IN_TWO = "remove the old policy in a deployment of its own"
 
 
 def limit_lowered(update: Update) -> Iterator[Finding]:
@@ -33,6 +35,60 @@ def scaling_removed(update: Update) -> Iterator[Finding]:
                 message = f"`{name}` no longer scales, whatever its load is"
                 fix = "set the capacity that it shall have, or keep its `autoscaling`"
                 yield Finding(codes.SCALING_REMOVED, _place(update, name), message, fix)
+
+
+def policy_renamed(update: Update) -> Iterator[Finding]:
+    """One policy of a target tracks a metric, and CloudFormation makes the new one before the old goes."""
+    before = deployed.of_type(update.before, deployed.POLICY_TYPE).values()
+    tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
+    for logical_id, policy in _changed(update):
+        name, what = policy["PolicyName"], _tracked(update.after, policy)
+        others = [other for tracks, other in tracked if tracks == what and other != name]
+        if what is not None and others:
+            message = f"the policy `{others[0]}` tracks this metric, and `{name}` would do so beside it"
+            fix = f"write `policy_name: {others[0]}`, or {_IN_TWO}"
+            yield Finding(codes.POLICY_RENAMED, update.place(logical_id, ("PolicyName",)), message, fix)
+
+
+def policy_name_taken(update: Update) -> Iterator[Finding]:
+    """A policy is known by its name: the new one would be the old one, which is then removed."""
+    removed = [
+        _known_as(update.before, policy)
+        for logical_id, policy in deployed.of_type(update.before, deployed.POLICY_TYPE).items()
+        if update.changes[logical_id].fate is Fate.REMOVED
+    ]
+    for logical_id, policy in _changed(update):
+        is_new = update.changes[logical_id].fate is Fate.ADDED
+        if is_new and _known_as(update.after, policy) in removed:
+            message = f"there is a policy `{policy['PolicyName']}`, which is removed once this one is made"
+            fix = f"write another `policy_name`, or {_IN_TWO}"
+            yield Finding(codes.POLICY_NAME_TAKEN, update.place(logical_id, ("PolicyName",)), message, fix)
+
+
+def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:
+    """Policies that are not as they were, of a target that stays: a new one has none yet."""
+    for logical_id, policy in deployed.of_type(update.after, deployed.POLICY_TYPE).items():
+        target = update.changes[policy["ScalingTargetId"]["Ref"]]
+        stays = target.fate in (Fate.UPDATED, Fate.UNCHANGED)
+        if stays and update.changes[logical_id].fate is not Fate.UNCHANGED:
+            yield logical_id, policy
+
+
+def _tracked(resources: Resources, policy: deployed.Properties) -> object:
+    """What a policy tracks, and of what; None for one that takes steps."""
+    config = deployed.mapping(policy.get("TargetTrackingScalingPolicyConfiguration"))
+    metric = [config.get(f"{sort}MetricSpecification") for sort in ("Predefined", "Customized")]
+    return (_target(resources, policy), metric) if any(metric) else None
+
+
+def _known_as(resources: Resources, policy: deployed.Properties) -> object:
+    return _target(resources, policy), policy.get("PolicyName")
+
+
+def _target(resources: Resources, policy: deployed.Properties) -> object:
+    target = deployed.mapping(policy.get("ScalingTargetId")).get("Ref")
+    found = deployed.of_type(resources, deployed.TARGET_TYPE).get(str(target), policy)
+    return found.get("ResourceId"), found.get("ScalableDimension")
 
 
 def _place(update: Update, name: str) -> SpecPath:

@@ -17,6 +17,8 @@ BECOMES_SERVERLESS = "IS862"
 NO_LONGER_ASYNC = "IS863"
 SAME_NAME_IN_OTHER_CASE = "IS864"
 COMPONENT_NAME_TAKEN = "IS865"
+POLICY_RENAMED = "IS866"
+POLICY_NAME_TAKEN = "IS867"
 NEW_FLEET = "IS870"
 COUNT_RESET = "IS871"
 COUNT_KEPT = "IS872"
@@ -77,6 +79,16 @@ UPDATE_CODES = by_code(
         COMPONENT_NAME_TAKEN,
         "An inference component moves to another endpoint or variant and keeps its name.",
         _REPLACEMENT,
+    ),
+    error(
+        POLICY_RENAMED,
+        "A policy that tracks a metric gets another name, or the metric of another policy.",
+        "https://github.com/aws/aws-cdk/issues/17956",
+    ),
+    error(
+        POLICY_NAME_TAKEN,
+        "A new policy has the name of one that goes: it would be made first, and be removed with it.",
+        "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html",
     ),
     warning(NEW_FLEET, "The endpoint gets a new fleet.", _UPDATE),
     warning(COUNT_RESET, "The update resets an instance count that scaling has set.", _UPDATE),
