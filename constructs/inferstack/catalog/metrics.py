@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from inferstack.catalog import cloudformation
 from inferstack.catalog._data import text
 from inferstack.catalog.instances import Device
 
@@ -94,6 +95,19 @@ def find(name: str, kind: Kind | None = None) -> tuple[Metric, ...]:
 def names(kind: Kind | None = None) -> tuple[str, ...]:
     """Names of the metrics that an endpoint of ``kind`` publishes (any kind if None), sorted, each once."""
     return tuple(sorted({it.name for it in _table() if kind is None or kind in it.kinds}))
+
+
+@cache
+def simple_statistics() -> frozenset[str]:
+    """What a scaling policy can track; percentiles are for alarms only, which have another key for them."""
+    return frozenset(cloudformation.shape("AWS::CloudWatch::Alarm")["statistic"].schema["enum"])
+
+
+def scaling_statistic(metric: Metric) -> str:
+    """What a target-tracking policy averages: shares by their mean, counts as they are counted."""
+    if metric.unit != "Percent" and metric.statistic in simple_statistics():
+        return metric.statistic
+    return "Average"
 
 
 @cache

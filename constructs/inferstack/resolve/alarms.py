@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from inferstack.catalog.metrics import Metric
+from inferstack.catalog.metrics import Metric, simple_statistics
 from inferstack.once import found_once
 from inferstack.resolve.convert import properties
-from inferstack.resolve.metric import dimensions, named_unit, simple_statistics
+from inferstack.resolve.metric import dimensions, named_unit
 from inferstack.resolve.resource import (
     Resource,
     Resources,

@@ -10,7 +10,7 @@ from inferstack.resolve.alarms import ALARM, alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
-from inferstack.resolve.metric import dimensions, named_unit, scaling_statistic
+from inferstack.resolve.metric import dimensions, named_unit
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref, short_hash
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -97,7 +97,7 @@ def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
         Namespace=metric.namespace,
         MetricName=metric.name,
         Dimensions=dimensions(scaled.part.values, metric),
-        Statistic=scaling_statistic(metric),
+        Statistic=metrics.scaling_statistic(metric),
         Unit=named_unit(metric),
     )
     return {"CustomizedMetricSpecification": customized}

@@ -1,29 +1,14 @@
-"""How CloudFormation names a metric: its dimensions, its unit, what a policy averages."""
+"""How CloudFormation names a metric: its dimensions, its unit."""
 
-from functools import cache
-
-from inferstack.catalog import cloudformation, metrics
+from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
 from inferstack.spec.quantity import is_time
 
 
-@cache
-def simple_statistics() -> frozenset[str]:
-    """What a scaling policy can track; percentiles are for alarms only, which have another key for them."""
-    return frozenset(cloudformation.shape("AWS::CloudWatch::Alarm")["statistic"].schema["enum"])
-
-
 def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:
     """The metric's dimensions as CloudFormation wants them."""
     return [{"Name": name, "Value": values[name]} for name in metrics.DIMENSION_NAMES[metric.dimensions]]
-
-
-def scaling_statistic(metric: Metric) -> str:
-    """What a target-tracking policy averages: shares by their mean, counts as they are counted."""
-    if metric.unit != "Percent" and metric.statistic in simple_statistics():
-        return metric.statistic
-    return "Average"
 
 
 def named_unit(metric: Metric) -> str | None:

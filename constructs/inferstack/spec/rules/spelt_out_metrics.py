@@ -14,14 +14,14 @@ from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, StepPolicy, TargetTrackingMetric
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetric
-from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured
-from inferstack.spec.parts.scaling import policies
+from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured, of_endpoint
+from inferstack.spec.parts.scaling import policies, steps
 from inferstack.spec.parts.walk import components, every_variant, kind_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, warning
 from inferstack.spec.rules.metric_queries import Query
-from inferstack.spec.rules.watching import watching
+from inferstack.spec.rules.watching import alarm_rules
 from inferstack.spec.words import choose, did_you_mean, listed, slip_of
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
@@ -35,7 +35,8 @@ class SpeltOut(msgspec.Struct, frozen=True):
     """A metric in one of SageMaker's namespaces, and where it is spelt out.
 
     ``known`` are those of the catalog with this name, in any namespace. ``chosen_by`` is where `metric`
-    could stand instead; None inside of an expression, which knows no such word.
+    could stand instead; None inside of an expression, which knows no such word. ``follows`` is the part of
+    the endpoint that `metric` would be looked for at, and None where it can be any.
     """
 
     path: SpecPath
@@ -44,37 +45,52 @@ class SpeltOut(msgspec.Struct, frozen=True):
     dimensions: dict[str, str]
     known: tuple[metrics.Metric, ...]
     chosen_by: SpecPath | None
+    follows: Measured | None
 
 
 def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
     """Every one, of alarms and of policies."""
-    for path, watched in watching(spec):
-        if watched.metric is None:
-            yield from _in(path, watched, path)
-    for path, _, policy in policies(spec):
+    for path, rule in alarm_rules(spec):
+        yield from _in(path, rule, path, None)
+    for path, scaled, step in steps(spec):
+        yield from _in(path, step, path, scaled.part)
+    for path, scaled, policy in policies(spec):
         custom = policy.customized_metric_specification
         if custom is not None:
-            yield from _in((*path, "customized_metric_specification"), custom, path)
+            where = (*path, "customized_metric_specification")
+            yield from _in(where, custom, path if _tracks_the_same(custom) else None, scaled.part)
+
+
+def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
+    """Whether `metric` would be tracked by this statistic, too: it has one of its own."""
+    known = metrics.find(custom.metric_name or "")
+    return any(custom.statistic == metrics.scaling_statistic(it) for it in known)
 
 
 def _in(
-    path: SpecPath, holder: AlarmRule | StepPolicy | CustomizedMetricSpecification, chosen_by: SpecPath
+    path: SpecPath,
+    holder: AlarmRule | StepPolicy | CustomizedMetricSpecification,
+    chosen_by: SpecPath | None,
+    follows: Measured | None,
 ) -> Iterator[SpeltOut]:
-    yield from _one(path, holder, chosen_by)
+    yield from _one(path, holder, chosen_by, follows)
     queries: Sequence[Query] = holder.metrics or ()
     for index, query in enumerate(queries):
         stat = query.metric_stat
         if stat is not None:
-            yield from _one((*path, "metrics", index, "metric_stat", "metric"), stat.metric, None)
+            yield from _one((*path, "metrics", index, "metric_stat", "metric"), stat.metric, None, follows)
 
 
-def _one(path: SpecPath, holder: Holder, chosen_by: SpecPath | None) -> Iterator[SpeltOut]:
+def _one(
+    path: SpecPath, holder: Holder, chosen_by: SpecPath | None, follows: Measured | None
+) -> Iterator[SpeltOut]:
     namespace, name = holder.namespace, holder.metric_name
     dimensions = {it.name: it.value for it in holder.dimensions or ()}
     if namespace is None or name is None or any(map(is_opaque, (name, *dimensions, *dimensions.values()))):
         return
     if _plain(namespace) in map(_plain, metrics.namespaces()):
-        yield SpeltOut(path, namespace, name, dimensions, metrics.find(name), chosen_by)
+        known = metrics.find(name)
+        yield SpeltOut(path, namespace, name, dimensions, known, chosen_by, follows)
 
 
 def _plain(namespace: str) -> str:
@@ -95,7 +111,8 @@ def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
         if it.chosen_by is not None and part is not None:
             message = f"{it.name} is a metric of this endpoint, and is spelt out like one of your own"
             where = "" if it.path == it.chosen_by else " in the policy itself"
-            fix = f"write `metric: {it.name}`{_chosen(spec, part)}{where} instead"
+            which = _chosen(spec, part) if it.follows is None else ""
+            fix = f"write `metric: {it.name}`{which}{where} instead"
             yield Finding((*it.path, "metric_name"), message, fix)
 
 
@@ -111,7 +128,8 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
     here = {
         it.dimensions for it in found.known if found.namespace == it.namespace and kind_of(spec) in it.kinds
     }
-    return next((it for it in measured(spec) if it.level in here and it.values == found.dimensions), None)
+    looked_at = measured(spec) if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
+    return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
 
 
 @warning(
