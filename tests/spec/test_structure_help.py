@@ -260,6 +260,11 @@ def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> 
         ("tags: [a]\n", "write `key: value`, one a line"),
         ("tags: [{Key: team, Value: ml}]\n", "write `key: value`, one a line"),
         (
+            "execution_role: {statements: [{action: ['s3:Get*'], resource: ['arn:aws:s3:::acme-models/*'], "
+            "condition: {StringEquals: [{a: b}]}}]}\n",
+            "write `key: value`, one a line",
+        ),
+        (
             "triton: {models: [{name: a, backend: python}]}\n",
             "write each under its name, without a list: `NAME:`",
         ),

@@ -59,5 +59,8 @@ def validator(definition: str) -> Any:
 
 
 def accepts_type(branch: dict[str, Any], instance: object) -> bool:
-    """Whether a value has the type that a branch of a choice is for."""
-    return bool(_Validator({"type": resolved(branch)["type"]}).is_valid(instance))
+    """Whether a value has the type that a branch of a choice is for; the branch may be a choice again."""
+    found = resolved(branch)
+    if "anyOf" in found:
+        return any(accepts_type(inner, instance) for inner in found["anyOf"])
+    return bool(_Validator({"type": found["type"]}).is_valid(instance))
