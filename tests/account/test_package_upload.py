@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.locking import COMPONENTS, MANY, ONE, SEVERAL, own
+from support.locking import COMPONENTS, MANY, MODELLED, ONE, SEVERAL, own
 from support.program import Command
 from support.s3 import ACCOUNT, BUCKET, Cloud, Faults
 
@@ -133,8 +133,23 @@ def test_each_component_is_uploaded_to_its_own_place(package: Command, cloud: Cl
     assert check_file("a.yaml") == []
 
 
-def test_new_weights_of_one_component_send_one_archive(package: Command, faults: Faults, cloud: Cloud) -> None:
-    Path("a.yaml").write_text(SEVERAL)
+def test_each_model_of_components_is_uploaded_to_its_own_place(package: Command, cloud: Cloud) -> None:
+    Path("a.yaml").write_text(MODELLED)
+    assert package() == 0
+    objects = cloud.objects()
+    for name in ("cats", "dogs"):
+        key = str(uploads()[f"s3://{BUCKET}/{name}/model.tar.gz"]["url"]).removeprefix(f"s3://{BUCKET}/")
+        assert objects.pop(key) == Path(f"packages/a/models/{name}/model.tar.gz").read_bytes()
+    assert not objects
+    assert check_file("a.yaml") == []
+    spec = load_spec("a.yaml").spec
+    deployed = {f"s3://{BUCKET}/{name}/model.tar.gz": model.model_data_url for name, model in spec.models.items()}
+    assert deployed == {location: it["url"] for location, it in uploads().items()}
+
+
+@pytest.mark.parametrize("text", [SEVERAL, MODELLED], ids=["components", "models"])
+def test_new_weights_of_one_send_one_archive(text: str, package: Command, faults: Faults, cloud: Cloud) -> None:
+    Path("a.yaml").write_text(text)
     package()
     before = uploads()
     Path("weights/dogs.onnx").write_text("wolf")

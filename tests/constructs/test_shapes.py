@@ -62,6 +62,11 @@ COVERED = {
         "uncompressed-components",
         "S3DataType=S3Prefix CompressionType=None ModelName InferenceComponentName BaseInferenceComponentName",
     ),
+    "Triton models of components' models": (
+        "triton-models",
+        "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME=encode SAGEMAKER_TRITON_DEFAULT_MODEL_NAME=reranker ModelName "
+        "RepositoryAccessMode=Vpc InferenceComponentName",
+    ),
     "hub access": ("uncompressed", "HubContentArn AcceptEula"),
     "private registry": ("private-registry", "RepositoryAccessMode=Vpc RepositoryCredentialsProviderArn"),
     "data capture": ("observed", "DataCaptureConfig CaptureContentTypeHeader"),

@@ -19,14 +19,16 @@ def rehearsed() -> Rehearse:
     """Writes a spec and its files into a folder, rehearses it there, and gives the outcomes."""
 
     def run(
-        folder: Path, text: str, files: dict[str, str], seconds: float = _SECONDS
+        folder: Path, text: str, files: dict[str, str], seconds: float = _SECONDS, component: str | None = None
     ) -> list[ArchiveOutcome]:
         for name, content in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(content, encoding="utf-8")
         file = folder / "spec.yaml"
         file.write_text(text, encoding="utf-8")
-        rehearsals = rehearsals_of(load_spec(file), file, python=SERVER_PYTHON, seconds=seconds)
+        rehearsals = rehearsals_of(
+            load_spec(file), file, python=SERVER_PYTHON, seconds=seconds, component=component
+        )
         return [outcome for one in rehearsals for outcome in rehearse(one)]
 
     return run

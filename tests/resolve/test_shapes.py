@@ -89,8 +89,8 @@ def test_every_key_of_a_spec_reaches_the_template(base: str) -> None:
 
 
 def scalars(value: Any, key: str = "") -> list[Any]:
-    # A framework image becomes a URI, and the name of a model in the spec a reference.
-    if key in {"image", "model_name", "model_name_override"}:
+    # A framework image becomes a URI, the name of a model in the spec a reference, and Triton's models an archive.
+    if key in {"image", "model_name", "model_name_override", "triton"}:
         return []
     match value:
         case dict():

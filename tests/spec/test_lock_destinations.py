@@ -1,4 +1,4 @@
-"""Archives have one place to go, or each component has one of its own."""
+"""Archives have one place to go, or each component, and each model that components name, has one of its own."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.archiving import lay_out
 from support.locked_specs import DIGEST, Change, edit, found, locked_spec, outdated, put, template_of, urls
-from support.locking import AT_CATS, COMPONENTS, ONE, SEVERAL, lay_out_spec, own, write_lock
+from support.locking import AT_CATS, COMPONENTS, MODELLED, ONE, SEVERAL, lay_out_spec, own, write_lock
 
 from inferstack.spec.check import in_region, load_spec
 from inferstack.spec.parts.triton_blocks import triton_blocks
@@ -68,10 +68,11 @@ def test_each_component_gets_what_was_uploaded_for_it(tmp_path: Path) -> None:
     }
 
 
-def test_archives_are_packed_under_the_same_names_as_before_the_upload(tmp_path: Path) -> None:
-    file = locked_spec(tmp_path, SEVERAL)
+@pytest.mark.parametrize(("text", "folder"), [(SEVERAL, ""), (MODELLED, "models/")], ids=["components", "models"])
+def test_archives_are_packed_under_the_same_names_as_before_the_upload(text: str, folder: str, tmp_path: Path) -> None:
+    file = locked_spec(tmp_path, text)
     names = [block.archive for block in triton_blocks(load_spec(file).spec)]
-    assert names == ["cats/model.tar.gz", "dogs/model.tar.gz"]
+    assert names == [f"{folder}cats/model.tar.gz", f"{folder}dogs/model.tar.gz"]
 
 
 def test_an_archive_of_which_only_the_deployment_knows_the_name_is_packed_under_the_usual_one(tmp_path: Path) -> None:
@@ -116,8 +117,30 @@ def test_new_weights_of_one_component_are_a_few_lines_and_no_change_of_the_other
     assert re.fullmatch(rf'"ArtifactUrl": "s3://acme-models/dogs/model-sha256-{DIGEST}.tar.gz",?', line)
 
 
-def test_the_role_may_read_every_version_of_each(tmp_path: Path) -> None:
-    file = locked_spec(tmp_path, SEVERAL)
+def test_new_weights_of_one_model_are_a_few_lines_and_no_change_of_the_other_or_of_rights(tmp_path: Path) -> None:
+    file = locked_spec(tmp_path, MODELLED)
+    assert found(file) == []
+    old = template_of(file)
+    put("weights/dogs.onnx", "wolf")(file)
+    (problem,) = outdated(file)
+    assert (problem.line, problem.path) == (24, ("models", "dogs", "triton", "models", "net", "files", "1/model.onnx"))
+    write_lock(file)
+    assert found(file) == []
+    (line,) = differing(old, template_of(file))
+    assert re.fullmatch(rf'"ModelDataUrl": "s3://acme-models/dogs/model-sha256-{DIGEST}.tar.gz",?', line)
+
+
+def test_an_archive_in_the_data_source_of_a_model_gets_what_was_uploaded(tmp_path: Path) -> None:
+    url = "model_data_url: s3://acme-models/cats/model.tar.gz"
+    source = f"{{s3_uri: {AT_CATS}, s3_data_type: S3Object, compression_type: Gzip}}"
+    file = locked_spec(tmp_path, MODELLED.replace(url, f"model_data_source: {{s3_data_source: {source}}}"))
+    assert found(file) == []
+    assert re.search(rf'"S3Uri": "s3://acme-models/cats/model-sha256-{DIGEST}.tar.gz"', template_of(file))
+
+
+@pytest.mark.parametrize("text", [SEVERAL, MODELLED], ids=["components", "models"])
+def test_the_role_may_read_every_version_of_each(text: str, tmp_path: Path) -> None:
+    file = locked_spec(tmp_path, text)
     text = template_of(file)
     for name in ("cats", "dogs"):
         assert f"acme-models/{name}/model-sha256-{'?' * 16}.tar.gz" in text
@@ -173,11 +196,12 @@ def test_what_differs_for_one_component_is_said_once(
     assert said in problem.message
 
 
-def test_every_component_with_nowhere_to_go_is_said_at_once(tmp_path: Path) -> None:
-    file = locked_spec(tmp_path, SEVERAL)
+@pytest.mark.parametrize(("text", "lines"), [(SEVERAL, (10, 24)), (MODELLED, (7, 17))], ids=["components", "models"])
+def test_every_one_with_nowhere_to_go_is_said_at_once(text: str, lines: tuple[int, ...], tmp_path: Path) -> None:
+    file = locked_spec(tmp_path, text)
     for name in ("cats", "dogs"):
         edit(f"s3://acme-models/{name}/model.tar.gz", f"'{{{{resolve:ssm:/models/{name}}}}}'")(file)
-    assert [(it.line, it.code) for it in found(file)] == [(10, "IS055"), (24, "IS055")]
+    assert [(it.line, it.code) for it in found(file)] == [(line, "IS055") for line in lines]
 
 
 def test_an_archive_that_may_have_two_contents_is_refused(tmp_path: Path) -> None:

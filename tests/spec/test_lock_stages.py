@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.locked_specs import edit, found, locked_spec, urls
-from support.locking import AT_CATS, ONE, SEVERAL, lay_out_spec, write_lock
+from support.locking import AT_CATS, MODELLED, ONE, SEVERAL, lay_out_spec, write_lock
 
 from inferstack.spec.check import load_spec
 from inferstack.spec.problem import SpecError
@@ -34,6 +34,15 @@ def test_a_stage_with_other_weights_keeps_them_apart(tmp_path: Path) -> None:
     assert "from weights/net.onnx, not from weights/dogs.onnx" in found(file)[0].message
     write_lock(file, "prod")
     assert urls(file, "prod") != urls(file)
+
+
+def test_a_stage_with_other_weights_of_one_model_has_uploads_of_its_own(tmp_path: Path) -> None:
+    other = "{triton: {models: {net: {files: {1/model.onnx: weights/net.onnx}}}}}"
+    file = locked_spec(tmp_path, f"{MODELLED}stages: {{prod: {{models: {{dogs: {other}}}}}}}\n")
+    assert "from weights/dogs.onnx, not from weights/net.onnx" in found(file)[0].message
+    write_lock(file, "prod")
+    assert found(file) == []
+    assert len(urls(file, "prod") & urls(file)) == 1
 
 
 def test_a_spec_that_is_uploaded_for_stages_only_is_deployed_for_stages_only(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         (f"{SINGLE}autoscaling: {{min_instance_count: 1}}\n", "it is called `min_capacity` here"),
         (
             SINGLE.replace("  image", "  primary_container: {}\n  image"),
-            "write what stands in it under `model` itself",
+            "write what stands in it in the model itself",
         ),
         (
             f"{COMPONENT}    inference_component_name: ranker\n",
@@ -180,6 +180,15 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         (
             f"{SINGLE}endpoint_config: {{endpoint_config_name: ranker}}\n",
             "remove it: endpoint configurations get no name, so that an update can make the new one beside the old one",
+        ),
+        (SINGLE.replace("  image", "  triton: {}\n  image"), "write it at the top of the spec"),
+        *(
+            (
+                f"{COMPONENT}models: {{ranker: {{image: 'acme/ranker:1', {key}: ranker}}}}\n",
+                "remove it: models get no name, so that an update can make the new one beside the old one; "
+                "under `models`, the key is what variants and components name",
+            )
+            for key in ("name", "model_name")
         ),
         *(
             (
@@ -206,7 +215,7 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (f"{SINGLE}ProductionVariants: []\n", "it is called `variants` here"),
         (f"{SINGLE}DeploymentConfig: {{}}\n", "write it under `endpoint`"),
         (f"{SINGLE}dataCaptureConfig: {{}}\n", "write it under `endpoint_config`"),
-        (SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"), "write what stands in it under `model` itself"),
+        (SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"), "write what stands in it in the model itself"),
         (SINGLE.replace("model:", "model:\n  Mode: MultiModel"), "remove it: `kind` sets it"),
         (SINGLE.replace("model:", "model:\n  Env: {}"), "it is called `environment` here"),
         (SINGLE.replace("model:", "model:\n  AdditionalModelDataSources: []"), "remove it"),

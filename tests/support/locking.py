@@ -97,14 +97,39 @@ def own(name: str, weights: str, url: str = "", more: str = "") -> str:
 """
 
 
+def own_of_model(name: str, weights: str) -> str:
+    """A model with a repository of its own, for inference components to name."""
+    return f"""\
+  {name}:
+    {IMAGE}
+    model_data_url: s3://acme-models/{name}/model.tar.gz
+    triton:
+      models:
+        net:
+          {NET.rstrip()}
+          files: {{1/model.onnx: weights/{weights}.onnx}}
+"""
+
+
 SEVERAL = f"""\
 kind: inference-components
 endpoint_name: several
 variant: {{instance_type: ml.c5.4xlarge, initial_instance_count: 1}}
 inference_components:
 {own("cats", "net")}{own("dogs", "dogs")}"""
+MODELLED = f"""\
+kind: inference-components
+endpoint_name: modelled
+variant: {{instance_type: ml.c5.4xlarge, initial_instance_count: 1}}
+models:
+{own_of_model("cats", "net")}{own_of_model("dogs", "dogs")}\
+inference_components:
+  meow: {{specification: {{model_name: cats, {_NEEDS}}}}}
+  purr: {{specification: {{model_name: cats, {_NEEDS}}}}}
+  bark: {{specification: {{model_name: dogs, {_NEEDS}}}}}
+"""
 AT_CATS = "s3://acme-models/cats/model.tar.gz"
-"""What the first of them loads."""
+"""What the first of them loads, and the first of the models."""
 WEIGHTS = {
     "weights/net.onnx": "cats",
     "weights/dogs.onnx": "dogs",

@@ -6,7 +6,7 @@ from pathlib import Path
 from inferstack.cli.refusal import Refusal
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
-from inferstack.spec.parts.walk import components, runs
+from inferstack.spec.parts.walk import components, model_path, runs, runs_of
 from inferstack.spec.words import choose, listed
 
 
@@ -20,9 +20,20 @@ def blocks_of(spec: ModelSpec, component: str | None) -> list[PlacedTriton]:
     if component is None:
         return list(triton_blocks(spec))
     if component not in known:
-        hint = choose(component, known) if known else "the spec has none at all"
+        hint = _instead(spec, component, known)
         raise Refusal(f"there is no inference component `{component}`; {hint}")
     return [block for block in triton_blocks(spec) if component in loading(spec, block)]
+
+
+def _instead(spec: ModelSpec, name: str, known: list[str]) -> str:
+    """What to write where no component is called so."""
+    path = model_path(spec, name)
+    if not known:
+        return "the spec has none at all"
+    if path is None:
+        return choose(name, known)
+    running = list(dict.fromkeys(run.name for run in runs_of(spec, path)))
+    return f"it is a model, run by {listed(running, last='and') if running else 'no component'}"
 
 
 def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
@@ -31,21 +42,29 @@ def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
     return list(dict.fromkeys(run.name for run in runs(spec) if run.container in loaders))
 
 
-def only_block(spec: ModelSpec, blocks: Iterable[PlacedTriton], what: str) -> PlacedTriton:
-    """The one that is left.
+def only_block(
+    spec: ModelSpec, blocks: Iterable[PlacedTriton], what: str, component: str | None = None
+) -> PlacedTriton:
+    """The one that is left, of all or of those that a component loads.
 
     Raises:
         Refusal: when there are several, so that one must be named.
     """
     first, *more = blocks
-    if more:
-        names = [name for block in (first, *more) for name in loading(spec, block)]
+    if not more:
+        return first
+    names = list(dict.fromkeys(name for block in (first, *more) for name in loading(spec, block)))
+    if component is None and len(names) > 1:
         raise Refusal(f"{what} may be for any of several components; add --component: {listed(names)}")
-    return first
+    archives = listed([block.archive for block in (first, *more)])
+    raise Refusal(f"{what} may be any of {archives}; keep it in such a folder")
 
 
-def block_of_archive(spec: ModelSpec, archive: Path, blocks: list[PlacedTriton]) -> PlacedTriton:
+def block_of_archive(
+    spec: ModelSpec, archive: Path, blocks: list[PlacedTriton], component: str | None
+) -> PlacedTriton:
     """The repository that an archive is meant for, by the path that `package` would give it, or by its name.
+    ``blocks`` are all, or those that a component loads.
 
     Raises:
         Refusal: when it may be for several.
@@ -53,5 +72,7 @@ def block_of_archive(spec: ModelSpec, archive: Path, blocks: list[PlacedTriton])
     path = archive.as_posix()
     by_path = [it for it in blocks if f"/{path}".endswith(f"/{it.archive}")]
     by_name = [it for it in blocks if Path(it.archive).name == archive.name]
-    found = by_path if len(by_path) == 1 else by_name if len(by_name) == 1 else blocks
-    return only_block(spec, found, path)
+    # The folder of a model may end like that of a component: the longest path is the one that was meant.
+    meant = sorted(by_path, key=lambda it: len(it.archive))[-1:]
+    found = meant or (by_name if len(by_name) == 1 else blocks)
+    return only_block(spec, found, path, component)

@@ -61,7 +61,7 @@ def block_for(archive: Path, spec: ModelSpec, component: str | None) -> PlacedTr
         Refusal: when it may be that of several components.
     """
     blocks = blocks_of(spec, component)
-    return block_of_archive(spec, archive, blocks) if blocks else undeclared(spec)
+    return block_of_archive(spec, archive, blocks, component) if blocks else undeclared(spec)
 
 
 def inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool = False) -> Inspection:

@@ -1,5 +1,6 @@
 """The kinds of a spec. `kind` decides which blocks a spec has; all else is shared."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -10,7 +11,7 @@ from inferstack.spec.blocks.base import Block, form
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.execution_role import ExecutionRole, RoleArn
-from inferstack.spec.blocks.inference_component import InferenceComponent
+from inferstack.spec.blocks.inference_component import ComponentModel, InferenceComponent
 from inferstack.spec.blocks.load_test import LoadTest
 from inferstack.spec.blocks.model import Model
 from inferstack.spec.blocks.triton import Triton
@@ -48,7 +49,7 @@ class ModelSpec(Block):
 
     endpoint_name: HostingName
     """Name of the endpoint that clients invoke. Changing it makes a new endpoint."""
-    models: dict[HostingName, Model] | None = None
+    models: Mapping[HostingName, Model] | None = None
     """Models by name, for variants that differ in their model (`model_name`)."""
     variant: Variant | None = None
     """The fleet. Several stand under `variants`."""
@@ -131,7 +132,7 @@ class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
 class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="kind", kw_only=True):
     """Several models packed on one fleet, each with its own copies and scaling."""
 
-    models: Annotated[dict[HostingName, Model], Meta(min_length=1)] | None = None
+    models: Annotated[dict[HostingName, ComponentModel], Meta(min_length=1)] | None = None
     """SageMaker models by name, for components that name one (`specification.model_name`): for what no
     `container` says, such as plain files (`model_data_source`), model packages and private registries."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
@@ -141,7 +142,8 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     inference_components: Annotated[dict[HostingName, InferenceComponent], Meta(min_length=1)]
     """Models by the name of their component."""
     triton: Triton | None = None
-    """Model repository of all Triton containers that have none of their own under `container.triton`."""
+    """Model repository of all Triton containers that have no `triton` of their own, in `container` or in a
+    model under `models`."""
 
 
 Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec

@@ -1,7 +1,7 @@
 """The model repositories of a spec, and the containers that load each of them.
 
-One may stand at the top. The container of an inference component may have its own; the one at the top is
-then for the Triton containers that have none.
+One may stand at the top. The container of an inference component may have its own, and so may a model that
+components name; the one at the top is then for the Triton containers that have none.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
+    ComponentModel,
     ComponentSpecificationForInstanceType,
 )
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.digest_urls import location_of
 from inferstack.spec.parts.triton_image import is_triton, may_be_triton
-from inferstack.spec.parts.walk import PlacedContainer, Run, containers, runs
+from inferstack.spec.parts.walk import PlacedContainer, containers, runs_of
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 
@@ -60,7 +61,11 @@ def _at_the_top(spec: ModelSpec, block: Triton) -> PlacedTriton:
 
 def own_block(placed: PlacedContainer) -> Triton | None:
     """The repository that a container declares itself."""
-    return placed.container.triton if isinstance(placed.container, ComponentContainer) else None
+    match placed.container:
+        case ComponentContainer(triton=block) | ComponentModel(triton=block):
+            return block
+        case _:
+            return None
 
 
 def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
@@ -99,22 +104,23 @@ def _shared_loaders(spec: ModelSpec) -> Iterator[PlacedContainer]:
 
 def _takes_models(placed: PlacedContainer) -> bool:
     """Whether a repository at the top may be for it. A component without an image is an adapter."""
-    if isinstance(placed.container, ComponentContainer):
-        return placed.image is not None and own_block(placed) is None
-    return True
+    is_adapter = isinstance(placed.container, ComponentContainer) and placed.image is None
+    return own_block(placed) is None and not is_adapter
 
 
 def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
-    placed = {it.path: it for it in containers(spec)}
-    for run in runs(spec):
-        found = placed.get((*run.path, "container"))
-        block = None if found is None else own_block(found)
-        if found is not None and block is not None:
-            archive = f"{_folder(run)}/{_file_name(found)}"
-            yield PlacedTriton((*found.path, "triton"), block, archive, (found,))
+    for placed in containers(spec):
+        block = own_block(placed)
+        if block is not None:
+            archive = f"{_folder(spec, placed)}/{_file_name(placed)}"
+            yield PlacedTriton((*placed.path, "triton"), block, archive, (placed,))
 
 
-def _folder(run: Run) -> str:
+def _folder(spec: ModelSpec, placed: PlacedContainer) -> str:
+    """That of a component has its name; that of a model is `models/NAME`, since a component may have that."""
+    if isinstance(placed.container, ComponentModel):
+        return "/".join(map(str, placed.path))
+    (run,) = runs_of(spec, placed.path)
     if isinstance(run.specification, ComponentSpecificationForInstanceType):
         return f"{run.name}/{run.specification.instance_type}"
     return run.name

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
+from inferstack.spec.blocks.inference_component import ComponentContainer, ComponentModel
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.parts.triton_blocks import (
@@ -142,7 +143,7 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS258",
-    "The Triton models of an inference component lie in its `artifact_url`.",
+    "A container with Triton models of its own gets an archive with them.",
     _COMPONENT,
     InferenceComponentsSpec,
     about="triton",
@@ -151,13 +152,22 @@ def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]
     """Nothing else brings them into the container."""
     for placed in _with_own_block(spec):
         if archive_of(placed) is None:
-            fix = "add `artifact_url`, the place for the archive that `inferstack package` makes"
+            fix = f"{_how_to_get_one(placed)}, the place for the archive that `inferstack package` makes"
             yield Finding(placed.path, "the container gets no archive with its Triton models", fix)
+
+
+def _how_to_get_one(placed: PlacedContainer) -> str:
+    if isinstance(placed.container, ComponentContainer):
+        return "add `artifact_url`"
+    keys = ("model_data_source", "model_package_name")
+    others = [key for key in keys if getattr(placed.container, key) is not None]
+    instead = f"write `model_data_url` instead of {listed(others, last='and')}"
+    return instead if others else "add `model_data_url`"
 
 
 @error(
     "IS259",
-    "An archive that several inference components load holds the same models for all of them.",
+    "An archive that several containers load holds the same models for all of them.",
     _COMPONENT,
     InferenceComponentsSpec,
     about="triton",
@@ -172,9 +182,15 @@ def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Findi
         where, url = archive
         other, content = first.setdefault(url, (container, block))
         if (content.models, content.repository) != (block.models, block.repository):
-            message = f'"{url}" has other models for `{container.path[1]}` than for `{other.path[1]}`'
+            message = f'"{url}" has other models for {_who(container)} than for {_who(other)}'
             fix = "give each its own archive, or declare the same models"
             yield Finding(where, message, fix)
+
+
+def _who(placed: PlacedContainer) -> str:
+    # A component may be called like a model.
+    what = "the model " if isinstance(placed.container, ComponentModel) else ""
+    return f"{what}`{placed.path[1]}`"
 
 
 def _loading(spec: InferenceComponentsSpec) -> Iterator[tuple[PlacedContainer, Triton]]:

@@ -68,19 +68,23 @@ _OF_A_SPEC = {
     "jumpstart_model_id": _JUMPSTART,
     "model_id": _JUMPSTART,
 }
+_OF_A_MODEL = {
+    "primary_container": "write what stands in it in the model itself",
+    "mode": _KIND,
+    **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
+    **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
+    "execution_role_arn": _ONE_ROLE,
+    "tags": _ALL_TAGS,
+}
+_AT_THE_TOP = "write it at the top of the spec"
 # Both blocks have the key, and each kind of spec takes one of them.
 _NETWORK = ("vpc_config", "enable_network_isolation")
 NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     **{kind.__name__: {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `model`")} for kind in KINDS},
     "InferenceComponentsSpec": {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `endpoint_config`")},
-    "Model": {
-        "primary_container": "write what stands in it under `model` itself",
-        "mode": _KIND,
-        **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
-        **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
-        "execution_role_arn": _ONE_ROLE,
-        "tags": _ALL_TAGS,
-    },
+    "Model": {**_OF_A_MODEL, "triton": _AT_THE_TOP},
+    "ComponentModel": _OF_A_MODEL,
+    "PipelineContainer": {"triton": _AT_THE_TOP},
     "EndpointConfig": {
         **dict.fromkeys(("name", "endpoint_config_name"), _NO_CONFIG_NAME),
         "production_variants": "write them at the top of the spec, as `variants`",
