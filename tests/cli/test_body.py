@@ -252,6 +252,90 @@ inference_components:
     assert "--inference-component-name chat \\\n" in capsys.readouterr().out
 
 
+MODELLED = """\
+kind: inference-components
+endpoint_name: two
+variant: {instance_type: ml.c5.xlarge, initial_instance_count: 2}
+models:
+  small: &model
+    image: {framework: triton, version: "25.09"}
+    model_data_url: s3://acme-models/small/model.tar.gz
+    triton: &triton
+      models:
+        net: &net
+          backend: python
+          max_batch_size: 4
+          input: [{name: X, data_type: TYPE_FP32, dims: [2]}]
+          output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]
+          files: {1/model.py: net.py}
+  large:
+    <<: *model
+    model_data_url: s3://acme-models/large/model.tar.gz
+    triton: {models: {bignet: *net}}
+inference_components:
+"""
+NEEDS = "compute_resource_requirements: {min_memory_required_in_mb: 1024}"
+
+
+def runs(component: str, model: str) -> str:
+    return f"  {component}: {{specification: {{model_name: {model}, {NEEDS}}}}}\n"
+
+
+@pytest.mark.parametrize(("component", "model"), [("a", "net"), ("b", "net"), ("c", "bignet")])
+def test_the_model_is_asked_that_the_named_component_runs(
+    body: Command, component: str, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("two.yaml").write_text(MODELLED + runs("a", "small") + runs("b", "small") + runs("c", "large"))
+    assert body("two.yaml", "--input", "X=x.npy", "--component", component) == 0
+    said = capsys.readouterr().out
+    assert f"model         {model}\n" in said
+    assert f"--inference-component-name {component} \\\n" in said
+
+
+UNCLEAR = {
+    "no component": ((), "the request may be for any of several components; add --component: `a`, `b` or `c`"),
+    "a model": (("--component", "small"), "no inference component `small`; it is a model, run by `a` and `b`"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), UNCLEAR.values(), ids=UNCLEAR)
+def test_which_of_several_models_is_asked_is_not_guessed(
+    body: Command, arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("two.yaml").write_text(MODELLED + runs("a", "small") + runs("b", "small") + runs("c", "large"))
+    assert body("two.yaml", "--input", "X=x.npy", *arguments) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_model_that_no_component_runs_is_not_asked(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("two.yaml").write_text(MODELLED + runs("c", "large"))
+    assert body("two.yaml", "--input", "X=x.npy") == 0
+    assert "model         bignet\n" in capsys.readouterr().out
+
+
+BY_TYPE = f"""\
+  one:
+    specifications:
+      - {{instance_type: ml.c5.xlarge, model_name: small, {NEEDS}}}
+      - {{instance_type: ml.c6i.xlarge, model_name: large, {NEEDS}}}
+"""
+POOLS = "instance_pools: [{instance_type: ml.c5.xlarge, priority: 1}, {instance_type: ml.c6i.xlarge, priority: 2}]"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--component", "one")], ids=["the only one", "by name"])
+def test_a_component_with_a_model_for_each_instance_type_is_asked_as_one(
+    body: Command, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MODELLED.replace("instance_type: ml.c5.xlarge", POOLS) + BY_TYPE
+    Path("two.yaml").write_text(text)
+    assert body("two.yaml", "--input", "X=x.npy", *arguments) == 0
+    assert "--inference-component-name one \\\n" in capsys.readouterr().out
+    Path("two.yaml").write_text(text.replace("{bignet: *net}", "{bignet: {<<: *net, max_batch_size: 2}}"))
+    assert body("two.yaml", "--input", "X=x.npy", *arguments) == 1
+    both = "`one` runs `models/small/model.tar.gz` and `models/large/model.tar.gz`"
+    assert f"{both}, which differ in their inputs or outputs" in capsys.readouterr().err
+
+
 def test_an_archive_of_a_multi_model_endpoint_is_asked_by_its_name(
     body: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,11 +3,12 @@
 import argparse
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
-from inferstack.cli.component import blocks_of, loading, only_block
+from inferstack.cli.component import blocks_of, loading, only_block, only_component
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -15,7 +16,7 @@ from inferstack.spec.check import load_spec
 from inferstack.spec.parts.triton_blocks import PlacedTriton
 from inferstack.spec.parts.walk import is_async
 from inferstack.spec.problem import printable
-from inferstack.spec.words import choose
+from inferstack.spec.words import choose, listed
 from inferstack.triton.archive.atomic import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repository import repositories_at
@@ -23,6 +24,16 @@ from inferstack.triton.repository import repositories_at
 _LARGEST = 6_291_456
 """Bytes that a request to a real-time endpoint may have."""
 _SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A model that a request is for, the archive that it is in, and how the request names it."""
+
+    model: TritonModel
+    repository: Repository
+    component: str | None
+    target_model: str | None
 
 
 def make(options: argparse.Namespace) -> int:
@@ -33,9 +44,8 @@ def make(options: argparse.Namespace) -> int:
         Refusal: when it is not clear which model is meant, or the body cannot be made.
     """
     loaded = load_spec(options.spec, stage=options.stage)
-    block = _block(loaded.spec, options)
-    repository = _repository(block, options)
-    model = _model(block, repository)
+    asked = _asked(loaded.spec, options)
+    model = asked.model
     from_arrays = _invocation()
     try:
         inputs = from_arrays.files.read_inputs(model.config, options.input)
@@ -51,7 +61,7 @@ def make(options: argparse.Namespace) -> int:
     print(f"{out}\n  model         {model.name}\n  content type  {made.content_type}")
     print(f"  size          {len(made.content)} bytes")
     _show(inputs, "  holds         ")
-    print(" \\\n  ".join(_command(loaded.spec, block, repository, made.content_type, out)))
+    print(" \\\n  ".join(_command(loaded.spec, asked, made.content_type, out)))
     if len(made.content) > _LARGEST and not is_async(loaded.spec):
         tell(f"note: SageMaker documents {_LARGEST} bytes as the most for a request that is answered at once")
     return 0
@@ -80,8 +90,7 @@ def read(options: argparse.Namespace) -> int:
 
 def _answering(options: argparse.Namespace) -> Any:
     """The configuration of the model that gave an answer."""
-    block = _block(load_spec(options.spec, stage=options.stage).spec, options)
-    model = _model(block, _repository(block, options))
+    model = _asked(load_spec(options.spec, stage=options.stage).spec, options).model
     if not model.config.output:
         raise Refusal(f"{model.name} declares no outputs: leave the SPEC away to read the answer as it is")
     return model.config
@@ -104,11 +113,31 @@ def _refused(problems: tuple[str, ...]) -> int:
     return 1
 
 
-def _block(spec: ModelSpec, options: argparse.Namespace) -> PlacedTriton:
-    blocks = blocks_of(spec, options.component)
+def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
+    """The only one, or what a component runs. A request does not choose on which of its instance types."""
+    component = only_component(spec) if options.component is None else options.component
+    blocks = blocks_of(spec, component)
     if not blocks:
         raise Refusal("no inputs and outputs are declared there: add them in a `triton` block")
-    return only_block(spec, blocks, "the request" if options.read is None else "the answer")
+    if component is None:
+        blocks = [only_block(spec, blocks, "the request" if options.read is None else "the answer")]
+        component = next(iter(loading(spec, blocks[0])), None)
+    first, *others = (_asked_at(block, component, options) for block in blocks)
+    if any(_interface(it.model) != _interface(first.model) for it in others):
+        archives = [it.repository.archive for it in (first, *others)]
+        message = f"`{component}` runs {listed(archives, last='and')}"
+        raise Refusal(f"{message}, which differ in their inputs or outputs, so that no request fits all")
+    return first
+
+
+def _asked_at(block: PlacedTriton, component: str | None, options: argparse.Namespace) -> _Asked:
+    repository = _repository(block, options)
+    target = repository.archive if block.multi_model else None
+    return _Asked(_model(block, repository), repository, component, target)
+
+
+def _interface(model: TritonModel) -> tuple[Any, ...]:
+    return model.config.max_batch_size, [*model.config.input], [*model.config.output]
 
 
 def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
@@ -151,19 +180,17 @@ def _value(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
-def _command(
-    spec: ModelSpec, block: PlacedTriton, repository: Repository, content_type: str, out: Path
-) -> Iterator[str]:
+def _command(spec: ModelSpec, asked: _Asked, content_type: str, out: Path) -> Iterator[str]:
     """The AWS CLI's command that sends the body."""
     asynchronous = is_async(spec)
     yield f"aws sagemaker-runtime invoke-endpoint{'-async' if asynchronous else ''}"
     yield f"--endpoint-name {spec.endpoint_name}"
     if spec.region is not None:
         yield f"--region {spec.region}"
-    for name in loading(spec, block)[:1]:
-        yield f"--inference-component-name {name}"
-    if block.multi_model:
-        yield f"--target-model {shlex.quote(repository.archive)}"
+    if asked.component is not None:
+        yield f"--inference-component-name {asked.component}"
+    if asked.target_model is not None:
+        yield f"--target-model {shlex.quote(asked.target_model)}"
     yield f"--content-type {shlex.quote(content_type)}"
     if asynchronous:
         yield "--input-location s3://… # where the file was uploaded to"

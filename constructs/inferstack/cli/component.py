@@ -36,6 +36,12 @@ def _instead(spec: ModelSpec, name: str, known: list[str]) -> str:
     return f"it is a model, run by {listed(running, last='and') if running else 'no component'}"
 
 
+def only_component(spec: ModelSpec) -> str | None:
+    """The inference component that loads whatever is loaded; None if there are several, or none."""
+    found = {name for block in triton_blocks(spec) for name in loading(spec, block)}
+    return found.pop() if len(found) == 1 else None
+
+
 def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
     """Names of the inference components that load a repository."""
     loaders = {it.path for it in block.loaders}
