@@ -89,6 +89,23 @@ def test_it_is_taken_back_and_the_old_endpoint_answers(
     assert ask(aws, name) == answer == {"path": "/invocations", "body": "a request"}
 
 
+def test_a_component_keeps_its_model_where_the_new_one_is_not_there(aws: EmulatedAws) -> None:
+    loaded = load_spec(ROOT / "tests/shapes/triton-models.yaml")
+    template = resolve_template(loaded.spec, region="us-east-1", source_of=loaded.source_of)
+    assert deploy(aws, "stack", template) == "CREATE_COMPLETE"
+    before = inventory(aws)
+    changed = copy.deepcopy(template)
+    [component] = [
+        it["Properties"]
+        for it in changed["Resources"].values()
+        if it["Properties"].get("InferenceComponentName") == "documents"
+    ]
+    component["Specification"]["ModelName"] = "elsewhere"
+    assert deploy(aws, "stack", changed) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "component-model-exists" in failures(aws, "stack")[0]
+    assert inventory(aws) == before
+
+
 def test_after_it_the_same_stack_can_be_updated(aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch) -> None:
     _, template = example("bert-large", monkeypatch)
     deploy(aws, "stack", template)

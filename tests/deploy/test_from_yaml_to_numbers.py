@@ -70,6 +70,16 @@ def component(name: str, weight: str) -> str:
     )
 
 
+def model(name: str, weight: str) -> str:
+    url = f"s3://{BUCKET}/{name}/model.tar.gz"
+    return f"  {name}: {{{IMAGE}, model_data_url: {url}, triton: {{models: {{net: {net('times', weight)}}}}}}}\n"
+
+
+def run(name: str, model: str) -> str:
+    needs = "compute_resource_requirements: {min_memory_required_in_mb: 1024}"
+    return f"  {name}: {{specification: {{model_name: {model}, {needs}}}}}\n"
+
+
 class Case(NamedTuple):
     """A spec, and for each request what is added to it, and what comes for 1 and 10: first, then with new weights."""
 
@@ -121,6 +131,14 @@ CASES = {
         {
             "cats/model.tar.gz": ({"InferenceComponentName": "cats"}, [2, 20], [2, 20]),
             "dogs/model.tar.gz": ({"InferenceComponentName": "dogs"}, [3, 30], [5, 50]),
+        },
+    ),
+    "two models that inference components name": case(
+        f"kind: inference-components\nmodels:\n{model('cats', 'two')}{model('dogs', 'changing')}"
+        f"inference_components:\n{run('meow', 'cats')}{run('bark', 'dogs')}",
+        {
+            "models/cats/model.tar.gz": ({"InferenceComponentName": "meow"}, [2, 20], [2, 20]),
+            "models/dogs/model.tar.gz": ({"InferenceComponentName": "bark"}, [3, 30], [5, 50]),
         },
     ),
 }

@@ -8,8 +8,8 @@ its entry, so that a deployment that fails here can be told from one that AWS is
 from collections.abc import Mapping
 
 BELIEFS: Mapping[str, str] = {
-    "component-model-exists": "Nothing says when the model of an inference component is looked up; on creation, as "
-    "that of an endpoint configuration is.",
+    "component-model-exists": "Nothing says when the model of an inference component is looked up; whenever it is named, "
+    "as that of an endpoint configuration is.",
     "components-need-a-role": "The page on endpoint configurations does not say that a variant without a model needs "
     "ExecutionRoleArn. AWS answers so: github.com/pulumi/pulumi-aws/issues/4940.",
     "components-before-endpoint": "No page says that an endpoint with inference components cannot be deleted. AWS "

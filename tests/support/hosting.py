@@ -141,12 +141,18 @@ def _hash(target: str) -> str:
 def _deployed(sagemaker: Any, endpoint: str, component: str | None) -> Deployed:
     """What is deployed now, as SageMaker describes it."""
     if component is not None:
-        found = sagemaker.describe_inference_component(InferenceComponentName=component)
-        container = found["Specification"]["Container"]
+        specification = sagemaker.describe_inference_component(InferenceComponentName=component)["Specification"]
+        if "ModelName" in specification:
+            return _of_model(sagemaker, specification["ModelName"])
+        container = specification["Container"]
         return Deployed(container["ArtifactUrl"], container.get("Environment", {}))
     config = sagemaker.describe_endpoint(EndpointName=endpoint)["EndpointConfigName"]
     [variant] = sagemaker.describe_endpoint_config(EndpointConfigName=config)["ProductionVariants"]
-    container = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    return _of_model(sagemaker, variant["ModelName"])
+
+
+def _of_model(sagemaker: Any, name: str) -> Deployed:
+    container = sagemaker.describe_model(ModelName=name)["PrimaryContainer"]
     return Deployed(container["ModelDataUrl"], container.get("Environment", {}))
 
 

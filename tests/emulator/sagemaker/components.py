@@ -21,6 +21,7 @@ def create_component(account: Account, request: Request) -> dict[str, Any]:
     _refuse_unreadable(account, request, endpoint)
     base = _base(account, request)
     variant = _variant(account, request, endpoint) if base is None else base["VariantName"]
+    _refuse_unknown_models(account, request)
     component_arn = arn(account, "inference-component", name)
     account.components[name] = described(
         request,
@@ -64,10 +65,13 @@ def _variant(account: Account, request: Request, endpoint: Description) -> str:
     if "ExecutionRoleArn" not in config:
         told = "Inference Components are not supported in this Endpoint."
         raise invalid(believed("components-need-a-role", told))
+    return str(request["VariantName"])
+
+
+def _refuse_unknown_models(account: Account, request: Request) -> None:
     for it in _specifications(request):
         if "ModelName" in it and it["ModelName"] not in account.models:
             raise invalid(believed("component-model-exists", f'Could not find model "{it["ModelName"]}".'))
-    return str(request["VariantName"])
 
 
 def _copies(config: dict[str, Any]) -> dict[str, Any]:
@@ -78,6 +82,7 @@ def update_component(account: Account, request: Request) -> dict[str, Any]:
     component = _component(account, request)
     _refuse_unreadable(account, request, account.endpoints[component["EndpointName"]])
     _base(account, request)
+    _refuse_unknown_models(account, request)
     component |= {key: request[key] for key in ("Specification", "Specifications") if key in request}
     if "RuntimeConfig" in request:
         component["RuntimeConfig"] = _copies(request["RuntimeConfig"])
