@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.archiving import lay_out
 from support.locked_specs import DIGEST, Change, edit, found, locked_spec, outdated, put, template_of, urls
-from support.locking import AT_CATS, COMPONENTS, MODELLED, ONE, SEVERAL, lay_out_spec, own, write_lock
+from support.locking import AT_CATS, COMPONENTS, IMAGE, MODELLED, ONE, SEVERAL, lay_out_spec, own, write_lock
 
 from inferstack.spec.check import in_region, load_spec
 from inferstack.spec.parts.triton_blocks import triton_blocks
@@ -52,6 +52,22 @@ def test_archives_with_two_places_to_go_are_refused(tmp_path: Path) -> None:
     (problem,) = found(file)
     assert (problem.line, problem.code) == (11, "IS055")
     assert "`s3://acme-models/parts/model.tar.gz` or `s3://acme-models/b.tar.gz`" in problem.message
+    assert problem.fix == "give the containers that load them one URL, or each a `triton` block of its own"
+
+
+def test_no_block_of_its_own_is_proposed_to_a_container_that_cannot_have_one(tmp_path: Path) -> None:
+    other = f"model:\n  {IMAGE}\n  model_data_url: s3://acme-models/one/model.tar.gz\nvariant: {{instance_type"
+    models = (
+        f"models:\n  a: {{{IMAGE}, model_data_url: s3://acme-models/a.tar.gz}}\n"
+        f"  b: {{{IMAGE}, model_data_url: s3://acme-models/b.tar.gz}}\n"
+    )
+    fleets = ", ".join(
+        f"{{variant_name: {name}, model_name: {name}, instance_type: ml.m5.large, initial_instance_count: 1}}" for name in "ab"
+    )
+    file = locked_spec(tmp_path, ONE)
+    edit(f"{other}: ml.m5.large, initial_instance_count: 2}}\n", f"{models}variants: [{fleets}]\n")(file)
+    (problem,) = found(file)
+    assert (problem.code, problem.fix) == ("IS055", "give the containers that load them one URL")
 
 
 def test_each_component_gets_what_was_uploaded_for_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import NO_DESTINATION
-from inferstack.spec.parts.triton_blocks import PlacedTriton, archive_of, triton_blocks
+from inferstack.spec.parts.triton_blocks import PlacedTriton, archive_of, may_have_own_block, triton_blocks
 from inferstack.spec.parts.walk import PlacedContainer
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath
@@ -66,7 +66,9 @@ def _destination_of(block: PlacedTriton, document: Document) -> Destination:
             raise _error(document, path, message, fix)
         case [_, (_, [path, *_]), *_]:
             message = f"the archives of the `triton` block could belong to {listed(list(named))}"
-            fix = "give the containers that load them one URL, or each a `triton` block of its own"
+            fix = "give the containers that load them one URL"
+            own = all(map(may_have_own_block, block.loaders))
+            fix += ", or each a `triton` block of its own" if own else ""
             raise _error(document, path, message, fix)
         case _:
             message = "no container says where the archives of the `triton` block belong"

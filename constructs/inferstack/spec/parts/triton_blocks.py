@@ -68,6 +68,11 @@ def own_block(placed: PlacedContainer) -> Triton | None:
             return None
 
 
+def may_have_own_block(placed: PlacedContainer) -> bool:
+    """Whether a container is one that can declare a repository itself."""
+    return isinstance(placed.container, ComponentContainer | ComponentModel)
+
+
 def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
     """The repository that a container loads: its own, or the one at the top if it is one to load that."""
     own, top = own_block(placed), spec.triton
