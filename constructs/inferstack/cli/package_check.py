@@ -12,7 +12,7 @@ from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.parts.triton_blocks import PlacedTriton, default_model, undeclared
-from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
+from inferstack.spec.problem import Problem, Severity, SpecPath, in_file_order
 from inferstack.spec.report import text
 from inferstack.spec.report.words import counted, tally
 from inferstack.spec.rules.triton_models import triton_contexts
@@ -104,7 +104,7 @@ def _model_problems(
     found: dict[Problem, None] = {}
     for context in contexts:
         found.update(dict.fromkeys(repository_problems(repository, locate, context, ignored)))
-    yield from SpecError(found).problems
+    yield from in_file_order(found)
 
 
 def as_deployed(repository: Repository, placed: PlacedTriton | None) -> Repository:

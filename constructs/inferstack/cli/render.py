@@ -19,7 +19,7 @@ from inferstack.resolve import resolve_template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.check import load_spec
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
-from inferstack.spec.problem import Problem, SpecError, printable
+from inferstack.spec.problem import Problem, SpecError, in_file_order, printable
 from inferstack.spec.report import text
 
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     work = partial(rendered, stage=options.stage, region=options.region, form=options.format)
     made = mapped(work, files, Rendered)
     errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]
-    problems = SpecError([*(problem for it in made for problem in it.problems), *errors]).problems
+    problems = in_file_order([*(problem for it in made for problem in it.problems), *errors])
     if problems:
         tell(text(problems).rstrip("\n"))
     written = {name: it.template for name, it in zip(names, made, strict=True) if it.template is not None}

@@ -9,7 +9,7 @@ from inferstack.cli.processes import mapped
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.streams import tell
 from inferstack.spec.check_files import CheckedFile, check_files
-from inferstack.spec.problem import Problem, Severity, SpecError, printable
+from inferstack.spec.problem import Problem, Severity, in_file_order, printable
 from inferstack.spec.report import FORMATS, Findings, in_format, summary
 
 
@@ -48,4 +48,4 @@ def _with_updates(
     comparison = compare_with(against, files, stage=stage)
     for note in comparison.notes:
         tell(printable(note))
-    return list(SpecError(dict.fromkeys((*problems, *comparison.problems))).problems), comparison.notes
+    return list(in_file_order(dict.fromkeys((*problems, *comparison.problems)))), comparison.notes

@@ -22,7 +22,7 @@ from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
-from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath
+from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, in_file_order
 from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
@@ -135,7 +135,7 @@ def check_document(
             found.update(dict.fromkeys(specs[-1].warnings))
         except SpecError as error:
             found.update(dict.fromkeys(error.problems))
-    return specs, list(SpecError(found).problems)
+    return specs, list(in_file_order(found))
 
 
 def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
@@ -209,7 +209,7 @@ def _ruled(
     problems = [*of_triton, *_spec_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
-    return LoadedSpec(spec, document, stage, SpecError(problems).problems, uploaded)
+    return LoadedSpec(spec, document, stage, in_file_order(problems), uploaded)
 
 
 def _triton_problems(

@@ -10,7 +10,7 @@ from inferstack.spec.check import check_document
 from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import SUFFIXES, read_document
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem import Problem, SpecError, in_file_order
 
 NO_SPECS = "IS040"
 FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot be read."))
@@ -77,7 +77,7 @@ def check_files(
     problems = dict.fromkeys(problem for one in checked for problem in one.problems)
     for together in _deployed_together([taken for one in checked for taken in one.taken]):
         problems.update(dict.fromkeys(names_taken_twice(together)))
-    return list(SpecError(problems).problems)
+    return list(in_file_order(problems))
 
 
 def checked_file(file: Path, *, stage: str | None = None, region: str | None = None) -> CheckedFile:

@@ -64,9 +64,10 @@ class SpecError(Exception):
     """A spec cannot be used. ``problems`` holds everything that is wrong with it, in file order."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(sorted(problems, key=_file_order))
+        self.problems = in_file_order(problems)
         super().__init__("\n".join(map(str, self.problems)))
 
 
-def _file_order(problem: Problem) -> tuple[str, int, int, str]:
-    return (problem.file, problem.line, problem.column, problem.code)
+def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems as whoever mends them meets them."""
+    return tuple(sorted(problems, key=lambda it: (it.file, it.line, it.column, it.code)))
