@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from inferstack.spec.check import load_spec
-from inferstack.triton.repository import Repository, repositories_of
+from inferstack.triton.model import Repository
+from inferstack.triton.repository import repositories_of
 
 HEAD = """\
 kind: {kind}

@@ -6,7 +6,8 @@ import pytest
 from support.archiving import CONFIG, MODEL, lay_out
 
 from inferstack.spec.check import parse_spec
-from inferstack.triton.repository import read_repository, repositories_of
+from inferstack.triton.folder import read_repository
+from inferstack.triton.repository import repositories_of
 from inferstack.triton.versions import is_version, loaded_versions, version_folders
 
 

@@ -25,16 +25,6 @@ from inferstack.triton.model import (
 from inferstack.triton.positions import Position, field_positions
 from inferstack.triton.versions import version_folders
 
-__all__ = [
-    "NO_REPOSITORY",
-    "UNREADABLE",
-    "decode",
-    "model_from_text",
-    "read_archive_folders",
-    "read_repository",
-    "served_by_multi_model",
-]
-
 _LARGEST = 1024 * 1024
 
 

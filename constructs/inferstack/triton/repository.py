@@ -17,38 +17,21 @@ from inferstack.spec.problem import SpecPath
 from inferstack.triton.archive.admission import lies_in
 from inferstack.triton.config import config_from_spec
 from inferstack.triton.folder import (
-    model_from_text,
     read_archive_folders,
     read_repository,
     served_by_multi_model,
 )
 from inferstack.triton.messages import ConfigError
 from inferstack.triton.model import (
-    CONFIG_FILE,
     MISSING_FOLDER,
     UNREADABLE,
     Fault,
     FieldPath,
-    FilePlace,
     Place,
     Repository,
     TritonModel,
 )
 from inferstack.triton.versions import version_folders
-
-__all__ = [
-    "CONFIG_FILE",
-    "Fault",
-    "FieldPath",
-    "FilePlace",
-    "Place",
-    "Repository",
-    "TritonModel",
-    "model_from_text",
-    "read_repository",
-    "repositories_at",
-    "repositories_of",
-]
 
 
 def repositories_of(spec: ModelSpec, base_dir: Path) -> tuple[Repository, ...]:

@@ -158,14 +158,9 @@ def _twice(name: str, _: Error) -> tuple[str, str]:
     return f"{name} has an entry twice", "remove the second one"
 
 
-def _const(name: str, error: Error) -> tuple[str, str]:
-    return f"{name} cannot be {describe(error.instance)}", f"write {error.validator_value}"
-
-
 SAYINGS: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
     "type": (WRONG_TYPE, _type),
     "enum": (NOT_AN_OPTION, _enum),
-    "const": (NOT_AN_OPTION, _const),
     "pattern": (WRONG_FORM, _pattern),
     "minimum": (OUT_OF_RANGE, _bounds),
     "maximum": (OUT_OF_RANGE, _bounds),

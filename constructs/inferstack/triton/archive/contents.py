@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Literal
 
 from inferstack.triton.archive.junk import why_junk
-from inferstack.triton.folder import NO_REPOSITORY, UNREADABLE, decode, model_from_text, served_by_multi_model
+from inferstack.triton.folder import decode, model_from_text, served_by_multi_model
 from inferstack.triton.messages import ConfigError
-from inferstack.triton.model import CONFIG_FILE, Fault, FilePlace, Repository, TritonModel
+from inferstack.triton.model import (
+    CONFIG_FILE,
+    NO_REPOSITORY,
+    UNREADABLE,
+    Fault,
+    FilePlace,
+    Repository,
+    TritonModel,
+)
 
 Kind = Literal["single", "multi-model"]
 LARGEST_CONFIG = 1 << 20
