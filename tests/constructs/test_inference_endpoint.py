@@ -193,6 +193,61 @@ def test_a_role_of_another_construct_is_used_as_it_is():
     assert len(of_type(result, "AWS::IAM::Role")) == 1
 
 
+def own_role(scope: cdk.Stack) -> iam.Role:
+    return iam.Role(scope, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+
+
+@pytest.mark.parametrize("base", ["single", "components"])
+def test_a_role_of_the_app_is_the_endpoints_and_its_rights_are_there_first(base):
+    here = stack()
+    role = own_role(here)
+    made = InferenceEndpoint(here, "Net", spec=spec(base), role=role)
+    assert made.execution_role is role
+    s3.Bucket(here, "Bucket").grant_read(made.execution_role)
+    result = template(here)
+    (policy,) = of_type(result, "AWS::IAM::Policy")
+    started = [it for it in result["Resources"].values() if "ExecutionRoleArn" in it.get("Properties", {})]
+    assert [it["Properties"]["ExecutionRoleArn"] for it in started] == [here.resolve(role.role_arn)]
+    assert policy in started[0]["DependsOn"]
+    assert len(of_type(result, "AWS::IAM::Role")) == 1
+    assert not of_type(result, "AWS::IAM::ManagedPolicy")
+
+
+def test_an_imported_role_is_waited_for_with_what_is_granted_to_it():
+    here = stack()
+    role = iam.Role.from_role_arn(here, "Role", "arn:aws:iam::111122223333:role/ours")
+    InferenceEndpoint(here, "Net", spec=spec("single"), role=role)
+    s3.Bucket(here, "Bucket").grant_read(role)
+    result = template(here)
+    (policy,) = of_type(result, "AWS::IAM::Policy")
+    (model,) = (it for it in result["Resources"].values() if it["Type"] == "AWS::SageMaker::Model")
+    assert model["DependsOn"] == [policy]
+    assert model["Properties"]["ExecutionRoleArn"] == "arn:aws:iam::111122223333:role/ours"
+
+
+@pytest.mark.parametrize("named", ["arn:aws:iam::111122223333:role/other", {"path": "/ml/"}])
+def test_a_role_beside_one_of_the_spec_is_refused(named):
+    here = stack()
+    with pytest.raises(SpecError, match="IS112: the spec has an `execution_role`") as found:
+        InferenceEndpoint(here, "Net", spec=spec("single", {"execution_role": named}), role=own_role(here))
+    assert found.value.problems[0].path == ("execution_role",)
+
+
+def test_a_role_that_the_spec_names_too_is_no_other_role():
+    here = stack()
+    role = own_role(here)
+    InferenceEndpoint(here, "Net", spec=spec("single", {"execution_role": role.role_arn}), role=role)
+
+
+def test_rules_about_a_role_that_is_made_are_silent_about_one_that_is_given():
+    here = stack()
+    queued = {"endpoint_config": {"async_inference_config": {"output_config": {"s3_output_path": "s3://a/b/"}}}}
+    loaded = spec("single", queued)
+    assert "IS823" in {it.code for it in loaded.warnings}
+    made = InferenceEndpoint(here, "Net", spec=loaded, role=own_role(here))
+    assert "IS823" not in str([it.data for it in made.node.metadata])
+
+
 def test_tokens_of_another_stack_become_imports():
     here = stack()
     there = cdk.Stack(

@@ -43,6 +43,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         construct_id: str,
         *,
         spec: AnySpec,
+        role: cdk.aws_iam.IRole | None = None,
         region: str | None = None,
         preserve_logical_ids: bool = False,
     ) -> None:
@@ -53,15 +54,20 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             construct_id: its name there. It is part of every logical id: changing it replaces the endpoint.
             spec: from :func:`inferstack.spec.check.load_spec`, or made in Python from the classes; then it
                 may hold tokens of other constructs.
+            role: what the containers run under, for a spec without `execution_role`. Its rights are yours to
+                give; models are made after what is granted to it here. Without one, the endpoint has a role
+                with exactly the rights that its spec needs.
             region: spares asking the stack; `${AWS::Region}` stands for any.
             preserve_logical_ids: True for an endpoint that has its stack to itself: logical ids are those of
                 the plain template, and the template's outputs are there.
 
         Raises:
-            SpecError: with every error of the spec, when it has any; or with each of its names that an
-                endpoint before it has taken, in the same stack or the same account and region.
+            SpecError: with every error of the spec, when it has any; when it has an `execution_role` and
+                there is a ``role``; or with each of its names that an endpoint before it has taken, in the
+                same stack or the same account and region.
         """
-        loaded, template = template_for(scope, spec, region)
+        self._given_role = role
+        loaded, template = template_for(scope, spec, region, None if role is None else role.role_arn)
         names = free_names(scope, loaded)
         left_out = frozenset({"Description"}) if preserve_logical_ids else _OF_A_WHOLE_STACK
         super().__init__(
@@ -73,6 +79,8 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             preserve_logical_ids=preserve_logical_ids,
         )
         take(scope, construct_id, names)
+        if role is not None:
+            self._start_after(role)
 
     @staticmethod
     def from_endpoint_name(
@@ -105,15 +113,27 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
     @cached_property
     def execution_role(self) -> cdk.aws_iam.IRole:
         """The role that the containers run under. What is granted to it is granted before models start."""
+        if self._given_role is not None:
+            return self._given_role
+        role = self._imported_role()
+        self._start_after(role)
+        return role
+
+    def _imported_role(self) -> cdk.aws_iam.IRole:
         given = self._spec.execution_role
         if isinstance(given, str):
-            role = cdk.aws_iam.Role.from_role_arn(self, _imported(ROLE), given)
-        else:
-            # By name, since CDK cannot find the name of a role with a path in the role's ARN.
-            role = cdk.aws_iam.Role.from_role_name(self, _imported(ROLE), _path(given) + self._l1(ROLE).ref)
-        for logical_id in self._started_under_the_role():
+            return cdk.aws_iam.Role.from_role_arn(self, _imported(ROLE), given)
+        # By name, since CDK cannot find the name of a role with a path in the role's ARN.
+        return cdk.aws_iam.Role.from_role_name(self, _imported(ROLE), _path(given) + self._l1(ROLE).ref)
+
+    def _start_after(self, role: cdk.aws_iam.IRole) -> None:
+        """Makes whatever SageMaker starts under the role wait for it and for what is granted to it.
+
+        SageMaker looks for the model's files, as the role, when the model is made.
+        https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html
+        """
+        for logical_id in (*(model_id(name) for _, name, _ in models(self._spec)), ENDPOINT_CONFIG):
             self._l1(logical_id).node.add_dependency(role)
-        return role
 
     @cached_property
     def connections(self) -> cdk.aws_ec2.Connections:
@@ -162,9 +182,6 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
 
     def _kind(self) -> Kind:
         return kind_of(self._spec)
-
-    def _started_under_the_role(self) -> list[str]:
-        return [*(model_id(name) for _, name, _ in models(self._spec)), ENDPOINT_CONFIG]
 
     def _security_group_ids(self) -> Iterator[str]:
         spec = self._spec

@@ -22,7 +22,7 @@ from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked, in_region
+from inferstack.spec.check import LoadedSpec, checked, in_region, under_role
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 
 AnySpec = ModelSpec | LoadedSpec
@@ -77,16 +77,21 @@ class Rendered(CfnInclude):
         return self.get_resource(logical_id)
 
 
-def template_for(scope: Construct, spec: AnySpec, region: str | None = None) -> tuple[LoadedSpec, Template]:
+def template_for(
+    scope: Construct, spec: AnySpec, region: str | None = None, role_arn: str | None = None
+) -> tuple[LoadedSpec, Template]:
     """The spec, checked for the region of the scope's stack, and its template.
 
     ``region`` spares the question where the caller knows the answer: a region's name, or
-    `${AWS::Region}` for a stack that knows its region only at deployment.
+    `${AWS::Region}` for a stack that knows its region only at deployment. ``role_arn`` is of a role of the
+    app's own.
 
     Raises:
         SpecError: when the spec has errors.
     """
     loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
+    if role_arn is not None:
+        loaded = under_role(loaded, role_arn)
     found = Stack.of(scope).region if region is None else region
     if not (is_opaque(found) or has_pseudo_parameter(found)):
         loaded = in_region(loaded, found)

@@ -24,16 +24,18 @@ from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, in_file_order
 from inferstack.spec.rules.selection import rules_for
-from inferstack.spec.stages import at_stage, stage_names, uses_stage
+from inferstack.spec.stages import at_stage, overridden, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
 from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
 OTHER_REGION = "IS111"
+OTHER_ROLE = "IS112"
 _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 CHECK_CODES = by_code(
     error(UNKNOWN_PLACEHOLDER, "A text holds a `${AWS::…}` that CloudFormation does not know.", _PSEUDO),
     error(OTHER_REGION, "The spec names another region than the stack that it is used in."),
+    error(OTHER_ROLE, "The spec says something of the role, and the construct is given another one."),
 )
 
 
@@ -107,6 +109,23 @@ def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
         file = loaded.document.file
         raise SpecError([Problem(file, at.line, at.column, OTHER_REGION, message, fix, path=path)])
     return _ruled(_with_region(loaded.spec, region), loaded.document, loaded.stage, loaded.uploaded)
+
+
+def under_role(loaded: LoadedSpec, role_arn: str) -> LoadedSpec:
+    """The spec with a role of the app's own as its `execution_role`.
+
+    Raises:
+        SpecError: when the spec says something of the role itself, or has errors under this one.
+    """
+    path = ("execution_role",)
+    if loaded.spec.execution_role not in (None, role_arn):
+        at = loaded.document.position(path)
+        message = "the spec has an `execution_role`, and the construct is given a role"
+        fix = "remove `execution_role` from the spec, or `role=` from the call"
+        file = loaded.document.file
+        raise SpecError([Problem(file, at.line, at.column, OTHER_ROLE, message, fix, path=path)])
+    document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
+    return _ruled(replace(loaded.spec, execution_role=role_arn), document, loaded.stage, loaded.uploaded)
 
 
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:

@@ -6,8 +6,9 @@ becomes the stage's name.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 from inferstack.spec import file_codes as codes
 from inferstack.spec.document import Document
@@ -65,6 +66,24 @@ def at_stage(document: Document, stage: str | None) -> Document:
     override = _override(document, stage)
     merged = base if override is None else _merged(base, override)
     return Document(document.file, _with_name(merged, stage))
+
+
+def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
+    """A spec as it is in its stage, with values from Python merged in like those of a stage.
+
+    Raises:
+        SpecError: when the overrides hold what YAML cannot or what no stage can set, or ``${stage}`` without
+            a stage.
+    """
+    over = Document.from_data(overrides, document.file)
+    problems = [
+        *_same_in_all(over, (), over.data, "the overrides"),
+        *(_leftovers(over) if stage is None else ()),
+    ]
+    if problems:
+        raise SpecError(problems)
+    override = over.tree if stage is None else _with_name(over.tree, stage)
+    return Document(document.file, _merged(document.tree, override))
 
 
 def _without_stages(tree: Node) -> Node:
@@ -172,8 +191,14 @@ def _stage_problems(document: Document, name: str, override: object) -> Iterator
         message = f"a stage must be a mapping, `{name}` is {describe(override)}"
         yield _problem(document, path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
         return
+    yield from _same_in_all(document, path, override, f"the stage `{name}`")
+
+
+def _same_in_all(
+    document: Document, path: SpecPath, override: Mapping[str, Any], who: str
+) -> Iterator[Problem]:
     for key in _SAME_IN_ALL.keys() & override.keys():
-        message = f"the stage `{name}` cannot set `{key}`"
+        message = f"{who} cannot set `{key}`"
         yield _problem(document, (*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key])
 
 
