@@ -1,8 +1,9 @@
 import aws_cdk as cdk
 import pytest
-from support.cdk import endpoint, stack
+from support.cdk import endpoint, spec, stack, synthesised
+from support.resolving import only
 
-from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs import IInferenceEndpoint, InferenceEndpoint
 
 
 def described(metric: cdk.aws_cloudwatch.Metric) -> tuple[str, str, dict[str, str], str, float]:
@@ -111,6 +112,57 @@ def test_an_imported_endpoint_can_have_components():
         "inference-component/chat",
         "inference-component/draw",
     ]
+
+
+def two_regions() -> tuple[cdk.Stack, cdk.Stack]:
+    app = cdk.App(analytics_reporting=False)
+    regions = ("us-east-1", "eu-west-1")
+    one, other = (
+        cdk.Stack(app, region, env=cdk.Environment(account="111122223333", region=region)) for region in regions
+    )
+    return one, other
+
+
+def drawn(metric: cdk.aws_cloudwatch.Metric, scope: cdk.Stack) -> object:
+    """What a widget in a stack says of the metric beside its name."""
+    widget = cdk.aws_cloudwatch.GraphWidget(left=[metric])
+    (shown,) = scope.resolve(widget.to_json())[0]["properties"]["metrics"]
+    return shown[-1]
+
+
+def made_or_named(scope: cdk.Stack, is_imported: bool) -> IInferenceEndpoint:
+    if is_imported:
+        return InferenceEndpoint.from_endpoint_name(scope, "Net", "one")
+    return InferenceEndpoint(scope, "Net", spec=spec("single"))
+
+
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_metric_is_of_the_endpoints_account_and_region(is_imported):
+    here, there = two_regions()
+    metric = made_or_named(here, is_imported).metric_server_errors()
+    assert (metric.account, metric.region) == ("111122223333", "us-east-1")
+    assert drawn(metric, there)["region"] == "us-east-1"
+    with pytest.raises(RuntimeError, match="AlarmRegionMismatch"):
+        metric.create_alarm(there, "Alarm", threshold=1, evaluation_periods=1)
+
+
+def test_a_metric_at_home_is_written_without_account_and_region():
+    made = endpoint("single", "alarms: false")
+    metric = made.metric_server_errors()
+    metric.create_alarm(made, "Own", threshold=1, evaluation_periods=1)
+    alarm = only(synthesised(made), "AWS::CloudWatch::Alarm")
+    assert alarm["MetricName"] == "Invocation5XXErrors"
+    assert "region" not in drawn(metric, cdk.Stack.of(made))
+
+
+def test_a_metric_of_a_stack_for_any_place_names_none():
+    metric = InferenceEndpoint(stack(region=None), "Net", spec=spec("single")).metric_server_errors()
+    assert (metric.account, metric.region) == (None, None)
+
+
+def test_an_endpoint_is_where_its_stack_is():
+    made = endpoint("single")
+    assert (made.env.account, made.env.region) == ("111122223333", "us-east-1")
 
 
 def test_an_alarm_can_be_made_of_a_metric():

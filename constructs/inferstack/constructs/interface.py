@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TypedDict, Unpack
 
 import aws_cdk as cdk
@@ -16,6 +17,7 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Kind
 from inferstack.constructs.measurement import Wanted, measurement
+from inferstack.constructs.taken import settled
 from inferstack.defaults import ALARM_PERIOD
 from inferstack.resolve.metric import named_unit
 from inferstack.spec.parts.measured import Measured
@@ -49,6 +51,17 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     def endpoint_arn(self) -> str:
         """ARN of the endpoint."""
 
+    @property
+    def env(self) -> cdk.interfaces.ResourceEnvironment:
+        """Account and region of the endpoint; tokens where only the deployment knows them."""
+        return self._env
+
+    @cached_property
+    def _env(self) -> cdk.interfaces.ResourceEnvironment:
+        # Each is a round trip to Node.
+        stack = cdk.Stack.of(self)
+        return cdk.interfaces.ResourceEnvironment(account=stack.account, region=stack.region)
+
     @abstractmethod
     def _component_arns(self) -> Iterable[str]:
         """ARNs of the inference components, which are invoked under their own permission."""
@@ -76,7 +89,8 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """A metric that SageMaker publishes for the endpoint, by AWS's name for it.
 
         Namespace, dimensions and unit follow from the name. Latencies are in microseconds;
-        GPUUtilization and CPUUtilization are sums over an instance's devices, 100 for each.
+        GPUUtilization and CPUUtilization are sums over an instance's devices, 100 for each. The metric knows
+        the endpoint's account and region: dashboards elsewhere show it, alarms in another region refuse it.
         https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 
         Raises:
@@ -93,6 +107,9 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
             statistic=found.statistic if statistic is None else statistic,
             period=cdk.Duration.seconds(ALARM_PERIOD.value) if period is None else period,
             unit=None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],
+            # As `attach_to` of CDK: what is in the same place does not name it.
+            stack_account=settled(self.env.account),
+            stack_region=settled(self.env.region),
         )
 
     def metric_invocations(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:

@@ -52,7 +52,7 @@ _TAKEN: dict[Key, str] = {}
 def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment) -> None:
     """Tells where a new stack goes, which spares asking Node. Below a stage the stage may say more of it."""
     if isinstance(scope, App):
-        account, region = _known(env.account), _known(env.region)
+        account, region = settled(env.account), settled(env.region)
         _PLACES[_ref(stack)] = _Place(_ref(scope), _ref(stack), stack_name, account, region)
 
 
@@ -87,12 +87,13 @@ def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
 def _place(scope: Construct) -> _Place:
     stack = scope if isinstance(scope, Stack) else Stack.of(scope)
     if _ref(stack) not in _PLACES:
-        account, region = _known(stack.account), _known(stack.region)
+        account, region = settled(stack.account), settled(stack.region)
         _PLACES[_ref(stack)] = _Place(_ref(stack.node.root), _ref(stack), stack.stack_name, account, region)
     return _PLACES[_ref(stack)]
 
 
-def _known(name: str | None) -> str | None:
+def settled(name: str | None) -> str | None:
+    """An account or region, or None where only the deployment knows it."""
     return None if name is None or is_opaque(name) or has_pseudo_parameter(name) else name
 
 
