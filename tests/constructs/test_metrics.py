@@ -3,7 +3,7 @@ import pytest
 from support.cdk import endpoint, spec, stack, synthesised
 from support.resolving import only
 
-from inferstack.constructs import IInferenceEndpoint, InferenceEndpoint
+from inferstack.constructs import IInferenceEndpoint, InferenceEndpoint, MetricOptions
 
 
 def described(metric: cdk.aws_cloudwatch.Metric) -> tuple[str, str, dict[str, str], str, float]:
@@ -44,6 +44,55 @@ def test_a_unit_is_named_where_the_number_means_nothing_without(name, unit):
 def test_statistic_and_period_can_be_chosen():
     metric = endpoint("single").metric_model_latency(statistic="p50", period=cdk.Duration.minutes(5))
     assert described(metric)[3:] == ("p50", 300)
+
+
+OPTIONS = {
+    "label": "Slow",
+    "color": "#00ff00",
+    "visible": False,
+    "id": "slow",
+    "unit": cdk.aws_cloudwatch.Unit.SECONDS,
+    "dimensions_map": {"EndpointName": "other"},
+    "account": "444455556666",
+    "region": "eu-west-1",
+    "stack_account": "444455556666",
+    "stack_region": "eu-west-1",
+    "statistic": "p50",
+    "period": cdk.Duration.minutes(5),
+}
+
+
+def test_every_option_of_cdk_reaches_the_metric():
+    made = endpoint("single")
+    assert OPTIONS.keys() == cdk.aws_cloudwatch.MetricOptions.__jsii_name_mapping__.keys()
+    assert OPTIONS.keys() | {"variant_name", "inference_component"} == MetricOptions.__annotations__.keys()
+    metric = made.metric_model_latency(**OPTIONS)
+    assert described(metric)[2:] == ({"EndpointName": "other"}, "p50", 300)
+    assert metric.unit is cdk.aws_cloudwatch.Unit.SECONDS
+    assert drawn(metric, cdk.Stack.of(made)) == {
+        "label": "Slow",
+        "color": "#00ff00",
+        "visible": False,
+        "id": "slow",
+        "accountId": "444455556666",
+        "region": "eu-west-1",
+        "stat": "p50",
+    }
+    elsewhere = made.metric_invocations(stack_account="444455556666", stack_region="eu-west-1")
+    assert (elsewhere.account, elsewhere.region) == ("444455556666", "eu-west-1")
+
+
+def test_an_option_that_is_none_is_as_if_it_were_absent():
+    metric = endpoint("single").metric_model_latency(statistic=None, period=None, unit=None)
+    assert described(metric)[3:] == ("p99", 60)
+    assert metric.unit is cdk.aws_cloudwatch.Unit.MICROSECONDS
+
+
+def test_a_misspelt_option_is_an_error_that_names_it():
+    with pytest.raises(TypeError, match="no option 'statistik'; did you mean `statistic`"):
+        endpoint("single").metric_model_latency(statistik="p50")
+    with pytest.raises(TypeError, match="no option 'threshold'"):
+        endpoint("single").metric("Invocations", threshold=3)
 
 
 def test_a_name_that_a_component_publishes_means_the_component():

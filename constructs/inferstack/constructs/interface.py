@@ -7,9 +7,9 @@ grant or a metric costs nothing.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import aws_cdk as cdk
 import jsii
@@ -21,12 +21,16 @@ from inferstack.constructs.taken import settled
 from inferstack.defaults import ALARM_PERIOD
 from inferstack.resolve.metric import named_unit
 from inferstack.spec.parts.measured import Measured
+from inferstack.spec.words import did_you_mean_then
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 
 
 class MetricOptions(TypedDict, total=False):
-    """Which of several, and how to look at it."""
+    """Which of several, and how to look at it: the options of CDK's metrics, and two that choose.
+
+    https://docs.aws.amazon.com/cdk/api/v2/python/aws_cdk.aws_cloudwatch/MetricOptions.html
+    """
 
     statistic: str | None
     """`Average`, `Sum`, `p99`…; what suits the metric when absent."""
@@ -36,6 +40,26 @@ class MetricOptions(TypedDict, total=False):
     """The variant, where several publish the metric."""
     inference_component: str | None
     """The inference component, where several publish the metric."""
+    label: str | None
+    """Its name in a graph; `[max: ${MAX}]` and its like are filled in by CloudWatch."""
+    color: str | None
+    """Its colour in a graph, `#00ff00` for instance."""
+    visible: bool | None
+    """False for one that only expressions use."""
+    id: str | None
+    """Its name in expressions: a lower-case letter, then letters, digits and `_`."""
+    unit: cdk.aws_cloudwatch.Unit | None
+    """Only data points of this unit; where the number means nothing without one, it is there already."""
+    dimensions_map: Mapping[str, str] | None
+    """Other dimensions instead of those of the endpoint's part."""
+    account: str | None
+    """Another account than the endpoint's."""
+    region: str | None
+    """Another region than the endpoint's."""
+    stack_account: str | None
+    """The account that needs no naming; the endpoint's when absent."""
+    stack_region: str | None
+    """The region that needs no naming; the endpoint's when absent."""
 
 
 class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
@@ -94,22 +118,26 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 
         Raises:
+            TypeError: when there is no such option.
             ValueError: when such an endpoint does not publish the metric, or when several of its
                 variants or inference components do and none is chosen.
         """
-        wanted = Wanted(metric_name, options.get("variant_name"), options.get("inference_component"))
+        chosen = _chosen(options)
+        part = {name: chosen.pop(name, None) for name in ("variant_name", "inference_component")}
+        wanted = Wanted(metric_name, **part)
         found, dimensions = measurement(wanted, self._measured(), self._kind())
-        statistic, period, unit = options.get("statistic"), options.get("period"), named_unit(found)
-        return cdk.aws_cloudwatch.Metric(
-            namespace=found.namespace,
-            metric_name=found.name,
-            dimensions_map=dimensions,
-            statistic=found.statistic if statistic is None else statistic,
-            period=cdk.Duration.seconds(ALARM_PERIOD.value) if period is None else period,
-            unit=None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],
+        unit = named_unit(found)
+        usual = {
+            "dimensions_map": dimensions,
+            "statistic": found.statistic,
+            "period": cdk.Duration.seconds(ALARM_PERIOD.value),
+            "unit": None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],
             # As `attach_to` of CDK: what is in the same place does not name it.
-            stack_account=settled(self.env.account),
-            stack_region=settled(self.env.region),
+            "stack_account": settled(self.env.account),
+            "stack_region": settled(self.env.region),
+        }
+        return cdk.aws_cloudwatch.Metric(
+            namespace=found.namespace, metric_name=found.name, **{**usual, **chosen}
         )
 
     def metric_invocations(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
@@ -147,3 +175,13 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     def metric_memory_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
         """Use of an instance's memory in percent."""
         return self.metric("MemoryUtilization", **options)
+
+
+def _chosen(options: MetricOptions) -> dict[str, Any]:
+    """The options that are given. Types are not there when a program runs, and a dropped one is not seen."""
+    known = sorted(MetricOptions.__optional_keys__)
+    for name in options:
+        if name not in known:
+            hint = did_you_mean_then(name, known, "it takes those of MetricOptions")
+            raise TypeError(f"a metric takes no option '{name}'; {hint}")
+    return {name: value for name, value in options.items() if value is not None}
