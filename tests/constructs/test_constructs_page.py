@@ -18,6 +18,7 @@ from inferstack.spec.check import load_spec, parse_spec
 from inferstack_stacks import EndpointStack
 
 PAGE = (Path(__file__).parents[2] / "docs" / "constructs.md").read_text("utf-8")
+CHURN = "s3://acme-models/churn/model.tar.gz"
 ENDPOINT, ALARM, POLICY = "AWS::SageMaker::Endpoint", "AWS::CloudWatch::Alarm", "AWS::IAM::Policy"
 
 
@@ -59,7 +60,7 @@ def test_the_program_prints_what_stands_under_it(made: Made) -> None:
 def test_two_endpoints_are_in_one_stack_and_bring_no_outputs(made: Made) -> None:
     template = made.templates["Customers"]
     names = [it["EndpointName"] for it in of_type(template, ENDPOINT).values()]
-    assert sorted(names) == ["churn", "returns"]
+    assert sorted(names) == ["churn", "churn-isolated", "returns"]
     assert list(template["Outputs"]) == ["EndpointName"]
     assert "Description" not in template
 
@@ -72,14 +73,29 @@ def test_grants_and_tokens_reach_the_template(made: Made) -> None:
     alarms = of_type(template, ALARM).values()
     assert any("AlarmActions" in it for it in alarms)
     assert 500_000 in [it["Threshold"] for it in alarms]
-    (model,) = [it for it in of_type(template, "AWS::SageMaker::Model").values() if "VpcConfig" in it]
-    assert "Fn::Join" in model["PrimaryContainer"]["ModelDataUrl"]
+    models = [it for it in of_type(template, "AWS::SageMaker::Model").values() if "VpcConfig" in it]
+    (returns,) = [it["PrimaryContainer"]["ModelDataUrl"] for it in models if it["PrimaryContainer"]["ModelDataUrl"] != CHURN]
+    assert "Fn::Join" in returns
+
+
+def test_a_file_meets_the_network_and_key_of_the_app(made: Made) -> None:
+    template = made.templates["Customers"]
+    (model,) = [
+        it
+        for it in of_type(template, "AWS::SageMaker::Model").values()
+        if "VpcConfig" in it and it["PrimaryContainer"]["ModelDataUrl"] == CHURN
+    ]
+    assert "Ref" in model["VpcConfig"]["Subnets"][0]
+    assert any("KmsKeyId" in it for it in of_type(template, "AWS::SageMaker::EndpointConfig").values())
+    boundaries = [it.get("PermissionsBoundary") for it in of_type(template, "AWS::IAM::Role").values()]
+    assert "arn:aws:iam::111122223333:policy/boundary" in boundaries
 
 
 def test_the_override_is_in_the_template(made: Made) -> None:
     endpoints = of_type(made.templates["Customers"], ENDPOINT).values()
     assert {it["EndpointName"]: it.get("RetainDeploymentConfig") for it in endpoints} == {
         "churn": True,
+        "churn-isolated": None,
         "returns": None,
     }
 

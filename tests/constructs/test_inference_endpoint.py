@@ -291,7 +291,7 @@ def test_a_warning_becomes_an_annotation_with_its_code(tmp_path):
     # Read as text: two packages of CDK ship Python classes for it, and the one installed last is there.
     written = "".join(file.read_text("utf-8") for file in tmp_path.glob("*.json"))
     assert "aws:cdk:warning" in written
-    assert re.search(r"<python>:1:1: IS\d{3}: warning: .* \[ack: IS\d{3}\]", written)
+    assert re.search(r'"execution_role\.statements\.0\.resource\.0: IS\d{3}: warning: .* \[ack: IS\d{3}\]', written)
 
 
 @pytest.mark.parametrize(("base", "change"), [("single", "{}"), ("components", MODELLED)])

@@ -123,11 +123,11 @@ def test_columns_count_characters(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- data made in Python
 
 
-def test_python_data_becomes_a_document_at_line_one() -> None:
+def test_python_data_becomes_a_document_that_stands_nowhere() -> None:
     document = Document.from_data({"a": {"b": [1, {"c": None}]}})
     assert document.file == "<python>"
     assert document.data == {"a": {"b": [1, {"c": None}]}}
-    assert document.position(("a", "b", 1, "c")) == (1, 1)
+    assert document.position(("a", "b", 1, "c")) == (0, 0)
 
 
 def test_python_data_is_copied_into_plain_dicts_and_lists() -> None:

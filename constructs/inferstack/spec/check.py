@@ -16,13 +16,14 @@ from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
 from inferstack.spec.codes import by_code, error
-from inferstack.spec.document import IN_PYTHON, Document, read_document
+from inferstack.spec.document import Document, read_document
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
-from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, in_file_order
+from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
+from inferstack.spec.reading.tree import NOWHERE
 from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.stages import at_stage, overridden, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
@@ -53,16 +54,24 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     """Archives that the lock has, by name: what is in them need not be on this machine."""
 
     def source_of(self, path: SpecPath) -> str:
-        """Where a part of the spec stands: `file:line`, or its path where there is no file."""
-        if self.document.file == IN_PYTHON:
-            return f"{IN_PYTHON}: {'.'.join(map(str, path))}"
-        return f"{self.document.shown_file}:{self.document.position(path).line}"
+        """Where a part of the spec stands: `file:line`, or `file: path` where it was made in Python."""
+        at = self.document.position(path)
+        where = f" {dotted(path)}" if at == NOWHERE else at.line
+        return f"{self.document.shown_file}:{where}"
 
 
 def load_spec(
-    path: Path | str, *, stage: str | None = None, region: str | None = None, locked: bool = True
+    path: Path | str,
+    *,
+    stage: str | None = None,
+    region: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    locked: bool = True,
 ) -> LoadedSpec:
     """Reads a spec file for one stage. ``region`` is used where the spec names none.
+
+    ``overrides`` are what only Python knows, such as tokens of CDK. They have a spec's form and are merged
+    into the spec at its stage as that was: mappings key by key, anything else as a whole, None removes a key.
 
     With a lock beside the file the spec is as that has it deployed, unless ``locked`` is False: so is whoever
     packs, who changes the lock.
@@ -71,7 +80,9 @@ def load_spec(
         SpecError: with every error found, when there is any.
     """
     document = read_document(path)
-    return _load(document, stage, region, lock_beside(document) if locked else NO_LOCK)
+    lock = lock_beside(document) if locked else NO_LOCK
+    staged = at_stage(document, stage)
+    return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
 
 
 def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
@@ -80,7 +91,7 @@ def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSp
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return _load(Document.from_data(data), stage, None, NO_LOCK)
+    return _load(at_stage(Document.from_data(data), stage), stage, None, NO_LOCK)
 
 
 def checked(spec: ModelSpec) -> LoadedSpec:
@@ -150,7 +161,7 @@ def check_document(
     lock = lock_beside(document)
     for one in (stage,) if stage is not None else _deployable_stages(document, lock.lock):
         try:
-            specs.append(_load(document, one, region, lock))
+            specs.append(_load(at_stage(document, one), one, region, lock))
             found.update(dict.fromkeys(specs[-1].warnings))
         except SpecError as error:
             found.update(dict.fromkeys(error.problems))
@@ -164,8 +175,7 @@ def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | Non
     return names if names and only else (None, *names)
 
 
-def _load(document: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
-    staged = at_stage(document, stage)
+def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
     structural = [*structure_problems(staged), *_placeholder_problems(staged)]
     if structural:
         raise SpecError([*structural, *_rule_problems_beside(structural, staged)])

@@ -14,15 +14,13 @@ import msgspec
 from inferstack.spec.lock.codes import NO_SPEC
 from inferstack.spec.lock.file import SUFFIX as LOCK_SUFFIX
 from inferstack.spec.placeholders import texts_with_placeholders
-from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.problem import IN_PYTHON, Problem, SpecError, SpecPath
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Node, Position, tree_of
 
 __all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document", "relative_to_cwd"]
 
-IN_PYTHON = "<python>"
-"""Stands for the file of a spec that was made in Python."""
 SUFFIXES = (".yaml", ".yml")
 """How the name of a spec file ends."""
 
@@ -37,7 +35,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
-        """A document of data made in Python; everything stands at line 1, column 1.
+        """A document of data made in Python; everything stands at line 0, column 0.
 
         Raises:
             SpecError: when the data holds what YAML cannot.

@@ -58,7 +58,7 @@ FILE_CODES = by_code(
     error(STAGES_FORM, "`stages` is not a mapping from stage names to mappings."),
     error(UNKNOWN_STAGE, "The stage that was chosen is not listed under `stages`."),
     error(STAGE_NAME, "The name of a stage has other characters than letters, digits and hyphens."),
-    error(STAGE_KEY, "A stage holds a key that must be the same in all stages."),
+    error(STAGE_KEY, "A stage, or what Python sets in a file, holds a key that is the same in all stages."),
     error(STAGE_NEEDED, "The spec uses `${stage}` but no stage was chosen."),
     error(TOO_MANY_STAGES, "The file lists more than 50 stages."),
 )

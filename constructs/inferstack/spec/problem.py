@@ -12,6 +12,8 @@ import msgspec
 SpecPath = tuple[str | int, ...]
 """Keys and list indices from the top of a spec, e.g. ``("variants", 0, "instance_type")``."""
 
+IN_PYTHON = "<python>"
+"""Stands for the file of a spec that was made in Python."""
 LONGEST_TEXT = 1_000
 """Characters of a message or of a fix: what was found may be a whole file, and nobody reads that."""
 _END = 300
@@ -25,8 +27,9 @@ class Severity(StrEnum):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing that is wrong, where it stands (1-based line and column), and how to mend it.
+    """One thing that is wrong, where it stands, and how to mend it.
 
+    Line and column count from 1. Both are 0 where the value was made in Python: that is known by its path.
     Of a message or fix longer than ``LONGEST_TEXT`` the middle is left out: at both ends stand our words.
     """
 
@@ -46,7 +49,20 @@ class Problem(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         label = "" if self.severity is Severity.ERROR else f"{self.severity}: "
         remedy = f"; {self.fix}" if self.fix else ""
-        return printable(f"{self.file}:{self.line}:{self.column}: {self.code}: {label}{self.message}{remedy}")
+        return printable(f"{self._place}: {self.code}: {label}{self.message}{remedy}")
+
+    @property
+    def _place(self) -> str:
+        if self.line:
+            return f"{self.file}:{self.line}:{self.column}"
+        if not self.path:
+            return self.file
+        return dotted(self.path) if self.file == IN_PYTHON else f"{self.file}: {dotted(self.path)}"
+
+
+def dotted(path: SpecPath) -> str:
+    """A path as text: ``variants.0.instance_type``."""
+    return ".".join(map(str, path))
 
 
 def _shortened(text: str) -> str:

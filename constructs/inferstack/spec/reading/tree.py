@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from inferstack.spec.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
-from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.problem import Problem, SpecError, SpecPath, dotted
 from inferstack.spec.words import describe
 
 DEEPEST = 64
@@ -16,13 +16,15 @@ MOST_VALUES = 100_000
 
 
 class Position(NamedTuple):
-    """A place in a file; lines and columns count from 1, columns in characters."""
+    """A place in a file; lines and columns count from 1, columns in characters; see also ``NOWHERE``."""
 
     line: int
     column: int
 
 
 START = Position(1, 1)
+NOWHERE = Position(0, 0)
+"""Of what was made in Python, which is known by its path alone."""
 
 
 class Entry(NamedTuple):
@@ -79,7 +81,7 @@ def list_node(at: Position, entries: list[Entry]) -> Node:
 
 
 def tree_of(data: Mapping[str, Any], file: str) -> Node:
-    """A copy of data made in Python, as if all of it stood at the start of a file.
+    """A copy of data made in Python, all of it at ``NOWHERE``.
 
     Raises:
         SpecError: with every key that is no text and every value that YAML could not hold.
@@ -97,7 +99,7 @@ def tree_of(data: Mapping[str, Any], file: str) -> Node:
 def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) -> Node:
     match value:
         case None | str() | int() | float():
-            return Node(START, value)
+            return Node(NOWHERE, value)
         case Mapping() | list() | tuple() if len(path) >= DEEPEST:
             message = f"data is nested more than {DEEPEST} levels deep, or holds itself"
             problems.append(_problem(file, TOO_DEEP, message, "flatten it", path))
@@ -105,15 +107,15 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
             problems += [_key_problem(file, key, path) for key in value if not isinstance(key, str)]
             keys = [key for key in value if isinstance(key, str)]
             values = {key: _grown(value[key], (*path, key), file, problems) for key in keys}
-            return mapping_node(START, {key: Entry(START, node) for key, node in values.items()})
+            return mapping_node(NOWHERE, {key: Entry(NOWHERE, node) for key, node in values.items()})
         case list() | tuple():
             items = [_grown(item, (*path, index), file, problems) for index, item in enumerate(value)]
-            return list_node(START, [Entry(START, item) for item in items])
+            return list_node(NOWHERE, [Entry(NOWHERE, item) for item in items])
         case _:
             message = f"`{_dotted(path)}` is a `{type(value).__name__}`, which is not plain data"
             fix = "use dict, list, str, int, float, bool or None"
             problems.append(_problem(file, NOT_PLAIN, message, fix, path))
-    return Node(START, None)
+    return Node(NOWHERE, None)
 
 
 def _key_problem(file: str, key: object, path: SpecPath) -> Problem:
@@ -122,8 +124,8 @@ def _key_problem(file: str, key: object, path: SpecPath) -> Problem:
 
 
 def _dotted(path: SpecPath) -> str:
-    return ".".join(map(str, path)) or "spec"
+    return dotted(path) or "spec"
 
 
 def _problem(file: str, code: str, message: str, fix: str, path: SpecPath) -> Problem:
-    return Problem(file, *START, code, message, fix, path=path)
+    return Problem(file, *NOWHERE, code, message, fix, path=path)
