@@ -17,6 +17,7 @@ from support.cdk import endpoint, spec, stack, synthesised, template
 from support.resolving import of_type, only
 
 from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.resolve import resolve_template
 from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.endpoint_config import EndpointConfig
@@ -352,6 +353,41 @@ def test_connections_are_the_security_groups_of_the_spec():
     made.connections.allow_from_any_ipv4(ec2.Port.tcp(443))
     rule = only(synthesised(made), "AWS::EC2::SecurityGroupIngress")
     assert (rule["GroupId"], rule["ToPort"]) == ("sg-0123456789abcdef0", 443)
+
+
+def test_an_endpoint_is_where_another_construct_wants_connections():
+    network = {"security_group_ids": ["sg-0123456789abcdef0"], "subnets": ["subnet-0123456789abcdef0"]}
+    made = endpoint("single", {"model": {"vpc_config": network}})
+    other = ec2.SecurityGroup.from_security_group_id(cdk.Stack.of(made), "Other", "sg-0fedcba9876543210")
+    other.connections.allow_from(made, ec2.Port.tcp(443))
+    rule = only(synthesised(made), "AWS::EC2::SecurityGroupIngress")
+    assert (rule["GroupId"], rule["SourceSecurityGroupId"]) == ("sg-0fedcba9876543210", "sg-0123456789abcdef0")
+
+
+def test_what_is_granted_to_an_endpoint_its_role_gets_before_the_models_start():
+    made = endpoint("single")
+    s3.Bucket(cdk.Stack.of(made), "Bucket").grant_read(made)
+    result = synthesised(made)
+    ((logical_id, policy),) = of_type(result, "AWS::IAM::Policy").items()
+    (role,) = of_type(result, "AWS::IAM::Role")
+    assert policy["Roles"] == [{"Ref": role}]
+    (model,) = (it for it in result["Resources"].values() if it["Type"] == "AWS::SageMaker::Model")
+    assert logical_id in model["DependsOn"]
+
+
+def test_without_a_vpc_another_construct_is_told_that_there_are_no_connections():
+    made = endpoint("single")
+    other = ec2.SecurityGroup.from_security_group_id(cdk.Stack.of(made), "Other", "sg-0fedcba9876543210")
+    with pytest.raises(RuntimeError, match="one has no security groups: its spec has no `vpc_config`"):
+        other.connections.allow_from(made, ec2.Port.tcp(443))
+
+
+def test_the_names_of_cdks_interfaces_are_those_that_cdk_has():
+    for ours, cdks in ((Grantable, iam.IGrantable), (Connectable, ec2.IConnectable)):
+        assert ours.__jsii_type__ == cdks.__jsii_type__
+        for name, member in vars(cdks).items():
+            if isinstance(member, property):
+                assert vars(ours)[name].fget.__jsii_name__ == member.fget.__jsii_name__
 
 
 def test_without_a_vpc_there_are_no_connections():

@@ -1,6 +1,6 @@
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_cloudwatch as cloudwatch, aws_iam as iam
+from aws_cdk import aws_cloudwatch as cloudwatch, aws_iam as iam, aws_s3 as s3
 from support.cdk import spec, stack, synthesised, template
 from support.resolving import of_type, only, wordy_components
 
@@ -154,6 +154,23 @@ def test_a_role_that_is_kept_apart_fits_the_endpoint():
     role = ExecutionRole(here, "Role", spec=spec("single"))
     InferenceEndpoint(here, "Net", spec=spec("single", {"execution_role": role.role_arn}))
     assert only(synthesised(role), "AWS::SageMaker::Model")["ExecutionRoleArn"] == here.resolve(role.role_arn)
+
+
+@pytest.mark.parametrize("path", [None, "/ml/"])
+def test_a_role_that_is_kept_apart_can_be_granted_rights_and_models_wait_for_all_of_them(path):
+    here = stack()
+    part = ExecutionRole(here, "Role", spec=spec("single", {"execution_role": {"path": path}} if path else "{}"))
+    bucket = s3.Bucket(here, "Bucket")
+    bucket.grant_read(part)
+    bucket.grant_put(part.role)
+    InferenceEndpoint(here, "Net", spec=spec("single"), role=part.role)
+    made = template(here)
+    (role,) = of_type(made, "AWS::IAM::Role")
+    ((granted, policy),) = of_type(made, "AWS::IAM::Policy").items()
+    assert policy["Roles"] == [{"Ref": role}]
+    assert len(policy["PolicyDocument"]["Statement"]) == 2
+    (model,) = (it for it in made["Resources"].values() if it["Type"] == "AWS::SageMaker::Model")
+    assert model["DependsOn"] == sorted([role, granted, *of_type(made, "AWS::IAM::ManagedPolicy")])
 
 
 def test_what_no_stack_can_hold_is_refused_and_a_part_of_it_is_not():

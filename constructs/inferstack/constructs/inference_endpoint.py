@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import aws_cdk as cdk
+import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Kind
+from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.constructs.role_handle import imported, role_handle
 from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
@@ -20,7 +23,6 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
-from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, kind_of, models
 
@@ -28,6 +30,7 @@ from inferstack.spec.parts.walk import components, kind_of, models
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})
 
 
+@jsii.implements(Grantable, Connectable)
 class InferenceEndpoint(Rendered, IInferenceEndpoint):
     """A SageMaker inference endpoint: role, models, configuration, components, scaling, alarms, dashboard.
 
@@ -122,9 +125,8 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
     def _imported_role(self) -> cdk.aws_iam.IRole:
         given = self._spec.execution_role
         if isinstance(given, str):
-            return cdk.aws_iam.Role.from_role_arn(self, _imported(ROLE), given)
-        # By name, since CDK cannot find the name of a role with a path in the role's ARN.
-        return cdk.aws_iam.Role.from_role_name(self, _imported(ROLE), _path(given) + self._l1(ROLE).ref)
+            return cdk.aws_iam.Role.from_role_arn(self, imported(ROLE), given)
+        return role_handle(self, self._l1(ROLE), given)
 
     def _start_after(self, role: cdk.aws_iam.IRole) -> None:
         """Makes whatever SageMaker starts under the role wait for it and for what is granted to it.
@@ -135,20 +137,29 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         for logical_id in (*(model_id(name) for _, name, _ in models(self._spec)), ENDPOINT_CONFIG):
             self._l1(logical_id).node.add_dependency(role)
 
-    @cached_property
+    @property
+    def grant_principal(self) -> cdk.aws_iam.IPrincipal:
+        """Who gets what is granted to the endpoint, as by `bucket.grant_read(endpoint)`: its role."""
+        return self.execution_role.grant_principal
+
+    @property
     def connections(self) -> cdk.aws_ec2.Connections:
         """The security groups that the spec names under `vpc_config`.
 
         Raises:
             ValueError: when the spec has no `vpc_config`.
         """
+        return self._connections
+
+    @cached_property
+    def _connections(self) -> cdk.aws_ec2.Connections:
         groups = list(dict.fromkeys(self._security_group_ids()))
         if not groups:
             name = self._spec.endpoint_name
             raise ValueError(f"the endpoint {name} has no security groups: its spec has no `vpc_config`")
-        imported = cdk.aws_ec2.SecurityGroup.from_security_group_id
+        known = cdk.aws_ec2.SecurityGroup.from_security_group_id
         return cdk.aws_ec2.Connections(
-            security_groups=[imported(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
+            security_groups=[known(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
         )
 
     def alarm(
@@ -165,7 +176,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         if logical_id not in self._alarms:
             arn = self._l1(logical_id).get_att("Arn").to_string()
             self._alarms[logical_id] = cdk.aws_cloudwatch.Alarm.from_alarm_arn(
-                self, _imported(logical_id), arn
+                self, imported(logical_id), arn
             )
         return self._alarms[logical_id]
 
@@ -189,12 +200,3 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         for network in (fleet, *(model.vpc_config for _, _, model in models(spec))):
             if network is not None:
                 yield from network.security_group_ids
-
-
-def _imported(logical_id: str) -> str:
-    """Id of CDK's handle for a resource of the template, which has the id itself."""
-    return f"Imported{logical_id}"
-
-
-def _path(role: ExecutionRole | None) -> str:
-    return "" if role is None or role.path is None else role.path.removeprefix("/")

@@ -5,12 +5,17 @@ Each takes the spec of the whole endpoint and makes its own resources only: the 
 """
 
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import ClassVar
 
-from constructs import Construct
+import aws_cdk as cdk
+import jsii
+from constructs import Construct, Dependable, IConstruct
 
+from inferstack.constructs.capabilities import Grantable
 from inferstack.constructs.part import part_of
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.constructs.role_handle import role_handle
 from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
@@ -105,11 +110,48 @@ class _Part(Rendered):
         take(scope, construct_id, names)
 
 
+class _Whole(Dependable):
+    """Who waits for a role of the part's waits for all of the part: its policies, and what was granted."""
+
+    def __init__(self, part: Construct) -> None:
+        super().__init__()
+        self._part = part
+
+    @property
+    def dependency_roots(self) -> list[IConstruct]:
+        """What is waited for."""
+        return [self._part]
+
+
+@jsii.implements(Grantable)
 class ExecutionRole(_Part):
     """The role that a spec's containers need, for a stack that keeps roles apart from endpoints."""
 
     wanted = staticmethod(_role)
     main_id = ROLE
+
+    @property
+    def role(self) -> cdk.aws_iam.IRole:
+        """The role, for grants, and for `role` of an endpoint, whose models wait for all its policies."""
+        return self._role
+
+    @property
+    def grant_principal(self) -> cdk.aws_iam.IPrincipal:
+        """Who gets what is granted to the part, as by `bucket.grant_read(part)`: the role."""
+        return self.role.grant_principal
+
+    @cached_property
+    def _role(self) -> cdk.aws_iam.IRole:
+        block = self._spec.execution_role
+        # With an ARN there is nothing to make, and no part.
+        assert not isinstance(block, str)
+        made = role_handle(self, self._l1(ROLE), block)
+        Dependable.implement(made, self._with_policies)
+        return made
+
+    @cached_property
+    def _with_policies(self) -> "_Whole":
+        return _Whole(self)
 
     @property
     def role_arn(self) -> str:
