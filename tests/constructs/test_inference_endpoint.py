@@ -5,6 +5,7 @@ import aws_cdk as cdk
 import jsii
 import msgspec
 import pytest
+import yaml
 from aws_cdk import (
     aws_ec2 as ec2,
     aws_iam as iam,
@@ -14,7 +15,7 @@ from aws_cdk import (
     aws_sns as sns,
 )
 from support.cdk import endpoint, spec, stack, synthesised, template
-from support.resolving import of_type, only
+from support.resolving import BASES, merged, of_type, only
 
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.capabilities import Connectable, Grantable
@@ -58,6 +59,7 @@ def test_no_temporary_file_is_left(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+BASE_COMPONENT = yaml.safe_load(BASES["components"])["inference_components"]["chat"]
 MODELLED = """
 models:
   llm:
@@ -416,3 +418,44 @@ def test_an_alarm_on_an_expression_is_found_by_the_id_of_what_it_returns():
 def test_an_alarm_that_the_spec_does_not_have_is_an_error_that_names_those_it_has():
     with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has some on .*`MemoryUtilization`"):
         endpoint("single").alarm("ModelLatency")
+
+
+def test_every_l1_can_be_had_by_its_type():
+    scaled = {"inference_components": {"chat": {"autoscaling": {"min_capacity": 1, "max_capacity": 2, "policies": [{"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}]}}}}
+    made = endpoint("components", merged(yaml.safe_load(MODELLED), scaled))
+    found = [
+        made.cfn_endpoint,
+        made.cfn_endpoint_config,
+        *made.cfn_models,
+        made.cfn_inference_component("chat"),
+        made.cfn_role,
+        *made.cfn_policies,
+        *made.cfn_alarms,
+        made.cfn_dashboard,
+        *made.cfn_scalable_targets,
+        *made.cfn_scaling_policies,
+    ]
+    resolve = cdk.Stack.of(made).resolve
+    assert {resolve(it.logical_id) for it in found} == synthesised(made)["Resources"].keys()
+    assert isinstance(made.cfn_inference_component("chat"), sagemaker.CfnInferenceComponent)
+
+
+def test_an_l1_that_is_not_made_is_an_error():
+    made = endpoint("single", "{dashboard: false, execution_role: 'arn:aws:iam::111122223333:role/ours'}")
+    with pytest.raises(ValueError, match="the spec of one makes no AWS::IAM::Role"):
+        _ = made.cfn_role
+    with pytest.raises(ValueError, match="the spec of one makes no AWS::CloudWatch::Dashboard"):
+        _ = made.cfn_dashboard
+    assert list(made.cfn_policies) == []
+    with pytest.raises(ValueError, match="no inference component `chat`; it has none"):
+        made.cfn_inference_component("chat")
+
+
+def test_name_and_arn_of_a_component_are_there_once_the_component_is():
+    made = endpoint("components", {"inference_components": {"chat": None, "Chat": BASE_COMPONENT}})
+    resolve = cdk.Stack.of(made).resolve
+    component = {"Ref": resolve(made.cfn_inference_component("Chat").logical_id)}
+    assert resolve(made.inference_component_arn("Chat")) == component
+    assert resolve(made.inference_component_name("Chat")) == {"Fn::Select": [0, ["Chat", component]]}
+    with pytest.raises(ValueError, match="no inference component `Chad`; did you mean `Chat`"):
+        made.inference_component_name("Chad")

@@ -153,6 +153,10 @@ def test_an_imported_endpoint_can_have_components():
     assert dict(made.metric_invocations(inference_component="draw").dimensions) == {
         "InferenceComponentName": "draw"
     }
+    assert made.inference_component_name("draw") == "draw"
+    assert made.inference_component_arn("draw").endswith(":inference-component/draw")
+    with pytest.raises(ValueError, match="no inference component `drew`; did you mean `draw`"):
+        made.inference_component_arn("drew")
     user = cdk.aws_iam.User(made.node.scope, "User")
     grant = made.grant_invoke(user)
     resources = made.node.scope.resolve(grant.principal_statement.resources)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from aws_cdk import ArnFormat, Stack
 from constructs import Construct
 
-from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.interface import IInferenceEndpoint, known_component
 from inferstack.constructs.measurement import imported_parts
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.placeholders import is_opaque
@@ -38,8 +38,24 @@ class ImportedEndpoint(IInferenceEndpoint):
         """ARN of the endpoint. SageMaker writes names in ARNs in lower case."""
         return self._arn("endpoint", self._name)
 
+    def inference_component_name(self, name: str) -> str:
+        """The name, if it was given.
+
+        Raises:
+            ValueError: when it was not.
+        """
+        return known_component(name, self._component_names)
+
+    def inference_component_arn(self, name: str) -> str:
+        """ARN of an inference component.
+
+        Raises:
+            ValueError: when its name was not given.
+        """
+        return self._arn("inference-component", known_component(name, self._component_names))
+
     def _component_arns(self) -> Iterator[str]:
-        return (self._arn("inference-component", name) for name in self._component_names)
+        return map(self.inference_component_arn, self._component_names)
 
     def _arn(self, resource: str, name: str) -> str:
         return Stack.of(self).format_arn(

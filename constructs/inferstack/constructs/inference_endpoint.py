@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import cast
 
 import aws_cdk as cdk
 import jsii
@@ -12,7 +13,7 @@ from constructs import Construct
 from inferstack.catalog.metrics import Kind
 from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
-from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.interface import IInferenceEndpoint, known_component
 from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
 from inferstack.constructs.role_handle import imported, role_handle
@@ -162,6 +163,67 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             security_groups=[known(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
         )
 
+    @property
+    def cfn_endpoint(self) -> cdk.aws_sagemaker.CfnEndpoint:
+        """The L1 of the endpoint; here and below for escape hatches."""
+        return self._only_l1(cdk.aws_sagemaker.CfnEndpoint)
+
+    @property
+    def cfn_endpoint_config(self) -> cdk.aws_sagemaker.CfnEndpointConfig:
+        """The L1 of the endpoint configuration."""
+        return self._only_l1(cdk.aws_sagemaker.CfnEndpointConfig)
+
+    @property
+    def cfn_models(self) -> Sequence[cdk.aws_sagemaker.CfnModel]:
+        """The L1s of the models, in the spec's order."""
+        return self._l1s(cdk.aws_sagemaker.CfnModel)
+
+    def cfn_inference_component(self, name: str) -> cdk.aws_sagemaker.CfnInferenceComponent:
+        """The L1 of an inference component, by the name that it has in the spec.
+
+        Raises:
+            ValueError: when the spec has none of the name.
+        """
+        return cast("cdk.aws_sagemaker.CfnInferenceComponent", self._component(name))
+
+    @property
+    def cfn_role(self) -> cdk.aws_iam.CfnRole:
+        """The L1 of the execution role.
+
+        Raises:
+            ValueError: when the role is not made here.
+        """
+        return self._only_l1(cdk.aws_iam.CfnRole)
+
+    @property
+    def cfn_policies(self) -> Sequence[cdk.aws_iam.CfnManagedPolicy]:
+        """The L1s of the role's policies, several where one would be too long; none of a role of yours."""
+        return self._l1s(cdk.aws_iam.CfnManagedPolicy)
+
+    @property
+    def cfn_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnAlarm]:
+        """The L1s of the alarms, in the template's order."""
+        return self._l1s(cdk.aws_cloudwatch.CfnAlarm)
+
+    @property
+    def cfn_dashboard(self) -> cdk.aws_cloudwatch.CfnDashboard:
+        """The L1 of the dashboard.
+
+        Raises:
+            ValueError: when the spec says `dashboard: false`.
+        """
+        return self._only_l1(cdk.aws_cloudwatch.CfnDashboard)
+
+    @property
+    def cfn_scalable_targets(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalableTarget]:
+        """The L1s of what is scaled: variants, then inference components."""
+        return self._l1s(cdk.aws_applicationautoscaling.CfnScalableTarget)
+
+    @property
+    def cfn_scaling_policies(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalingPolicy]:
+        """The L1s of the scaling policies."""
+        return self._l1s(cdk.aws_applicationautoscaling.CfnScalingPolicy)
+
     def alarm(
         self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
     ) -> cdk.aws_cloudwatch.IAlarm:
@@ -184,9 +246,30 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
     def _alarms(self) -> dict[str, cdk.aws_cloudwatch.IAlarm]:
         return {}
 
+    def inference_component_name(self, name: str) -> str:
+        """Name to invoke an inference component by; whoever uses it is deployed after the component.
+
+        Raises:
+            ValueError: when the spec has none of the name.
+        """
+        # CloudFormation has no attribute for the name, and the ARN has it in lower case.
+        named_when_there = {"Fn::Select": [0, [name, self._component(name).ref]]}
+        return cdk.Token.as_string(named_when_there)
+
+    def inference_component_arn(self, name: str) -> str:
+        """ARN of an inference component; whoever uses it is deployed after the component.
+
+        Raises:
+            ValueError: when the spec has none of the name.
+        """
+        return self._component(name).ref
+
     def _component_arns(self) -> Iterator[str]:
-        spec = self._spec
-        return (self._l1(component_id(spec, name, it)).ref for _, name, it in components(spec))
+        return (self.inference_component_arn(name) for _, name, _ in components(self._spec))
+
+    def _component(self, name: str) -> cdk.CfnResource:
+        found = {it: component_id(self._spec, it, component) for _, it, component in components(self._spec)}
+        return self._l1(found[known_component(name, found)])
 
     def _measured(self) -> Sequence[Measured]:
         return tuple(measured(self._spec))

@@ -21,7 +21,7 @@ from inferstack.constructs.taken import settled
 from inferstack.defaults import ALARM_PERIOD
 from inferstack.resolve.metric import named_unit
 from inferstack.spec.parts.measured import Measured
-from inferstack.spec.words import did_you_mean_then
+from inferstack.spec.words import did_you_mean_then, listed
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 
@@ -74,6 +74,14 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     @abstractmethod
     def endpoint_arn(self) -> str:
         """ARN of the endpoint."""
+
+    @abstractmethod
+    def inference_component_name(self, name: str) -> str:
+        """Name to invoke an inference component by."""
+
+    @abstractmethod
+    def inference_component_arn(self, name: str) -> str:
+        """ARN of an inference component."""
 
     @property
     def env(self) -> cdk.interfaces.ResourceEnvironment:
@@ -185,3 +193,17 @@ def _chosen(options: MetricOptions) -> dict[str, Any]:
             hint = did_you_mean_then(name, known, "it takes those of MetricOptions")
             raise TypeError(f"a metric takes no option '{name}'; {hint}")
     return {name: value for name, value in options.items() if value is not None}
+
+
+def known_component(name: str, known: Iterable[str]) -> str:
+    """The name of an inference component.
+
+    Raises:
+        ValueError: when it is not among those that are known.
+    """
+    names = list(known)
+    if name not in names:
+        rest = f"it has {listed(names, last='and')}" if names else "it has none"
+        hint = did_you_mean_then(name, names, rest)
+        raise ValueError(f"the endpoint has no inference component `{name}`; {hint}")
+    return name

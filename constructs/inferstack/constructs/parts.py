@@ -4,7 +4,7 @@ Each takes the spec of the whole endpoint and makes its own resources only: the 
 :class:`~inferstack.constructs.InferenceEndpoint` would make.
 """
 
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence, Set as AbstractSet
 from functools import cached_property
 from typing import ClassVar
 
@@ -154,6 +154,16 @@ class ExecutionRole(_Part):
         return _Whole(self)
 
     @property
+    def cfn_role(self) -> cdk.aws_iam.CfnRole:
+        """The L1 of the role."""
+        return self._only_l1(cdk.aws_iam.CfnRole)
+
+    @property
+    def cfn_policies(self) -> Sequence[cdk.aws_iam.CfnManagedPolicy]:
+        """The L1s of its policies."""
+        return self._l1s(cdk.aws_iam.CfnManagedPolicy)
+
+    @property
     def role_arn(self) -> str:
         """ARN of the role, for `execution_role` of the spec that makes the endpoint."""
         return self._l1(ROLE).get_att("Arn").to_string()
@@ -164,6 +174,11 @@ class EndpointAlarms(_Part):
 
     wanted = staticmethod(_alarms)
 
+    @property
+    def cfn_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnAlarm]:
+        """The L1s of the alarms."""
+        return self._l1s(cdk.aws_cloudwatch.CfnAlarm)
+
 
 class EndpointDashboard(_Part):
     """The dashboard of an endpoint that exists already."""
@@ -171,6 +186,11 @@ class EndpointDashboard(_Part):
     wanted = staticmethod(_dashboard)
     takes = frozenset({SAME_DASHBOARD})
     main_id = DASHBOARD
+
+    @property
+    def cfn_dashboard(self) -> cdk.aws_cloudwatch.CfnDashboard:
+        """The L1 of the dashboard."""
+        return self._only_l1(cdk.aws_cloudwatch.CfnDashboard)
 
 
 class EndpointAutoscaling(_Part):

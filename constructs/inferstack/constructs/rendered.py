@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 from aws_cdk import Annotations, CfnResource, Stack
@@ -25,6 +25,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region, under_role
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 
+L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
 """A spec made in Python, or one that was read from a file and knows its lines."""
 
@@ -47,6 +48,7 @@ class Rendered(CfnInclude):
     ) -> None:
         # Of what was read only this is kept: the rest is far larger.
         self._spec = loaded.spec
+        self._types = {logical_id: it["Type"] for logical_id, it in template["Resources"].items()}
         self._main_id = main_id
         # In as few bytes as it can have: what is too large here is so for CloudFormation, too. CDK looks at
         # the size of the whole stack.
@@ -75,6 +77,27 @@ class Rendered(CfnInclude):
 
     def _l1(self, logical_id: str) -> CfnResource:
         return self.get_resource(logical_id)
+
+    def _l1s(self, wanted: type[L1]) -> tuple[L1, ...]:
+        """All of a type, in the order of the template."""
+        name = _type_name(wanted)
+        return tuple(cast("L1", self._l1(it)) for it, found in self._types.items() if found == name)
+
+    def _only_l1(self, wanted: type[L1]) -> L1:
+        """The one of its type.
+
+        Raises:
+            ValueError: when the construct makes none.
+        """
+        found = self._l1s(wanted)
+        if not found:
+            raise ValueError(f"the spec of {self._spec.endpoint_name} makes no {_type_name(wanted)}")
+        return found[0]
+
+
+def _type_name(l1: Any) -> str:
+    # Every L1 has it, and the class that they share has not.
+    return str(l1.CFN_RESOURCE_TYPE_NAME)
 
 
 def template_for(
