@@ -222,3 +222,53 @@ def test_an_alarm_can_be_made_of_a_metric():
     made = endpoint("single")
     alarm = made.metric_gpu_utilization().create_alarm(made, "Own", threshold=90, evaluation_periods=3)
     assert alarm.metric.namespace == "/aws/sagemaker/Endpoints"
+
+
+ARN = "arn:aws-cn:sagemaker:cn-north-1:444455556666:endpoint/old-one"
+
+
+def test_an_endpoint_known_by_its_arn_is_where_the_arn_says():
+    here = stack()
+    made = InferenceEndpoint.from_endpoint_arn(here, "Old", ARN)
+    assert (made.endpoint_arn, made.endpoint_name, made.stack) == (ARN, "old-one", here)
+    assert (made.env.account, made.env.region) == ("444455556666", "cn-north-1")
+    metric = made.metric_invocations()
+    assert (metric.account, metric.region) == ("444455556666", "cn-north-1")
+
+
+def test_a_name_can_be_given_beside_the_arn_and_components_are_where_it_is():
+    made = InferenceEndpoint.from_endpoint_attributes(
+        stack(), "Old", endpoint_arn=ARN, endpoint_name="Old-One", variant_names=["A"], inference_components=["chat"]
+    )
+    assert made.endpoint_name == "Old-One"
+    assert dict(made.metric("CPUUtilization").dimensions) == {"EndpointName": "Old-One", "VariantName": "A"}
+    assert made.inference_component_arn("chat") == ARN.replace("endpoint/old-one", "inference-component/chat")
+
+
+def test_an_arn_may_be_a_token():
+    here = stack()
+    made = InferenceEndpoint.from_endpoint_arn(here, "Old", cdk.Fn.import_value("Arn"))
+    assert here.resolve(made.endpoint_arn) == {"Fn::ImportValue": "Arn"}
+    assert "Fn::Select" in here.resolve(made.endpoint_name)
+    assert made.metric_invocations().region is None
+
+
+def test_without_an_arn_attributes_are_those_of_the_stacks_place():
+    made = InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_name="one")
+    assert (made.env.account, made.env.region) == ("111122223333", "us-east-1")
+
+
+@pytest.mark.parametrize("arn", ["arn:aws:sns:us-east-1:111122223333:oncall", "one", ARN.replace("endpoint/", "model/")])
+def test_the_arn_of_something_else_is_refused(arn):
+    with pytest.raises(ValueError, match="is no ARN of an endpoint"):
+        InferenceEndpoint.from_endpoint_arn(stack(), "Old", arn)
+
+
+def test_an_endpoint_needs_a_name_or_an_arn():
+    with pytest.raises(ValueError, match="the endpoint `Old` needs its name or its ARN"):
+        InferenceEndpoint.from_endpoint_attributes(stack(), "Old")
+
+
+def test_every_endpoint_has_a_stack():
+    for made in (endpoint("single"), imported()):
+        assert made.stack is cdk.Stack.of(made)

@@ -1,8 +1,10 @@
 """An endpoint that another stack, or something else altogether, has made."""
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
-from aws_cdk import ArnFormat, Stack
+import aws_cdk as cdk
 from constructs import Construct
 
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
@@ -10,21 +12,27 @@ from inferstack.constructs.measurement import imported_parts
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.placeholders import is_opaque
 
+_ENDPOINT_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]+:[^:]+:endpoint/[^/]+")
+
 
 class ImportedEndpoint(IInferenceEndpoint):
-    """An endpoint in the stack's account and region of which only names are known."""
+    """An endpoint of which only names are known, and perhaps its ARN; without, it is where its stack is."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
-        endpoint_name: str,
+        endpoint_name: str | None,
+        endpoint_arn: str | None,
         variant_names: Sequence[str],
         inference_components: Sequence[str],
     ) -> None:
+        if endpoint_name is None and endpoint_arn is None:
+            raise ValueError(f"the endpoint `{construct_id}` needs its name or its ARN")
         super().__init__(scope, construct_id)
-        self._name = endpoint_name
+        self._given_arn = endpoint_arn
+        self._name = self._components.resource_name or "" if endpoint_name is None else endpoint_name
         self._variant_names = tuple(variant_names)
         self._component_names = tuple(inference_components)
 
@@ -36,7 +44,27 @@ class ImportedEndpoint(IInferenceEndpoint):
     @property
     def endpoint_arn(self) -> str:
         """ARN of the endpoint. SageMaker writes names in ARNs in lower case."""
-        return self._arn("endpoint", self._name)
+        return self._arn("endpoint", self._name) if self._given_arn is None else self._given_arn
+
+    @cached_property
+    def _env(self) -> cdk.interfaces.ResourceEnvironment:
+        if self._given_arn is None:
+            return super()._env
+        account, region = self._components.account, self._components.region
+        return cdk.interfaces.ResourceEnvironment(account=account or "", region=region or "")
+
+    @cached_property
+    def _components(self) -> cdk.ArnComponents:
+        """What the ARN says, where one is given.
+
+        Raises:
+            ValueError: when it is the ARN of something else.
+        """
+        arn = "" if self._given_arn is None else self._given_arn
+        if not is_opaque(arn) and _ENDPOINT_ARN.fullmatch(arn) is None:
+            form = "arn:aws:sagemaker:us-east-1:111122223333:endpoint/name"
+            raise ValueError(f'"{arn}" is no ARN of an endpoint; its form is {form}')
+        return cdk.Stack.of(self).split_arn(arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
 
     def inference_component_name(self, name: str) -> str:
         """The name, if it was given.
@@ -58,11 +86,14 @@ class ImportedEndpoint(IInferenceEndpoint):
         return map(self.inference_component_arn, self._component_names)
 
     def _arn(self, resource: str, name: str) -> str:
-        return Stack.of(self).format_arn(
+        return cdk.Stack.of(self).format_arn(
+            account=self.env.account,
+            region=self.env.region,
+            partition=None if self._given_arn is None else self._components.partition,
             service="sagemaker",
             resource=resource,
             resource_name=name if is_opaque(name) else name.lower(),
-            arn_format=ArnFormat.SLASH_RESOURCE_NAME,
+            arn_format=cdk.ArnFormat.SLASH_RESOURCE_NAME,
         )
 
     def _measured(self) -> Sequence[Measured]:

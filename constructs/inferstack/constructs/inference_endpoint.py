@@ -100,6 +100,48 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             scope,
             construct_id,
             endpoint_name=endpoint_name,
+            endpoint_arn=None,
+            variant_names=variant_names,
+            inference_components=inference_components,
+        )
+
+    @staticmethod
+    def from_endpoint_arn(scope: Construct, construct_id: str, endpoint_arn: str) -> IInferenceEndpoint:
+        """An endpoint that exists already, in the account and region of its ARN.
+
+        Its name is as the ARN has it: in lower case. An endpoint whose name is not is invoked and measured
+        under its own, see :meth:`from_endpoint_attributes`.
+        """
+        return InferenceEndpoint.from_endpoint_attributes(scope, construct_id, endpoint_arn=endpoint_arn)
+
+    @staticmethod
+    def from_endpoint_attributes(
+        scope: Construct,
+        construct_id: str,
+        *,
+        endpoint_arn: str | None = None,
+        endpoint_name: str | None = None,
+        variant_names: Sequence[str] = ("AllTraffic",),
+        inference_components: Sequence[str] = (),
+    ) -> IInferenceEndpoint:
+        """An endpoint that exists already, of which more is known than its name.
+
+        Args:
+            scope: where the handle belongs.
+            construct_id: its name there.
+            endpoint_arn: says account and region; those of the stack without it.
+            endpoint_name: the name as it was given; the one in the ARN, in lower case, without it.
+            variant_names: what publishes metrics.
+            inference_components: what is invoked and publishes metrics under a name of its own.
+
+        Raises:
+            ValueError: when there is neither ARN nor name, or the ARN is of something else.
+        """
+        return ImportedEndpoint(
+            scope,
+            construct_id,
+            endpoint_name=endpoint_name,
+            endpoint_arn=endpoint_arn,
             variant_names=variant_names,
             inference_components=inference_components,
         )

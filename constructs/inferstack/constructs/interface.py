@@ -84,6 +84,11 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """ARN of an inference component."""
 
     @property
+    def stack(self) -> cdk.Stack:
+        """The stack that the construct is in."""
+        return cdk.Stack.of(self)
+
+    @property
     def env(self) -> cdk.interfaces.ResourceEnvironment:
         """Account and region of the endpoint; tokens where only the deployment knows them."""
         return self._env
