@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inferstack_stacks.cdk_import import cdk_import_beside
 
 if TYPE_CHECKING:
-    from aws_cdk import App
+    from aws_cdk import App, IReusableStackSynthesizer
 
 
 def build_app(
@@ -19,6 +19,7 @@ def build_app(
     *,
     context: Mapping[str, Any] | None = None,
     outdir: str | None = None,
+    default_stack_synthesizer: "IReusableStackSynthesizer | None" = None,
 ) -> "App":
     """The app of all specs in a folder. Nothing is written before its ``synth()``.
 
@@ -29,8 +30,9 @@ def build_app(
         specs_dir: folder, relative to the working directory, which is that of cdk.json under the CDK CLI.
         context: further CDK context; that of the command line wins.
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
+        default_stack_synthesizer: how stacks are deployed, where not as `cdk bootstrap` prepares it.
     """
     with cdk_import_beside():
         from inferstack_stacks.building import build  # noqa: PLC0415 - meanwhile, too
 
-        return build(specs_dir, {} if context is None else context, outdir)
+        return build(specs_dir, {} if context is None else context, outdir, default_stack_synthesizer)

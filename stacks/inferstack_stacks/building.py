@@ -17,7 +17,7 @@ from inferstack.spec.report import text
 from inferstack_stacks.context import cdk_context
 
 if TYPE_CHECKING:
-    from aws_cdk import App
+    from aws_cdk import App, IReusableStackSynthesizer
 
 # Where in Node a construct was made, which says nothing about Python and costs a tenth of the synthesis.
 _NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
@@ -25,7 +25,12 @@ _NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
 _OUTDIR = "CDK_OUTDIR"
 
 
-def build(specs_dir: Path | str, context: Mapping[str, Any], outdir: str | None) -> "App":
+def build(
+    specs_dir: Path | str,
+    context: Mapping[str, Any],
+    outdir: str | None,
+    synthesizer: "IReusableStackSynthesizer | None",
+) -> "App":
     """The app of all specs in a folder, as :func:`inferstack_stacks.build_app` says."""
     asked = cdk_context(context)
     specs, stage = asked.get("specs"), asked.get("stage")
@@ -34,7 +39,7 @@ def build(specs_dir: Path | str, context: Mapping[str, Any], outdir: str | None)
             loaded = load_specs(
                 str(specs_dir if specs is None else specs), None if stage is None else str(stage)
             )
-            app = _app(context, outdir)
+            app = _app(context, outdir, synthesizer)
             _add_stacks(app, loaded)
         except SpecError as error:
             sys.stderr.write(text(error.problems))
@@ -42,12 +47,15 @@ def build(specs_dir: Path | str, context: Mapping[str, Any], outdir: str | None)
     return app
 
 
-def _app(context: Mapping[str, Any], outdir: str | None) -> "App":
+def _app(
+    context: Mapping[str, Any], outdir: str | None, synthesizer: "IReusableStackSynthesizer | None"
+) -> "App":
     from aws_cdk import App  # noqa: PLC0415 - waits for Node
 
     return App(
         outdir=str(_writable(Path(os.environ.get(_OUTDIR, "cdk.out") if outdir is None else outdir))),
         context={_NO_CREATION_STACKS: True, **context},
+        default_stack_synthesizer=synthesizer,
         analytics_reporting=False,
         # They name lines of Node's, never of Python.
         stack_traces=False,
@@ -92,7 +100,10 @@ def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
 def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
     from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
 
-    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for Node
+    from inferstack_stacks.endpoint_stack import (  # noqa: PLC0415 - waits for Node
+        EndpointStack,
+        environment,
+    )
 
     env = Environment(
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
@@ -101,7 +112,7 @@ def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
     problems: list[Problem] = []
     for one in loaded:
         try:
-            EndpointStack(app, _stack_id(one, names), spec=one, env=env)
+            EndpointStack(app, _stack_id(one, names), spec=one, env=environment(one.spec, env))
         except SpecError as error:
             problems += error.problems
     if problems:

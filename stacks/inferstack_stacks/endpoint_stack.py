@@ -1,17 +1,61 @@
 """One endpoint, one stack."""
 
-from aws_cdk import DefaultStackSynthesizer, Environment, IStackSynthesizer, Stack
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, Unpack
+
+from aws_cdk import (
+    App,
+    DefaultStackSynthesizer,
+    Environment,
+    IPropertyInjector,
+    IStackSynthesizer,
+    PermissionsBoundary,
+    Stack,
+    Stage,
+)
 from constructs import Construct
 
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.rendered import AnySpec
-from inferstack.constructs.taken import know_place
+from inferstack.constructs.taken import construct_ref, know_place, settled
 from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked
+from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_account
 from inferstack.spec.names_across_files import stack_name
 
 _ANY_REGION = "${AWS::Region}"
+# How the key ends under which context has the synthesizer of an app; there is no property for it.
+_SYNTHESIZER_OF_THE_APP = ":core/defaultStackSynthesizer"
+# By app or stage, which is asked once, and not for each stack.
+_HAS_OWN_SYNTHESIZER: dict[str, bool] = {}
+
+
+class StackOptions(TypedDict, total=False):
+    """What else CDK's stacks take.
+
+    https://docs.aws.amazon.com/cdk/api/v2/python/aws_cdk/StackProps.html
+    """
+
+    termination_protection: bool
+    """Whether deleting the stack is refused."""
+    tags: Mapping[str, str]
+    """Tags of the stack and of all in it."""
+    cross_region_references: bool
+    """Whether stacks in other regions may refer to this one."""
+    permissions_boundary: PermissionsBoundary
+    """The boundary of every role in the stack."""
+    notification_arns: Sequence[str]
+    """SNS topics that are told of the stack's events."""
+    stack_name: str
+    """Another name than the endpoint's."""
+    description: str
+    """Another description than the spec's."""
+    suppress_template_indentation: bool
+    """Whether the template is written without blanks."""
+    property_injectors: Sequence[IPropertyInjector]
+    """What changes the properties of constructs."""
+    analytics_reporting: bool
+    """Whether the template tells AWS which constructs it is made of; it does not when absent."""
 
 
 class EndpointStack(Stack):
@@ -29,6 +73,7 @@ class EndpointStack(Stack):
         spec: AnySpec,
         env: Environment | None = None,
         synthesizer: IStackSynthesizer | None = None,
+        **options: Unpack[StackOptions],
     ) -> None:
         """Makes the stack.
 
@@ -36,31 +81,58 @@ class EndpointStack(Stack):
             scope: the app or a stage of it.
             construct_id: name of the stack for the CDK CLI.
             spec: from a file or made in Python.
-            env: account and region where the spec names none; without either the template works anywhere.
-            synthesizer: how the stack is deployed; the default asks the bootstrap stack for roles and
-                leaves the check of its version to the CDK CLI, so that the template has no parameter.
+            env: account and region where the spec names none; else those of a stage around the stack. Without
+                any the template works anywhere.
+            synthesizer: how the stack is deployed; the app's own when absent. Where that has none either, the
+                bootstrap stack is asked for roles, and the check of its version is left to the CDK CLI, so
+                that the template has no parameter.
+            **options: of CDK's stack, such as ``termination_protection``.
 
         Raises:
-            SpecError: with every error of the spec, when it has any; or with each of its names that another
-                stack of the app has taken, in the same account and region.
+            SpecError: with every error of the spec, when it has any; when it names another account or region
+                than ``env`` or the stage; or with each of its names that another stack of the app has taken,
+                in the same account and region.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
-        env, name = environment(loaded.spec, env), stack_name(loaded.spec.endpoint_name)
-        super().__init__(
-            scope,
-            construct_id,
-            env=env,
-            stack_name=name,
-            description=description(loaded.spec),
-            analytics_reporting=False,
-            synthesizer=_without_version_rule() if synthesizer is None else synthesizer,
-        )
+        loaded, env = _placed(loaded, scope, env)
+        name = options.setdefault("stack_name", stack_name(loaded.spec.endpoint_name))
+        options.setdefault("description", description(loaded.spec))
+        options.setdefault("analytics_reporting", False)
+        if synthesizer is None and not _has_own_synthesizer(scope):
+            synthesizer = _without_version_rule()
+        super().__init__(scope, construct_id, env=env, synthesizer=synthesizer, **options)
         know_place(self, scope, name, env)
         self.kind = loaded.spec.kind
         region = _ANY_REGION if env.region is None else env.region
         self.endpoint = InferenceEndpoint(
             self, "Endpoint", spec=loaded, region=region, preserve_logical_ids=True
         )
+
+
+def _placed(
+    loaded: LoadedSpec, scope: Construct, env: Environment | None
+) -> tuple[LoadedSpec, Environment]:
+    """The spec as it is where the stack goes, and where that is: as ``env``, a stage or the spec say."""
+    account, region = (None, None) if env is None else (env.account, env.region)
+    # An app, whose stacks are the most, is a stage that says nothing.
+    stage = scope if isinstance(scope, Stage) else Stage.of(scope)
+    if stage is not None and not isinstance(stage, App):
+        account = stage.account if account is None else account
+        region = stage.region if region is None else region
+    if (named := settled(account)) is not None:
+        refuse_other_account(loaded, named)
+    if (named := settled(region)) is not None:
+        loaded = in_region(loaded, named)
+    return loaded, environment(loaded.spec, Environment(account=account, region=region))
+
+
+def _has_own_synthesizer(scope: Construct) -> bool:
+    ref = construct_ref(scope)
+    if ref not in _HAS_OWN_SYNTHESIZER:
+        # Context is that of all above, too.
+        context = scope.node.get_all_context()
+        _HAS_OWN_SYNTHESIZER[ref] = any(key.endswith(_SYNTHESIZER_OF_THE_APP) for key in context)
+    return _HAS_OWN_SYNTHESIZER[ref]
 
 
 def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:

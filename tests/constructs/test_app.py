@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import aws_cdk as cdk
 import pytest
 import yaml
 from support.locking import ONE, lay_out_spec, write_lock
@@ -287,3 +288,19 @@ def test_the_cdk_clis_context_chooses_the_stage_and_adds_no_metadata(folder):
     assert variant["InitialInstanceCount"] == 4
     assert "aws:cdk:path" not in json.dumps(template)
     assert "CDKMetadata" not in template["Resources"]
+
+
+def test_the_env_of_a_spec_counts_before_that_of_the_credentials(tmp_path, monkeypatch):
+    (tmp_path / "there.yaml").write_text(
+        "kind: single-model\nendpoint_name: there\nenv: {account: '444455556666', region: eu-west-1}\n"
+        "model: {image: '444455556666.dkr.ecr.eu-west-1.amazonaws.com/net:1'}\n"
+        "variant: {instance_type: ml.m5.large, initial_instance_count: 2}\n",
+        "utf-8",
+    )
+    monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", "111122223333")
+    monkeypatch.setenv("CDK_DEFAULT_REGION", "us-east-1")
+    mine = cdk.DefaultStackSynthesizer(qualifier="mine")
+    app = build_app(tmp_path, outdir=str(tmp_path / "out"), default_stack_synthesizer=mine)
+    made = app.synth().get_stack_by_name("there")
+    assert (made.environment.account, made.environment.region) == ("444455556666", "eu-west-1")
+    assert "mine" in made.assume_role_arn

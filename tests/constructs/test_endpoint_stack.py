@@ -6,7 +6,9 @@ from support.cdk import crossings, spec, template
 from support.resolving import only
 
 from inferstack.spec.names_across_files import stack_name
+from inferstack.spec.problem import SpecError
 from inferstack_stacks import EndpointStack
+from inferstack_stacks.endpoint_stack import StackOptions
 
 
 def made(base: str = "single", change: str = "{}", **options: object) -> EndpointStack:
@@ -46,12 +48,8 @@ def test_logical_ids_do_not_depend_on_the_place_in_the_app():
     [
         ("{}", None, ("unknown-account", "unknown-region")),
         ("{}", ("111122223333", "us-east-1"), ("111122223333", "us-east-1")),
-        ("env: {region: us-east-1}", ("111122223333", "us-west-2"), ("111122223333", "us-east-1")),
-        (
-            "env: {account: '444455556666', region: us-east-1}",
-            ("111122223333", "us-west-2"),
-            ("444455556666", "us-east-1"),
-        ),
+        ("env: {region: us-east-1}", ("111122223333", None), ("111122223333", "us-east-1")),
+        ("env: {account: '444455556666'}", (None, "us-east-1"), ("444455556666", "us-east-1")),
     ],
 )
 def test_the_spec_says_where_to_and_env_fills_in(named, otherwise, expected):
@@ -61,6 +59,67 @@ def test_the_spec_says_where_to_and_env_fills_in(named, otherwise, expected):
     assert (environment.account, environment.region) == expected
 
 
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ("env: {region: us-east-1}", "env.region: IS111: the spec is for `us-east-1`, the stack is in `us-west-2`"),
+        ("env: {account: '444455556666'}", "env.account: IS111: the spec is for `444455556666`, the stack is in"),
+    ],
+)
+@pytest.mark.parametrize("in_a_stage", [False, True])
+def test_a_spec_for_another_place_than_the_stacks_is_refused(in_a_stage, named, message):
+    env = cdk.Environment(account="111122223333", region="us-west-2")
+    scope = cdk.Stage(cdk.App(), "Stage", env=env) if in_a_stage else cdk.App()
+    with pytest.raises(SpecError, match=message):
+        EndpointStack(scope, "Stack", spec=spec("single", named), env=None if in_a_stage else env)
+
+
+def test_below_a_stage_the_stages_region_counts():
+    env = cdk.Environment(account="111122223333", region="us-east-1")
+    stage = cdk.Stage(cdk.App(), "Stage", env=env)
+    made = EndpointStack(stage, "Stack", spec=spec("multi"))
+    assert (made.account, made.region) == ("111122223333", "us-east-1")
+    result = stage.synth().get_stack_artifact(made.artifact_id).template
+    assert ".us-east-1." in only(result, "AWS::SageMaker::Model")["PrimaryContainer"]["Image"]
+    elsewhere = cdk.Stage(cdk.App(), "Stage", env=cdk.Environment(region="mx-central-1"))
+    sklearn = {
+        "model": {"image": {"framework": "sklearn", "version": "1.2-1"}},
+        "variant": {"instance_type": "ml.m5.large"},
+    }
+    with pytest.raises(SpecError, match="IS701"):
+        EndpointStack(elsewhere, "Stack", spec=spec("single", sklearn))
+
+
+def test_what_cdks_stacks_take_is_passed_on():
+    options = {"termination_protection": True, "tags": {"team": "a"}, "description": "Other.", "stack_name": "mine"}
+    artifact = cdk.App.of(stack := made(**options)).synth().get_stack_by_name("mine")
+    assert (artifact.termination_protection, dict(artifact.tags)) == (True, {"team": "a"})
+    assert artifact.template["Description"] == "Other."
+    assert stack.termination_protection is True
+    with pytest.raises(TypeError, match="termination_protektion"):
+        made(termination_protektion=True)
+
+
+def test_every_option_of_cdks_stacks_is_one():
+    ours = {"env", "synthesizer", *StackOptions.__annotations__}
+    assert ours == cdk.StackProps.__jsii_name_mapping__.keys()
+
+
+def qualified(scope: cdk.App | cdk.Stage) -> bool:
+    stack = EndpointStack(scope, "Stack", spec=spec("single"))
+    return "mine" in scope.synth().get_stack_artifact(stack.artifact_id).assume_role_arn
+
+
+@pytest.mark.parametrize("in_a_stage", [False, True])
+def test_the_synthesizer_of_the_app_is_kept(in_a_stage):
+    def scope(**options: object) -> cdk.App | cdk.Stage:
+        app = cdk.App(**options)
+        return cdk.Stage(app, "Stage") if in_a_stage else app
+
+    assert qualified(scope(default_stack_synthesizer=cdk.DefaultStackSynthesizer(qualifier="mine")))
+    assert not qualified(scope())
+
+
 def test_a_region_that_only_env_names_decides_the_image():
     stack = made("multi", env=cdk.Environment(region="eu-west-1"))
     assert ".eu-west-1." in only(template(stack), "AWS::SageMaker::Model")["PrimaryContainer"]["Image"]
@@ -68,7 +127,8 @@ def test_a_region_that_only_env_names_decides_the_image():
 
 def test_building_a_stack_crosses_to_node_three_times():
     app, one = cdk.App(), spec("multi")
-    made("multi")
+    # What an app is asked once only.
+    EndpointStack(app, "First", spec=spec("single"))
     with crossings() as asked:
         EndpointStack(app, "Stack", spec=one, env=cdk.Environment(region="us-east-1"))
     warnings = 2 * len(one.warnings)

@@ -53,7 +53,8 @@ def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment
     """Tells where a new stack goes, which spares asking Node. Below a stage the stage may say more of it."""
     if isinstance(scope, App):
         account, region = settled(env.account), settled(env.region)
-        _PLACES[_ref(stack)] = _Place(_ref(scope), _ref(stack), stack_name, account, region)
+        app, ref = construct_ref(scope), construct_ref(stack)
+        _PLACES[ref] = _Place(app, ref, stack_name, account, region)
 
 
 def free_names(scope: Construct, loaded: LoadedSpec, codes: AbstractSet[str] = OF_AN_ENDPOINT) -> list[Key]:
@@ -86,10 +87,11 @@ def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
 
 def _place(scope: Construct) -> _Place:
     stack = scope if isinstance(scope, Stack) else Stack.of(scope)
-    if _ref(stack) not in _PLACES:
+    ref = construct_ref(stack)
+    if ref not in _PLACES:
         account, region = settled(stack.account), settled(stack.region)
-        _PLACES[_ref(stack)] = _Place(_ref(stack.node.root), _ref(stack), stack.stack_name, account, region)
-    return _PLACES[_ref(stack)]
+        _PLACES[ref] = _Place(construct_ref(stack.node.root), ref, stack.stack_name, account, region)
+    return _PLACES[ref]
 
 
 def settled(name: str | None) -> str | None:
@@ -97,6 +99,6 @@ def settled(name: str | None) -> str | None:
     return None if name is None or is_opaque(name) or has_pseudo_parameter(name) else name
 
 
-def _ref(construct: Any) -> str:
+def construct_ref(construct: Any) -> str:
     """What jsii calls an object: it is the same for all Python objects that stand for one of Node's."""
     return str(construct.__jsii_ref__.ref)

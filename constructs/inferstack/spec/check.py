@@ -30,12 +30,12 @@ from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
 from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
-OTHER_REGION = "IS111"
+OTHER_PLACE = "IS111"
 OTHER_ROLE = "IS112"
 _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 CHECK_CODES = by_code(
     error(UNKNOWN_PLACEHOLDER, "A text holds a `${AWS::…}` that CloudFormation does not know.", _PSEUDO),
-    error(OTHER_REGION, "The spec names another region than the stack that it is used in."),
+    error(OTHER_PLACE, "The spec names another account or region than the stack that it is used in."),
     error(OTHER_ROLE, "The spec says something of the role, and the construct is given another one."),
 )
 
@@ -113,13 +113,23 @@ def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
     if named == region:
         return loaded
     if named is not None:
-        path = ("env", "region")
-        at = loaded.document.position(path)
-        message = f"the spec is for `{named}`, the stack is in `{region}`"
-        fix = "remove `env.region` from the spec, or put it into a stack of that region"
-        file = loaded.document.file
-        raise SpecError([Problem(file, at.line, at.column, OTHER_REGION, message, fix, path=path)])
+        raise SpecError([_elsewhere(loaded, "region", named, region)])
     return _ruled(_with_region(loaded.spec, region), loaded.document, loaded.stage, loaded.uploaded)
+
+
+def refuse_other_account(loaded: LoadedSpec, account: str) -> None:
+    """Raises SpecError when the spec names another account than the stack's."""
+    named = loaded.spec.account
+    if named not in (None, account):
+        raise SpecError([_elsewhere(loaded, "account", named, account)])
+
+
+def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> Problem:
+    path = ("env", what)
+    message = f"the spec is for `{named}`, the stack is in `{found}`"
+    fix = f"remove `env.{what}` from the spec, or put it into a stack of that {what}"
+    file, at = loaded.document.file, loaded.document.position(path)
+    return Problem(file, at.line, at.column, OTHER_PLACE, message, fix, path=path)
 
 
 def under_role(loaded: LoadedSpec, role_arn: str) -> LoadedSpec:
