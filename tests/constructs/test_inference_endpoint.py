@@ -25,6 +25,7 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import Environment, SingleModelSpec
 from inferstack.spec.blocks.model import Model, VpcConfig
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import SpecError
 
 IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
@@ -459,3 +460,29 @@ def test_name_and_arn_of_a_component_are_there_once_the_component_is():
     assert resolve(made.inference_component_name("Chat")) == {"Fn::Select": [0, ["Chat", component]]}
     with pytest.raises(ValueError, match="no inference component `Chad`; did you mean `Chat`"):
         made.inference_component_name("Chad")
+
+
+def test_a_construct_where_a_text_is_wanted_is_told_which_of_its_texts():
+    here = stack()
+    vpc = ec2.Vpc(here, "Vpc", max_azs=1, nat_gateways=0)
+    given = {
+        "role_arn": own_role(here),
+        "topic_arn": sns.Topic(here, "Topic"),
+        "key_arn": kms.Key(here, "Key"),
+        "subnet_id": vpc.public_subnets[0],
+        "security_group_id": ec2.SecurityGroup(here, "Group", vpc=vpc),
+        "bucket_name": s3.Bucket(here, "Bucket"),
+    }
+    with pytest.raises(SpecError) as found:
+        parse_spec({"tags": given})
+    assert {it.path[-1]: it.fix for it in found.value.problems} == {it: f"pass its `{it}`" for it in given}
+
+
+def test_a_path_where_a_spec_is_wanted_is_told_how_to_read_it():
+    with pytest.raises(SpecError, match=r"^<python>: IS0\d\d: .*read a file with `load_spec\(path\)`"):
+        InferenceEndpoint(stack(), "Net", spec="model_specs/churn.yaml")
+
+
+def test_a_mistake_in_a_spec_made_in_python_is_known_by_its_path():
+    with pytest.raises(SpecError, match=r"^variant\.instance_type: IS104: "):
+        spec("single", {"variant": {"instance_type": "ml.m5.larg"}})

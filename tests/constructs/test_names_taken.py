@@ -140,3 +140,10 @@ def test_an_endpoint_that_was_refused_takes_no_name() -> None:
     large = parse_spec(wordy_components(75))
     refused(lambda: InferenceEndpoint(shared, "Large", spec=large))
     InferenceEndpoint(shared, "Net", spec=spec("components"))
+
+
+def test_a_nested_stack_is_named_by_its_path() -> None:
+    nested = cdk.NestedStack(stack(name="Outer"), "Inner")
+    InferenceEndpoint(nested, "Net", spec=spec("single"))
+    (problem,) = refused(lambda: InferenceEndpoint(nested, "Again", spec=spec("single")))
+    assert "is taken by `Net` in the stack `Outer/Inner`" in problem.message

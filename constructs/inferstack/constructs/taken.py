@@ -90,7 +90,9 @@ def _place(scope: Construct) -> _Place:
     ref = construct_ref(stack)
     if ref not in _PLACES:
         account, region = settled(stack.account), settled(stack.region)
-        _PLACES[ref] = _Place(construct_ref(stack.node.root), ref, stack.stack_name, account, region)
+        # A nested stack gets its name when it is deployed.
+        name = stack.node.path if is_opaque(stack.stack_name) else stack.stack_name
+        _PLACES[ref] = _Place(construct_ref(stack.node.root), ref, name, account, region)
     return _PLACES[ref]
 
 

@@ -1,6 +1,7 @@
 """A spec's data together with the places where it stands."""
 
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -11,6 +12,11 @@ from inferstack.spec.words import describe
 
 DEEPEST = 64
 """How many mappings and lists may stand inside one another: later steps walk data recursively."""
+# What a spec wants where it is handed one of CDK's constructs.
+_TEXTS_OF_CONSTRUCTS = (
+    *("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id", "bucket_name", "alarm_arn"),
+    *("function_arn", "repository_uri", "managed_policy_arn", "endpoint_name"),
+)
 MOST_VALUES = 100_000
 """How many keys and values a file may hold, counting those behind an alias each time."""
 
@@ -88,7 +94,8 @@ def tree_of(data: Mapping[str, Any], file: str) -> Node:
     """
     if not isinstance(data, Mapping):
         message = f"a spec is a mapping, this is {describe(data)}"
-        raise SpecError([_problem(file, NOT_A_MAPPING, message, "pass a dict", ())])
+        fix = "read a file with `load_spec(path)`" if isinstance(data, (str, PurePath)) else "pass a dict"
+        raise SpecError([_problem(file, NOT_A_MAPPING, message, fix, ())])
     problems: list[Problem] = []
     root = _grown(data, (), file, problems)
     if problems:
@@ -113,9 +120,16 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
             return list_node(NOWHERE, [Entry(NOWHERE, item) for item in items])
         case _:
             message = f"`{_dotted(path)}` is a `{type(value).__name__}`, which is not plain data"
-            fix = "use dict, list, str, int, float, bool or None"
-            problems.append(_problem(file, NOT_PLAIN, message, fix, path))
+            problems.append(_problem(file, NOT_PLAIN, message, _plainly(value), path))
     return Node(NOWHERE, None)
+
+
+def _plainly(value: object) -> str:
+    # Of the class, as a property of a construct asks Node.
+    for name in _TEXTS_OF_CONSTRUCTS:
+        if hasattr(type(value), name):
+            return f"pass its `{name}`"
+    return "use dict, list, str, int, float, bool or None"
 
 
 def _key_problem(file: str, key: object, path: SpecPath) -> Problem:
