@@ -232,7 +232,7 @@ def test_an_imported_role_is_waited_for_with_what_is_granted_to_it():
 @pytest.mark.parametrize("named", ["arn:aws:iam::111122223333:role/other", {"path": "/ml/"}])
 def test_a_role_beside_one_of_the_spec_is_refused(named):
     here = stack()
-    with pytest.raises(SpecError, match="IS112: the spec has an `execution_role`") as found:
+    with pytest.raises(SpecError, match="IS114: the spec has an `execution_role`") as found:
         InferenceEndpoint(here, "Net", spec=spec("single", {"execution_role": named}), role=own_role(here))
     assert found.value.problems[0].path == ("execution_role",)
 

@@ -31,7 +31,7 @@ from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
 OTHER_PLACE = "IS111"
-OTHER_ROLE = "IS112"
+OTHER_ROLE = "IS114"
 _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 CHECK_CODES = by_code(
     error(UNKNOWN_PLACEHOLDER, "A text holds a `${AWS::…}` that CloudFormation does not know.", _PSEUDO),
