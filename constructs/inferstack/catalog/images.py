@@ -104,9 +104,15 @@ def architecture(instance_type: str) -> str:
 def architectures(uri: str) -> frozenset[str]:
     """What AWS builds the images of a repository of its own for, by a URI; empty for any other repository."""
     image = ecr_image(uri)
-    if image is None or image.account not in _accounts():
+    if image is None or not is_in_aws_registry(uri):
         return frozenset()
     return _architectures().get(image.repository, frozenset())
+
+
+def is_in_aws_registry(uri: str) -> bool:
+    """Whether AWS itself publishes the image of a URI."""
+    image = ecr_image(uri)
+    return image is not None and image.account in _accounts()
 
 
 @cache

@@ -1,0 +1,135 @@
+"""Drivers, GPUs and CUDA: what is known to run draws no warning, and no advice leads into another fault."""
+
+import re
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+
+from inferstack.catalog import instances
+from inferstack.catalog.gpu_drivers import AMI_DRIVERS
+from inferstack.spec.check import parse_spec
+from inferstack.spec.rules import RULES, Finding
+
+CODES = ("IS270", "IS271", "IS272")
+AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
+OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
+GPU_TYPES = {it.family: it.name for it in map(instances.find, instances.names()) if it is not None and it.gpus}
+LMI_12_8, LMI_12_9 = f"{AWS}/djl-inference:0.33.0-lmi15.0.0-cu128", f"{AWS}/djl-inference:0.36.0-lmi22.0.0-cu129"
+VLLM_13_0 = f"{AWS}/vllm:0.25.1-gpu-py312-cu130-ubuntu22.04-sagemaker"
+RAY = f"{AWS}/ray:serve-ml-sagemaker-cuda"
+WHISPERX = f"{AWS}/whisperx:3.8.6-cu128-amzn2023-sagemaker"
+TRITON_13_2 = f"{AWS}/sagemaker-tritonserver:26.05-py3"
+IMAGES = (
+    f"{OWN}/model:1-cu118",
+    f"{OWN}/model:1-cu124",
+    f"{OWN}/model:1-cu128",
+    f"{OWN}/model:1-cu130",
+    f"{AWS}/pytorch:2.13-cu133-amzn2023-sagemaker",
+    *(LMI_12_8, LMI_12_9, VLLM_13_0, RAY, WHISPERX, TRITON_13_2),
+)
+AL2, AL2023 = "al2-ami-sagemaker-inference-gpu-3-1", "al2023-ami-sagemaker-inference-gpu-4-1"
+
+
+def variant(instance_types: tuple[str, ...], ami: str | None) -> dict[str, Any]:
+    pools = [{"instance_type": it, "priority": index} for index, it in enumerate(instance_types, start=1)]
+    chosen = {"instance_type": instance_types[0]} if len(pools) == 1 else {"instance_pools": pools}
+    return {**chosen, "initial_instance_count": 1, **({} if ami is None else {"inference_ami_version": ami})}
+
+
+def found(image: str, instance_types: tuple[str, ...], ami: str | None) -> list[tuple[str, Finding]]:
+    data = {"kind": "single-model", "endpoint_name": "llm", "model": {"image": image}}
+    spec = parse_spec({**data, "variant": variant(instance_types, ami)}).spec
+    return [(code, finding) for code in CODES for finding in RULES[code].check(spec)]
+
+
+def codes(image: str, instance_type: str, ami: str | None) -> list[str]:
+    return [code for code, _ in found(image, (instance_type,), ami)]
+
+
+def advised(fix: str) -> str | None:
+    """The AMI that a fix names; None where it wants none."""
+    if fix.startswith("remove `inference_ami_version`"):
+        return None
+    named = re.search(r"write `inference_ami_version: ([\w-]+)`", fix)
+    assert named is not None, fix
+    return named[1]
+
+
+@pytest.mark.parametrize("family", GPU_TYPES)
+def test_whoever_follows_the_advice_is_warned_no_more(family: str) -> None:
+    for image, ami in product(IMAGES, (None, *AMI_DRIVERS)):
+        host = (GPU_TYPES[family],)
+        for code, finding in found(image, host, ami):
+            then = advised(finding.fix)
+            assert then != ami
+            assert found(image, host, then) == [], f"{code} of {image} on {family} with {ami}: {finding.fix}"
+
+
+def test_advice_serves_every_type_of_a_pool() -> None:
+    for image, pair in product(IMAGES, combinations(GPU_TYPES.values(), 2)):
+        for _, finding in found(image, pair, "al2-ami-sagemaker-inference-gpu-2"):
+            if not finding.fix.startswith("use builds"):
+                assert found(image, pair, advised(finding.fix)) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "instance_type", "ami"),
+    [
+        (LMI_12_8, "ml.g5.24xlarge", None),
+        (LMI_12_8, "ml.g6e.2xlarge", None),
+        (LMI_12_9, "ml.g7e.48xlarge", None),
+        (LMI_12_9, "ml.g7e.2xlarge", AL2023),
+        (VLLM_13_0, "ml.g5.xlarge", AL2),
+        (VLLM_13_0, "ml.p5en.48xlarge", AL2023),
+        (RAY, "ml.g4dn.xlarge", AL2),
+        (WHISPERX, "ml.g4dn.xlarge", AL2),
+    ],
+)
+def test_what_was_seen_to_run_draws_no_warning(image: str, instance_type: str, ami: str | None) -> None:
+    assert codes(image, instance_type, ami) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "instance_type", "ami", "code"),
+    [
+        (RAY, "ml.g4dn.xlarge", AL2023, "IS271"),
+        (WHISPERX, "ml.g4dn.xlarge", AL2023, "IS271"),
+        (WHISPERX, "ml.g4dn.xlarge", None, "IS270"),
+        (LMI_12_8, "ml.g4dn.xlarge", None, "IS270"),
+        (VLLM_13_0, "ml.g5.xlarge", None, "IS270"),
+        (TRITON_13_2, "ml.g5.xlarge", AL2, "IS270"),
+    ],
+)
+def test_what_was_seen_to_fail_does(image: str, instance_type: str, ami: str | None, code: str) -> None:
+    assert codes(image, instance_type, ami) == [code]
+
+
+def test_images_of_others_are_not_known_to_bring_the_libraries() -> None:
+    image = f"{OWN}/model:1-cu128"
+    assert codes(image, "ml.g5.xlarge", None) == ["IS270"]
+    assert codes(f"{OWN}/model:1-cu124", "ml.g5.xlarge", None) == []
+    assert codes(f"{OWN}/model:1-cu130", "ml.g5.xlarge", AL2) == ["IS270"]
+
+
+@pytest.mark.parametrize("family", ["g7", "g7e", "p6-b200", "p6-b300"])
+def test_no_ami_of_amazon_linux_2_knows_a_blackwell(family: str) -> None:
+    old = [ami for ami in AMI_DRIVERS if codes(LMI_12_9, GPU_TYPES[family], ami) == ["IS272"]]
+    assert old == [ami for ami in AMI_DRIVERS if ami.startswith("al2-")]
+
+
+def test_an_image_that_no_ami_fits_goes_without() -> None:
+    ((code, finding),) = found(RAY, (GPU_TYPES["p6-b200"],), AL2)
+    assert code == "IS272"
+    assert finding.fix.startswith("remove `inference_ami_version`")
+
+
+def test_each_container_of_a_pipeline_is_looked_at() -> None:
+    data = {
+        "kind": "pipeline",
+        "endpoint_name": "llm",
+        "model": {"containers": [{"image": f"{OWN}/model:1-cu118"}, {"image": VLLM_13_0}]},
+        "variant": variant(("ml.g5.xlarge",), None),
+    }
+    (finding,) = RULES["IS270"].check(parse_spec(data).spec)
+    assert finding.path == ("model", "containers", 1, "image")
