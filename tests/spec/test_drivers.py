@@ -133,3 +133,25 @@ def test_each_container_of_a_pipeline_is_looked_at() -> None:
     }
     (finding,) = RULES["IS270"].check(parse_spec(data).spec)
     assert finding.path == ("model", "containers", 1, "image")
+
+
+def test_a_container_for_one_type_of_a_pool_is_not_looked_at_on_another() -> None:
+    old, new = "ml.g5.2xlarge", "ml.g7e.2xlarge"
+    specifications = [
+        {
+            "instance_type": it,
+            "container": {"image": image, "artifact_url": "s3://acme-models/llm/model.tar.gz"},
+            "compute_resource_requirements": {
+                "number_of_accelerator_devices_required": 1,
+                "min_memory_required_in_mb": 1024,
+            },
+        }
+        for it, image in ((old, f"{OWN}/model:1-cu118"), (new, f"{OWN}/model:1-cu130"))
+    ]
+    data = {
+        "kind": "inference-components",
+        "endpoint_name": "llm",
+        "variant": variant((old, new), None),
+        "inference_components": {"chat": {"specifications": specifications}},
+    }
+    assert list(RULES["IS270"].check(parse_spec(data).spec)) == []

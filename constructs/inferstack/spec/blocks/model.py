@@ -117,7 +117,8 @@ class Container(Block):
     model_data_source: ModelDataSource | None = None
     """Instead of `model_data_url`: uncompressed files, licences, hubs."""
     model_package_name: str | None = None
-    """Name or ARN of a model package from the registry, instead of image and files."""
+    """Name or ARN of a model package from the registry, instead of image and files. One from AWS
+    Marketplace needs `enable_network_isolation: true` beside it."""
     inference_specification_name: str | None = None
     """Which inference specification of the model package to use."""
     environment: dict[str, str] | None = None

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.marketplace import marketplace_packages
 from inferstack.spec.parts.walk import is_async, model_containers
 from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
@@ -109,13 +110,17 @@ def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
     about="model_package_name",
 )
 def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
-    """Which files and which image, only the registry knows; no block of a spec does."""
+    """Which files and which image, only the registry knows; no block of a spec does.
+
+    Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
+    """
     if isinstance(spec.execution_role, ExecutionRole) and spec.execution_role.managed_policy_arns:
         # They may allow it.
         return
+    sold = {path for path, _ in marketplace_packages(spec)}
     for path, _, container in model_containers(spec):
         lacking = [action for action in _OF_PACKAGES if _lacks(spec.execution_role, action)]
-        if container.model_package_name is not None and lacking:
+        if container.model_package_name is not None and path not in sold and lacking:
             message = f"the role that is made lacks {listed(lacking, last='and')}, which the package needs"
             fix = "allow them on its files and its repository in `execution_role.statements`"
             yield Finding((*path, "model_package_name"), message, fix)

@@ -1,0 +1,78 @@
+"""Models from AWS Marketplace: what must be said of them, and what they cannot do.
+
+By the ARN of a package it can only be guessed that it is one, so all of it is advice.
+"""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.parts.marketplace import marketplace_packages
+from inferstack.spec.parts.walk import hosting, models, shadow_variants
+from inferstack.spec.rules.base import Finding, warning
+
+_ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
+_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
+_GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
+_SHADOWS = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests-exclusions.html"
+_KEY = "model_package_name"
+
+
+@warning(
+    "IS236", "A model from AWS Marketplace is cut off from the network.", _ISOLATION, ModelSpec, about=_KEY
+)
+def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker refuses training jobs without it. Serverless endpoints have neither it nor such models."""
+    where = "the model"
+    if isinstance(spec, InferenceComponentsSpec):
+        where += " and in `endpoint_config`"
+    isolated = {name for _, name, model in models(spec) if model.enable_network_isolation}
+    for path, name in marketplace_packages(spec):
+        if not (name in isolated or _is_serverless(spec, name)):
+            message = "a package from AWS Marketplace needs network isolation"
+            yield Finding((*path, _KEY), message, f"write `enable_network_isolation: true` in {where}")
+
+
+@warning(
+    "IS609", "A serverless endpoint takes no model from AWS Marketplace.", _SERVERLESS, ModelSpec, about=_KEY
+)
+def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
+    """Among the features that serverless endpoints lack."""
+    for path, name in marketplace_packages(spec):
+        if _is_serverless(spec, name):
+            message = "a package from AWS Marketplace does not go with a serverless variant"
+            yield Finding((*path, _KEY), message, "replace `serverless_config` by instances")
+
+
+@warning(
+    "IS632",
+    "Guardrails do not work with models from AWS Marketplace.",
+    _GUARDRAILS,
+    ModelSpec,
+    about="deployment_config",
+)
+def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker falls back to all at once, without a word."""
+    has_config = spec.endpoint is not None and spec.endpoint.deployment_config is not None
+    if has_config and marketplace_packages(spec):
+        message = "guardrails do not work with packages from AWS Marketplace: traffic moves all at once"
+        yield Finding(("endpoint", "deployment_config"), message, "remove `deployment_config`")
+
+
+@warning(
+    "IS285",
+    "A model from AWS Marketplace is tested without shadows.",
+    _SHADOWS,
+    ModelBackedSpec,
+    about="shadow_variants",
+)
+def no_shadows_with_marketplace_models(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Neither beside it nor as one."""
+    if shadow_variants(spec):
+        for path, _ in marketplace_packages(spec):
+            message = "a package from AWS Marketplace does not go with `shadow_variants`"
+            fix = "remove them, or compare two production variants by their weights"
+            yield Finding((*path, _KEY), message, fix)
+
+
+def _is_serverless(spec: ModelSpec, model: str | None) -> bool:
+    return any(it.serverless_config is not None for it in hosting(spec, model))

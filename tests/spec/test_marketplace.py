@@ -1,0 +1,28 @@
+"""Models from AWS Marketplace are known by their packages, and what is advised of them is enough."""
+
+import pytest
+import yaml
+from support.resolving import merged
+from support.wrong_specs import FOLDER
+
+from inferstack.catalog import marketplace, regions
+from inferstack.spec.check import parse_spec
+
+PACKAGE = "arn:aws:sagemaker:us-east-1:865070037744:model-package/llama-1-0ab"
+SOLD = {"models": {"llama": {"model_package_name": PACKAGE, "image": None, "model_data_source": None}}}
+BASE = merged(yaml.safe_load((FOLDER / "bases" / "models.yaml").read_text("utf-8")), SOLD)
+
+
+@pytest.mark.parametrize("region", marketplace.ACCOUNTS)
+def test_the_accounts_are_those_of_regions(region: str) -> None:
+    assert regions.is_region(region)
+    assert marketplace.ACCOUNTS[region].isdigit()
+    assert len(marketplace.ACCOUNTS[region]) == 12
+
+
+def test_what_components_run_is_isolated_where_it_is_advised() -> None:
+    (warned,) = parse_spec(BASE).warnings
+    assert warned.fix == "write `enable_network_isolation: true` in the model and in `endpoint_config`"
+    isolated = {"enable_network_isolation": True}
+    followed = merged(BASE, {"models": {"llama": isolated}, "endpoint_config": isolated})
+    assert parse_spec(followed).warnings == ()
