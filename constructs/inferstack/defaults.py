@@ -4,7 +4,7 @@ What is here can be overridden in the spec; what cannot be overridden is not a d
 """
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -152,6 +152,9 @@ GPU's memory stays where it is whatever the traffic: an alarm on it would ring f
 """
 
 
+OfAdapters = Literal["all", "none", "of bases that go to zero"]
+
+
 class DefaultAlarm(msgspec.Struct, frozen=True):
     """An alarm that an endpoint gets unless its spec has a rule of its own for the metric."""
 
@@ -160,6 +163,10 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     reason: str
     not_where_taken: bool = False
     """Not for what runs a server of :data:`GPU_MEMORY_TAKEN`."""
+    of_adapters: OfAdapters = "all"
+    """Which adapters get one, too. An adapter is files in its base's container and on its base's copies: an
+    alarm on these says what the base's says, and AWS documents utilization only of what a component reserves.
+    """
 
 
 _INSTANCES: frozenset[Kind] = frozenset({"instances", "multi-model", "async"})
@@ -202,6 +209,7 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         AlarmRule(metric="NoCapacityInvocationFailures", statistic="Sum", threshold=1, evaluation_periods=15),
         frozenset({"inference-components"}),
         "Requests are refused for longer than a component takes to wake from zero copies.",
+        of_adapters="of bases that go to zero",
     ),
     DefaultAlarm(
         AlarmRule(
@@ -213,11 +221,13 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         frozenset({"inference-components"}),
         "The next batch will not fit into the GPU's memory.",
         not_where_taken=True,
+        of_adapters="none",
     ),
     DefaultAlarm(
         AlarmRule(metric="MemoryUtilizationNormalized", statistic="Maximum", threshold="90 %"),
         frozenset({"inference-components"}),
         "A container that runs out of memory is killed with all its requests.",
+        of_adapters="none",
     ),
     DefaultAlarm(
         AlarmRule(

@@ -325,3 +325,41 @@ def test_metrics_of_your_own_leave_the_default_alarms_as_they_are(resolve: Resol
     before, after = resolve("single"), resolve("single", EXPRESSION)
     assert of_type(before, ALARM).items() < of_type(after, ALARM).items()
     assert len(all_alarms(after)) == len(all_alarms(before)) + 1
+
+
+ADAPTER = """
+    inference_components:
+      lora:
+        specification:
+          base_inference_component_name: chat
+          container: {artifact_url: "s3://models/adapters/lora/"}
+"""
+
+
+def of_component(template: dict[str, Any], name: str) -> set[str]:
+    named = {"Name": "InferenceComponentName", "Value": name}
+    return {alarm["MetricName"] for alarm in all_alarms(template) if named in alarm["Dimensions"]}
+
+
+def test_an_adapter_has_no_alarm_that_says_what_the_one_of_its_base_says(resolve: Resolved) -> None:
+    template = resolve("components", ADAPTER)
+    assert of_component(template, "lora") == {"Invocation5XXErrors"}
+    assert of_component(template, "chat") == {
+        "Invocation5XXErrors",
+        "NoCapacityInvocationFailures",
+        "GPUMemoryUtilizationNormalized",
+        "MemoryUtilizationNormalized",
+    }
+
+
+def test_requests_to_an_adapter_may_be_refused_while_its_base_has_no_copies(resolve: Resolved) -> None:
+    to_zero = f"{ADAPTER}      chat: {{autoscaling: {{min_capacity: 0, max_capacity: 2}}}}\n"
+    assert of_component(resolve("components", to_zero), "lora") == {
+        "Invocation5XXErrors",
+        "NoCapacityInvocationFailures",
+    }
+
+
+def test_a_rule_of_your_own_goes_for_adapters_too(resolve: Resolved) -> None:
+    rule = f"{ADAPTER}    alarms: {{rules: [{{metric: NoCapacityInvocationFailures, threshold: 1}}]}}\n"
+    assert "NoCapacityInvocationFailures" in of_component(resolve("components", rule), "lora")

@@ -57,5 +57,36 @@ def test_what_is_more_than_a_template_holds_is_refused(count: int, change: Any, 
     assert codes(of_components(count, change)) == expected
 
 
+def of_adapters(count: int, change: Any) -> dict[str, Any]:
+    data = yaml.safe_load(BASES["components"])
+    adapters = {
+        f"lora-{i}": {
+            "specification": {
+                "base_inference_component_name": "chat",
+                "container": {"artifact_url": f"s3://models/adapters/{i}/"},
+            }
+        }
+        for i in range(count)
+    }
+    return merged(merged(data, {"inference_components": adapters}), change)
+
+
+EVERYWHERE = {"alarms": {"rules": [{"metric": name, "threshold": 1} for name in ("Invocations", "Invocation4XXErrors")]}}
+
+
+def test_adapters_are_as_many_as_outputs_allow() -> None:
+    assert codes(of_adapters(196, {})) == set()
+    assert codes(of_adapters(197, {})) == {"IS209"}
+
+
+def test_whose_adapters_have_too_many_alarms_keeps_those_of_the_base() -> None:
+    problems = check_document(Document.from_data(of_adapters(150, EVERYWHERE)))[1]
+    (fix,) = [problem.fix for problem in problems if problem.code == "IS208"]
+    assert "`alarms: {defaults: false}`" in fix
+    assert "`inference_component: chat`" in fix
+    one = [{**rule, "inference_component": "chat"} for rule in EVERYWHERE["alarms"]["rules"]]
+    assert codes(of_adapters(150, {"alarms": {"defaults": False, "rules": one}})) == set()
+
+
 def test_the_usual_spec_is_far_from_it() -> None:
     assert sum(resource_count(parse_spec(yaml.safe_load(BASES["single"])).spec).values()) < 20

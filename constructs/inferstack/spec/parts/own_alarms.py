@@ -6,10 +6,11 @@ import msgspec
 
 from inferstack.catalog.metrics import Metric
 from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
-from inferstack.once import found_once
+from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.evaluation import Evaluation, evaluation
 from inferstack.spec.parts.measured import (
     COMPONENT,
@@ -20,7 +21,7 @@ from inferstack.spec.parts.measured import (
     seconds_between_readings,
 )
 from inferstack.spec.parts.taken_memory import takes_gpu_memory
-from inferstack.spec.parts.walk import components, kind_of, watched_name
+from inferstack.spec.parts.walk import component_scalings, components, kind_of, watched_name
 from inferstack.spec.problem import SpecPath
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
@@ -46,7 +47,8 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     block = alarms_block(spec)
     for default in _defaults(spec, block):
         for part, metric in _watched(spec, default.rule):
-            if not (default.not_where_taken and takes_gpu_memory(spec, part)):
+            taken = default.not_where_taken and takes_gpu_memory(spec, part)
+            if not taken and _tells_more_than_the_base(spec, default, part):
                 yield _own_alarm(spec, ("alarms",), default.rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
@@ -76,6 +78,24 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
     for default in DEFAULT_ALARMS if block.defaults else ():
         if kind_of(spec) in default.kinds and default.rule.metric not in own:
             yield default
+
+
+def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> bool:
+    """False for an adapter whose base has the same alarm on the same thing; true for any other part.
+
+    Under whose name requests are refused while a base has no copies, AWS does not say: where that is in the
+    course of things, both are watched.
+    """
+    base = bases_of_adapters(spec).get(part.values.get(COMPONENT, ""))
+    if base is None or default.of_adapters == "all":
+        return True
+    return default.of_adapters == "of bases that go to zero" and base in _going_to_zero(spec)
+
+
+@answered_once
+def _going_to_zero(spec: ModelSpec) -> frozenset[str]:
+    scalings = component_scalings(spec)
+    return frozenset(name for _, name, _, scaling in scalings if scaling.min_capacity == 0)
 
 
 def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric | None]]:

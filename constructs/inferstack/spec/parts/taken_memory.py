@@ -8,9 +8,10 @@ from inferstack.defaults import GPU_MEMORY_TAKEN
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.measured import COMPONENT, Measured
 from inferstack.spec.parts.triton_image import Image
-from inferstack.spec.parts.walk import components, containers, model_containers, runs
+from inferstack.spec.parts.walk import containers, model_containers, runs
 
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
@@ -44,7 +45,6 @@ def _images_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Image]:
 
 def _images_of_component(spec: ModelSpec, name: str) -> Iterator[Image]:
     """Those of its own; of an adapter, which runs in its base's container, those of its base."""
-    own = (component.specification for _, found, component in components(spec) if found == name)
-    hosts = {name, *(it.base_inference_component_name for it in own if it is not None)}
+    hosts = {name, bases_of_adapters(spec).get(name, name)}
     running = {run.container for run in runs(spec) if run.name in hosts}
     return (placed.image for placed in containers(spec) if placed.path in running)

@@ -154,7 +154,9 @@ def _on_variants(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, _Running, V
     """Every image whose CUDA is known, with each variant that runs it."""
     for placed in containers(spec):
         cuda = image_cuda(placed)
-        for variant in _variants_of(spec, placed) if cuda is not None else ():
+        if cuda is None:
+            continue
+        for variant in _variants_of(spec, placed):
             here = tuple(it for it in _gpu_hosts(variant) if it.name in placed.instance_types)
             starts = not _named(_NOT_ON_CUDA_13, placed.image)
             yield placed, _Running(cuda, here, _is_of_aws(placed.image), starts), variant

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.codes import Code, by_code
+from inferstack.spec.parts.adapters import bases_of_adapters
+from inferstack.spec.parts.measured import COMPONENT
 from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.parts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.walk import components, models
@@ -57,8 +59,18 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     if sum(parts.values()) > _MOST_RESOURCES:
         most = max(parts, key=lambda it: parts[it])
         message = f"the spec becomes {sum(parts.values())} resources, {parts[most]} of them {most}"
-        fix = f"at most {_MOST_RESOURCES} are possible: write `alarms: false`, or split the endpoint in two"
+        fix = f"at most {_MOST_RESOURCES} are possible: {_fewer_alarms(spec)}, or split the endpoint in two"
         yield Finding(_place(spec), message, fix)
+
+
+def _fewer_alarms(spec: ModelSpec) -> str:
+    """Of adapters alone, where most alarms are theirs: those of their bases are worth more."""
+    bases, alarms = bases_of_adapters(spec), own_alarms(spec)
+    of_adapters = [it for it in alarms if it.part.values.get(COMPONENT) in bases]
+    if 2 * len(of_adapters) <= len(alarms):
+        return "write `alarms: false`"
+    named = f"`inference_component: {next(iter(bases.values()))}`"
+    return f"write `alarms: {{defaults: false}}` and `rules` that leave the adapters out ({named})"
 
 
 @error("IS209", "A template has at most 200 outputs.", _LIMITS, ModelSpec)
