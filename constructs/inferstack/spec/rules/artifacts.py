@@ -30,17 +30,23 @@ def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
 
 
 @found_once
-def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
-    """Every S3 URL that a container's files come from, as it may be once deployed."""
+def urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Every S3 URL that a container's files come from, as the spec has it."""
     for placed in containers(spec):
         single = isinstance(placed.container, ComponentContainer)
         key = "artifact_url" if single else "model_data_url"
         url = getattr(placed.container, key)
         if url is not None and not is_opaque(url):
-            yield (*placed.path, key), str(sample(url))
+            yield (*placed.path, key), url
     for path, source in _sources(spec):
         if not is_opaque(source.s3_uri):
-            yield (*path, "s3_uri"), str(sample(source.s3_uri))
+            yield (*path, "s3_uri"), source.s3_uri
+
+
+@found_once
+def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Each of them as it may be once deployed."""
+    yield from ((path, str(sample(url))) for path, url in urls(spec))
 
 
 @error("IS230", "The URL of model files names a bucket and a key.", _CONTAINER, ModelSpec)
