@@ -290,13 +290,13 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
 def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
         for finding in rule.check(spec):
-            at = document.position(finding.path)
+            at = document.problem_at(finding.about)
             yield Problem(
                 document.file,
                 at.line,
                 at.column,
                 rule.code,
-                finding.message,
+                f"{finding.message}{document.absent_by(finding.about)}",
                 finding.fix,
                 rule.severity,
                 finding.path,

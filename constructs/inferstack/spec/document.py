@@ -18,6 +18,7 @@ from inferstack.spec.problem import IN_PYTHON, Problem, SpecError, SpecPath
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Node, Position, tree_of
+from inferstack.spec.stage_nulls import NO_NULLS, StageNulls
 
 __all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document", "relative_to_cwd"]
 
@@ -32,6 +33,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     tree: Node
     may_have_placeholders: bool = True
     """False where the text of the file says so."""
+    nulls: StageNulls = NO_NULLS
+    """Of a spec at a stage: what the stage removes."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
@@ -74,6 +77,16 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
                 break
             at, node = entry
         return node.at if node.is_scalar and not key else at
+
+    def problem_at(self, path: SpecPath) -> Position:
+        """Where to mend what is said of a value: where it stands, or the stage's `null` that removes it."""
+        found = self.nulls.removed_at(path)
+        return self.position(path) if found is None else self.nulls.effective[found].node.at
+
+    def absent_by(self, path: SpecPath) -> str:
+        """In brackets, that a stage removed what would stand there; nothing where none did."""
+        found = self.nulls.removed_at(path)
+        return "" if found is None else f" (the stage `{self.nulls.stage}` removes `{found[-1]}`)"
 
 
 def relative_to_cwd(file: str) -> str:

@@ -14,6 +14,7 @@ from inferstack.spec import file_codes as codes
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.reading.tree import Entry, Node, list_node, mapping_node
+from inferstack.spec.stage_nulls import nulls_of
 from inferstack.spec.words import describe, did_you_mean_then, listed
 
 STAGES = "stages"
@@ -64,8 +65,10 @@ def at_stage(document: Document, stage: str | None) -> Document:
     if stage is None:
         return Document(document.file, base)
     override = _override(document, stage)
-    merged = base if override is None else _merged(base, override)
-    return Document(document.file, _with_name(merged, stage))
+    if override is None:
+        return Document(document.file, _with_name(base, stage))
+    nulls = nulls_of(stage, base, override)
+    return Document(document.file, _with_name(_merged(base, override), stage), nulls=nulls)
 
 
 def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:

@@ -20,6 +20,13 @@ class Finding(msgspec.Struct, frozen=True):
     path: SpecPath
     message: str
     fix: str
+    lacks: str = ""
+    """The key that is not there, where that is what is wrong: a stage may have removed it."""
+
+    @property
+    def about(self) -> SpecPath:
+        """What it is about, be it there or not."""
+        return (*self.path, self.lacks) if self.lacks else self.path
 
 
 class Rule(Code, frozen=True):

@@ -31,7 +31,7 @@ def _one_or_several(name: str, one: object, several: object) -> Iterator[Finding
     if one is not None and several is not None:
         yield Finding((f"{name}s",), f"`{name}` and `{name}s` exclude one another", "keep one of them")
     elif one is None and several is None:
-        yield Finding((), f"the spec has no {name}", f"add `{name}:`, or `{name}s:` for several")
+        yield Finding((), f"the spec has no {name}", f"add `{name}:`, or `{name}s:` for several", lacks=name)
     elif several is not None and not several:
         yield Finding((f"{name}s",), f"`{name}s` is empty", f"add one, or write `{name}:` instead")
 

@@ -10,6 +10,7 @@ from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.schema import kind_definitions
 from inferstack.spec.structure.decide import fits
+from inferstack.spec.structure.known_keys import names_no_key
 from inferstack.spec.words import choose, describe, listed, slip_of
 
 UNKNOWN_KEY = "IS101"
@@ -48,11 +49,12 @@ def structure_problems(document: Document) -> list[Problem]:
     definition = kind_definitions().get(kind) if isinstance(kind, str) else None
     if definition is None:
         return [_kind_problem(document)]
-    if fits(definition, document.data):
+    idle = names_no_key(definition, document.nulls.idle)
+    if fits(definition, document.data) and not idle:
         return []
-    from inferstack.spec.structure.report import reported  # noqa: PLC0415 - brings jsonschema
+    from inferstack.spec.structure.report import removed_in_vain, reported  # noqa: PLC0415 - brings jsonschema
 
-    return reported(document, definition)
+    return [*reported(document, definition), *removed_in_vain(document, idle)]
 
 
 def _kind_problem(document: Document) -> Problem:

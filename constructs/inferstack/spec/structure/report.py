@@ -103,15 +103,30 @@ def _name(path: SpecPath) -> str:
 
 
 def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
-    known, title = list(error.schema["properties"]), error.schema.get("title", "")
     for key in error.instance:
-        if key not in known:
-            where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
-            message = f"unknown key `{key}` in {where if path else 'the spec'}"
-            if is_api_only_key(title, snake(key)):
-                message = f"`{key}` cannot be deployed: {NOT_YET}"
-            fix = _instead_of(document, path, key, error.schema)
+        if key not in error.schema["properties"]:
+            message, fix = _of_unknown_key(document, path, key, error.schema)
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
+
+
+def _of_unknown_key(
+    document: Document, path: SpecPath, key: str, block: dict[str, Any]
+) -> tuple[str, str]:
+    where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
+    message = f"unknown key `{key}` in {where if path else 'the spec'}"
+    if is_api_only_key(block.get("title", ""), snake(key)):
+        message = f"`{key}` cannot be deployed: {NOT_YET}"
+    return message, _instead_of(document, path, key, block)
+
+
+def removed_in_vain(document: Document, blocks: dict[SpecPath, dict[str, Any]]) -> Iterator[Problem]:
+    """Keys that a stage removes and the format does not have: what was meant is still there."""
+    nulls = document.nulls
+    for path, block in blocks.items():
+        key = str(path[-1])
+        message, fix = _of_unknown_key(document, path[:-1], key, block)
+        message = f"{message}, so that the stage `{nulls.stage}` removes nothing"
+        yield Problem(document.file, *nulls.idle[path].at, UNKNOWN_KEY, message, fix, path=path)
 
 
 def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
@@ -140,7 +155,9 @@ def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[P
         return
     text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
-    yield _problem(document, path, MISSING_KEY, f"{_name(path)} lacks `{missing}`", fix)
+    message = f"{_name(path)} lacks `{missing}`{document.absent_by((*path, missing))}"
+    at = document.problem_at((*path, missing))
+    yield Problem(document.file, *at, MISSING_KEY, message, fix, path=path)
 
 
 def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:

@@ -1,0 +1,46 @@
+"""What the `null`s of a stage remove: a key of the spec, or nothing, where the spec has no such key."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.reading.tree import Entry, Node
+
+
+class StageNulls(msgspec.Struct, frozen=True, eq=False):
+    """The `null`s of a stage, by the paths that they stand for in the spec."""
+
+    stage: str = ""
+    effective: Mapping[SpecPath, Entry] = {}
+    """Those that remove something."""
+    idle: Mapping[SpecPath, Entry] = {}
+    """Those of keys that the spec does not have."""
+
+    def removed_at(self, path: SpecPath) -> SpecPath | None:
+        """What was removed: that which would stand at the path, or hold it."""
+        upwards = (path[:length] for length in range(len(path), 0, -1))
+        return next((it for it in upwards if it in self.effective), None)
+
+
+NO_NULLS = StageNulls()
+
+
+def nulls_of(stage: str, base: Node, override: Node) -> StageNulls:
+    """The `null`s of what a stage says otherwise than the spec.
+
+    Those in lists are values like others: a list is replaced as a whole.
+    """
+    found = list(_nulls(base, override, ()))
+    effective = {path: entry for path, entry, removes in found if removes}
+    return StageNulls(stage, effective, {path: entry for path, entry, removes in found if not removes})
+
+
+def _nulls(base: Node | None, override: Node, at: SpecPath) -> Iterator[tuple[SpecPath, Entry, bool]]:
+    entries = override.entries if isinstance(override.entries, dict) else {}
+    for name, entry in entries.items():
+        there = None if base is None else base.entry(name)
+        if entry.node.data is None:
+            yield (*at, name), entry, there is not None
+        elif isinstance(entry.node.data, dict):
+            yield from _nulls(None if there is None else there.node, entry.node, (*at, name))

@@ -1,0 +1,39 @@
+"""Whether the format has a key at a place, be it that the spec has it or not."""
+
+from collections.abc import Iterable, Iterator
+
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.schema import JsonSchema, shipped_schema
+from inferstack.spec.structure.misplaced import resolved
+
+
+def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, JsonSchema]:
+    """The paths whose last key the format does not have, each with the block that has no such key.
+
+    Of a path that leads through such a key nothing is said: it is wrong there already.
+    """
+    top = shipped_schema()["$defs"][definition]
+    found = {}
+    for path in paths:
+        blocks = list(_blocks_at(top, path[:-1]))
+        if blocks and not any(_below(block, path[-1]) for block in blocks):
+            found[path] = blocks[0]
+    return found
+
+
+def _blocks_at(top: JsonSchema, path: SpecPath) -> list[JsonSchema]:
+    """What may stand at a place as a mapping."""
+    blocks = [top]
+    for step in path:
+        blocks = [it for block in blocks for it in _below(block, step) if it.get("type") == "object"]
+    return blocks
+
+
+def _below(block: JsonSchema, key: str | int) -> list[JsonSchema]:
+    """What may stand under a key of a block; nothing if it has no such key."""
+    value = block.get("properties", {}).get(key, block.get("additionalProperties", {}))
+    return list(_branches(value)) if isinstance(value, dict) else []
+
+
+def _branches(value: JsonSchema) -> Iterator[JsonSchema]:
+    return map(resolved, value.get("anyOf", [value]))

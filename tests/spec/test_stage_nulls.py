@@ -1,0 +1,95 @@
+"""A `null` of a stage that removes nothing, or too much."""
+
+from pathlib import Path
+
+import pytest
+
+from inferstack.spec.check import check_file
+from inferstack.spec.problem import Problem
+
+BASE = """\
+kind: single-model
+endpoint_name: churn
+model:
+  image: {framework: sklearn, version: 1.2-1}
+  model_data_url: s3://acme-models/churn/model.tar.gz
+variant: {instance_type: ml.m5.large, initial_instance_count: 2}
+stages:
+  dev: {}
+  prod:
+"""
+LINE = len(BASE.splitlines()) + 1
+
+
+def problems_of(tmp_path: Path, override: str) -> list[Problem]:
+    path = tmp_path / "spec.yaml"
+    path.write_text(f"{BASE}    {override}\n")
+    return check_file(path)
+
+
+@pytest.mark.parametrize(
+    ("override", "column", "path", "meant"),
+    [
+        ("autoscalng: null", 5, ("autoscalng",), "did you mean `autoscaling`?"),
+        ("variant: {routing_confg: null}", 15, ("variant", "routing_confg"), "did you mean `routing_config`?"),
+        ("variant: {RoutingConfig: null}", 15, ("variant", "RoutingConfig"), "did you mean `routing_config`?"),
+        ("model: {image: {tag: null}}", 21, ("model", "image", "tag"), "allowed"),
+        ("dashboard: {name: null}", 17, ("dashboard", "name"), "dashboard_name"),
+        ("triton: {models: {a: {bakend: null}}}", 27, ("triton", "models", "a", "bakend"), "`backend`"),
+        ("load_test: {traffic_patern: null}", 17, ("load_test", "traffic_patern"), "`traffic_pattern`"),
+    ],
+)
+def test_a_null_on_a_key_that_the_format_does_not_have_is_an_unknown_key(
+    tmp_path: Path, override: str, column: int, path: tuple[str, ...], meant: str
+) -> None:
+    [problem] = [it for it in problems_of(tmp_path, override) if it.path == path]
+    assert (problem.code, problem.line, problem.column) == ("IS101", LINE, column)
+    assert problem.message.endswith("so that the stage `prod` removes nothing")
+    assert meant in problem.fix
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "autoscaling: null",
+        "variant: {routing_config: null}",
+        "tags: {team: null}",
+        "model: {environment: {SOME_VARIABLE: null}}",
+        "execution_role: null",
+        "execution_role: {path: null}",
+    ],
+)
+def test_a_null_on_a_key_that_only_other_specs_have_is_right(tmp_path: Path, override: str) -> None:
+    assert problems_of(tmp_path, override) == []
+
+
+def test_of_a_null_in_an_unknown_block_only_the_block_is_said(tmp_path: Path) -> None:
+    assert [it.path for it in problems_of(tmp_path, "autoscalng: {min_capcity: null}")] == [("autoscalng",)]
+
+
+def test_each_stage_with_such_a_null_is_told(tmp_path: Path) -> None:
+    problems = problems_of(tmp_path, "autoscalng: null\n  test: {autoscalng: null}")
+    assert [(it.code, it.line) for it in problems] == [("IS101", LINE), ("IS101", LINE + 1)]
+
+
+@pytest.mark.parametrize(
+    ("override", "code", "column", "said"),
+    [
+        ("variant: null", "IS201", 14, "(the stage `prod` removes `variant`)"),
+        ("model: null", "IS200", 12, "(the stage `prod` removes `model`)"),
+        ("endpoint_name: null", "IS102", 20, "(the stage `prod` removes `endpoint_name`)"),
+        ("model: {image: {version: null}}", "IS102", 30, "(the stage `prod` removes `version`)"),
+    ],
+)
+def test_what_a_stage_took_away_is_said_at_its_null(
+    tmp_path: Path, override: str, code: str, column: int, said: str
+) -> None:
+    [problem] = problems_of(tmp_path, override)
+    assert (problem.code, problem.line, problem.column) == (code, LINE, column)
+    assert problem.message.endswith(said)
+
+
+def test_what_the_spec_lacks_by_itself_is_no_stages_fault(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(BASE.replace("endpoint_name: churn\n", "") + "    endpoint_name: null\n")
+    assert [(it.line, it.message) for it in check_file(path)] == [(1, "the spec lacks `endpoint_name`")]
