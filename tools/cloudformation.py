@@ -162,6 +162,9 @@ def _complete(constraints: dict[str, Any], shape: str, api: Api) -> list[str]:
     for target, name in _with_items(constraints, shape, api):
         words = constraints_of_shape(api, name)
         only += sorted(set(words.get("enum", ())) - set(target.get("enum", words.get("enum", ()))))
+        if "pattern" in words and _is_open(target.get("pattern", "")):
+            # The registry matches anywhere in a text, and the service, which comes after it, the whole.
+            target["pattern"] = words["pattern"]
         if name in UNITED_ENUMS:
             target["enum"] = sorted({*target.get("enum", ()), *words["enum"]})
         for word, value in words.items():
@@ -172,6 +175,10 @@ def _complete(constraints: dict[str, Any], shape: str, api: Api) -> list[str]:
         target.clear()
         target.update(completed)
     return only
+
+
+def _is_open(pattern: str) -> bool:
+    return pattern != "" and not (pattern.startswith("^") and pattern.endswith("$"))
 
 
 def _with_items(constraints: dict[str, Any], shape: str, api: Api) -> Iterator[tuple[dict[str, Any], str]]:

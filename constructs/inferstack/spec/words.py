@@ -68,7 +68,12 @@ WHAT_A_PATTERN_MEANS = {
     r"^IS[0-9]{3}$": "a warning's code: IS203",
     r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
     r"^[\S]+$": "text without spaces",
-    r"[\S]+": "text without spaces",
+    r"^(?:[\S]+)$": "text without spaces",
+    r"^(?:[^:].*)$": "text on one line, whose first character is no `:`",
+    r"^(?:[a-zA-Z0-9](-*[a-zA-Z0-9])*\/[a-zA-Z0-9](-*[a-zA-Z0-9+.])*)$": "a type of content: text/csv",
+    r"^(?:arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z0-9\-]{1,14}/.*)$": (
+        "a reservation's ARN: arn:aws:sagemaker:us-east-1:111122223333:training-plan/name"
+    ),
 }
 """Patterns in words. One that is missing here is shown as it is."""
 

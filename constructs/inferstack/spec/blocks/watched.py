@@ -13,10 +13,11 @@ _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 class MetricDimension(Block):
     """A dimension of a metric of your own."""
 
+    # CloudWatch's first: that of Application Auto Scaling has no bounds, and no metric is beyond these.
     shapes: ClassVar = (
+        f"{_ALARM}.Dimension",
         f"{_POLICY}.MetricDimension",
         f"{_POLICY}.TargetTrackingMetricDimension",
-        f"{_ALARM}.Dimension",
     )
 
     name: str
