@@ -40,6 +40,7 @@ API_ONLY_STRUCTURES = (
     ("sagemaker", "RecommendationJobStoppingConditions"),
     ("sagemaker", "Stairs"),
     ("sagemaker", "TrafficPattern"),
+    ("sagemaker", "TrainingRepositoryAuthConfig"),
 )
 
 # New instance types reach the API weeks before the registry's enum, and CloudFormation lets them pass.

@@ -14,6 +14,7 @@ _BEYOND_ASCII = "\u0080-\U0010ffff"
 _SPELLINGS = {
     r"\uD800\uDC00-\uDBFF\uDFFF": "\U00010000-\U0010ffff",
     r"\p{L}\p{Z}\p{N}": rf"0-9A-Za-z\s{_BEYOND_ASCII}",
+    r"\p{Alnum}": "0-9A-Za-z",
     r"\p{Print}": r"[^\x00-\x1f\x7f]",
 }
 

@@ -48,6 +48,7 @@ def test_the_types_of_a_stack_and_the_structures_of_a_load_test_have_shapes() ->
         "sagemaker:RecommendationJobStoppingConditions",
         "sagemaker:Stairs",
         "sagemaker:TrafficPattern",
+        "sagemaker:TrainingRepositoryAuthConfig",
     )
 
 

@@ -30,6 +30,33 @@ STEP = "autoscaling: {{min_capacity: 1, max_capacity: 2, step_policies: [{{names
 RESERVATION = "variant: {{instance_type: ml.g5.xlarge, initial_instance_count: 1, capacity_reservation_config: {{ml_reservation_arn: {}}}}}\n"
 BASELINE = "endpoint_config: {{explainer_config: {{clarify_explainer_config: {{shap_config: {{shap_baseline_config: {{mime_type: {}, shap_baseline: '1'}}}}}}}}}}\n"
 PLAN = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/a"
+KEY = "endpoint_config: {{kms_key_id: {}}}\n"
+LOGIN = """\
+kind: single-model
+endpoint_name: churn
+env: {{region: us-east-1}}
+model:
+  image: registry.acme.example/churn:1
+  image_config: {{repository_access_mode: Vpc, repository_auth_config: {{repository_credentials_provider_arn: {}}}}}
+  vpc_config: {{subnets: [subnet-1, subnet-2], security_group_ids: [sg-1]}}
+variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
+"""
+HUB = """\
+kind: single-model
+endpoint_name: churn
+env: {{region: us-east-1}}
+model:
+  image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/own:1"
+  model_data_source:
+    s3_data_source:
+      s3_uri: s3://acme-models/llama/
+      s3_data_type: S3Prefix
+      compression_type: None
+      hub_access_config: {{hub_content_arn: {}}}
+variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
+"""
+FUNCTION = "arn:aws:lambda:us-east-1:111122223333:function:login"
+CONTENT = "arn:aws:sagemaker:us-east-1:aws:hub-content/SageMakerPublicHub/Model/llama/1.0.0"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
 
 
@@ -69,6 +96,18 @@ RIGHT = {
     "a dimension known at deployment": alarm(value='"${AWS::Region}"'),
     "a reservation": reserved(PLAN),
     "a type of content": explained("application/x-a+b.c"),
+    **{f"the key {key}": SINGLE + KEY.format(f'"{key}"') for key in (
+        "1234abcd-12ab-34cd-56ef-1234567890ab",
+        "mrk-1234abcd12ab34cd56ef1234567890ab",
+        "alias/acme/models",
+        "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        "arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:alias/models",
+        "{{resolve:ssm:/key}}",
+    )},
+    "a function": LOGIN.format(FUNCTION),
+    "a function of the stack's account": LOGIN.format('"arn:aws:lambda:us-east-1:${AWS::AccountId}:function:a:1"'),
+    "a hub's content": HUB.format(CONTENT),
+    "content of an own hub": HUB.format(CONTENT.replace(":aws:hub", ":111122223333:hub")),
     "an image": component(IMAGE),
     "an image in the stack's account": component('"${AWS::AccountId}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix}/a:1"'),
 }
@@ -83,6 +122,17 @@ WRONG = {
     "a reservation on two lines": (reserved(f'"{PLAN}\\n"'), "IS105", "ml_reservation_arn"),
     "a type of content on two lines": (explained('"text/csv\\n"'), "IS105", "mime_type"),
     "a type of content with more behind it": (explained("text/csvé"), "IS105", "mime_type"),
+    **{f"the key {key}": (SINGLE + KEY.format(key), "IS105", "kms_key_id") for key in (
+        "alias:dumps",
+        "arn:aws:kms:us-east-1:111122223333:alias:x",
+        "arn:aws:s3:us-east-1:111122223333:key/x",
+        "a/b",
+        "ALIAS/DUMPS",
+    )},
+    "a function's name": (LOGIN.format("login"), "IS105", "repository_credentials_provider_arn"),
+    "a topic for a function": (LOGIN.format(FUNCTION.replace("lambda", "sns")), "IS105", "repository_credentials_provider_arn"),
+    "a hub's name": (HUB.format("my-hub"), "IS105", "hub_content_arn"),
+    "a hub": (HUB.format("arn:aws:sagemaker:us-east-1:111122223333:hub/acme"), "IS105", "hub_content_arn"),
     "a component's image behind a space": (component(f'" {IMAGE}"'), "IS105", "image"),
     "a component's image with more behind it": (component(f"{IMAGE} # x".replace(" #", "  x")), "IS105", "image"),
 }

@@ -7,14 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from inferstack.catalog.kms import KMS_KEY
+
 S3_KEY = "AES256"
 ALGORITHMS = (S3_KEY, "aws:kms", "aws:kms:dsse")
 """What S3 encrypts an object of a bucket with; what else its API knows is for file systems and backups."""
-
-# Compiled when a key is named: every command imports this.
-_ALIAS = r"alias/[\w/-]+"
-_KEY = rf"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{{12}}:(key/[A-Za-z0-9-]+|{_ALIAS})|[A-Za-z0-9-]+|{_ALIAS}"
-
 
 class Encryption(NamedTuple):
     """What is asked for, under the AWS CLI's names; None leaves it to the bucket."""
@@ -46,7 +43,8 @@ AS_THE_BUCKET_SAYS = Encryption()
 
 def is_key(text: str) -> bool:
     """Whether a text has the form of a key's id or ARN, or of an alias or its ARN."""
-    return re.fullmatch(_KEY, text, re.ASCII) is not None
+    # Compiled when a key is named: every command imports this.
+    return re.fullmatch(KMS_KEY, text) is not None
 
 
 def described(there: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from inferstack.catalog.kms import KMS_KEY
 from inferstack.spec.alarm_actions import ALARM_ACTION
 from inferstack.spec.statistic import STATISTIC, WHAT_A_STATISTIC_IS
 
@@ -49,7 +50,16 @@ WHAT_A_PATTERN_MEANS = {
     r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$": (
         "a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id"
     ),
-    r"^[a-zA-Z0-9:/_-]*$": "a KMS key's id, alias or ARN: arn:aws:kms:us-east-1:111122223333:key/id",
+    f"^{KMS_KEY}$": (
+        "a KMS key's id, an alias such as alias/name, or the ARN of one: "
+        "arn:aws:kms:us-east-1:111122223333:key/id"
+    ),
+    r"^(?:arn:[0-9A-Za-z\-]+:lambda:[0-9A-Za-z\-]+:[0-9]{12}:function:.*)$": (
+        "a function's ARN: arn:aws:lambda:us-east-1:111122223333:function:name"
+    ),
+    r"^arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]+:([0-9]{12}|aws):hub-content/[^/]+/[^/]+/\S+$": (
+        "the ARN of a hub's content: arn:aws:sagemaker:us-east-1:aws:hub-content/hub/Model/name/1.0.0"
+    ),
     (
         r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
         r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"

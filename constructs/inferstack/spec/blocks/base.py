@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, dataclass_transform
 import msgspec
 from msgspec import Meta
 
+from inferstack.catalog.kms import KMS_KEY
 from inferstack.spec.statistic import STATISTIC
 
 Number = int | float
@@ -26,6 +27,10 @@ def form(pattern: str | None = None, *, min_length: int | None = None, max_lengt
 # CloudWatch's simple statistics, percentiles and trimmed statistics. Its own enum knows the simple ones only.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
 Statistic = Annotated[str, form(STATISTIC)]
+
+
+# AWS's own pattern takes whatever has such characters. It is what IAM must find as the role's resource, too.
+KmsKey = Annotated[str, form(f"^{KMS_KEY}$")]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, KmsKey
 from inferstack.spec.blocks.model import VpcConfig
 
 _TYPE = "AWS::SageMaker::EndpointConfig"
@@ -39,7 +39,7 @@ class AsyncOutputConfig(Block):
     """S3 prefix for answers."""
     s3_failure_path: str | None = None
     """S3 prefix for failures."""
-    kms_key_id: str | None = None
+    kms_key_id: KmsKey | None = None
     """KMS key that encrypts them."""
     notification_config: AsyncNotificationConfig | None = None
     """Topics to notify."""
@@ -89,7 +89,7 @@ class DataCaptureConfig(Block):
     """Requests, answers, or both."""
     enable_capture: bool | None = None
     """False keeps the configuration but copies nothing."""
-    kms_key_id: str | None = None
+    kms_key_id: KmsKey | None = None
     """KMS key that encrypts the copies."""
     capture_content_type_header: CaptureContentTypeHeader | None = None
     """Which content types are text."""
@@ -205,7 +205,7 @@ class EndpointConfig(Block):
 
     shapes: ClassVar = (_TYPE,)
 
-    kms_key_id: str | None = None
+    kms_key_id: KmsKey | None = None
     """KMS key that encrypts the instances' storage volumes, and no local NVMe disk."""
     data_capture_config: DataCaptureConfig | None = None
     """Copies of requests and answers in S3."""

@@ -1,8 +1,8 @@
 """AWS::SageMaker::Model: what runs in the container and with which files."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, form
 
 
 class FrameworkImage(Block):
@@ -22,6 +22,13 @@ class RepositoryAuthConfig(Block):
     """Credentials for a private Docker registry."""
 
     shapes: ClassVar = ("AWS::SageMaker::Model.RepositoryAuthConfig",)
+    # Of training, where AWS says the form of the same ARN; of a model it takes any text, and IAM does not.
+    aws_keys: ClassVar = {
+        "repository_credentials_provider_arn": (
+            "sagemaker:TrainingRepositoryAuthConfig",
+            "training_repository_credentials_provider_arn",
+        )
+    }
 
     repository_credentials_provider_arn: str
     """ARN of the Lambda function that hands out user name and password for the registry."""
@@ -38,12 +45,19 @@ class ImageConfig(Block):
     """Only with `Vpc`, and only when the registry asks for a login."""
 
 
+# AWS says no form of it, and IAM takes nothing else for a resource. Public hubs are of the account `aws`.
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+HubContentArn = Annotated[
+    str, form(r"^arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]+:([0-9]{12}|aws):hub-content/[^/]+/[^/]+/\S+$")
+]
+
+
 class HubAccessConfig(Block):
     """Access to a model in a SageMaker hub."""
 
     shapes: ClassVar = ("AWS::SageMaker::Model.HubAccessConfig",)
 
-    hub_content_arn: str
+    hub_content_arn: HubContentArn
     """ARN of the hub content that these files belong to."""
 
 

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from inferstack.spec.blocks.autoscaling import Autoscaling
-from inferstack.spec.blocks.base import Block, Number
+from inferstack.spec.blocks.base import Block, KmsKey, Number
 
 DEFAULT_VARIANT = "AllTraffic"
 """Name of a variant that the spec does not name, as the SageMaker SDK calls it."""
@@ -27,7 +27,7 @@ class CoreDumpConfig(Block):
 
     destination_s3_uri: str
     """S3 prefix that receives the dumps."""
-    kms_key_id: str | None = None
+    kms_key_id: KmsKey | None = None
     """KMS key that encrypts them."""
 
 
