@@ -108,6 +108,7 @@ RIGHT = {
     "a function of the stack's account": LOGIN.format('"arn:aws:lambda:us-east-1:${AWS::AccountId}:function:a:1"'),
     "a hub's content": HUB.format(CONTENT),
     "content of an own hub": HUB.format(CONTENT.replace(":aws:hub", ":111122223333:hub")),
+    "tags": SINGLE + 'tags: {a: "é ß 漢 ①\\u00a0²", b: "a b+c=d_e.f:g/h-i@j", "Ключ": "{{resolve:ssm:/a}}"}\n',
     "an image": component(IMAGE),
     "an image in the stack's account": component('"${AWS::AccountId}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix}/a:1"'),
 }
@@ -133,6 +134,13 @@ WRONG = {
     "a topic for a function": (LOGIN.format(FUNCTION.replace("lambda", "sns")), "IS105", "repository_credentials_provider_arn"),
     "a hub's name": (HUB.format("my-hub"), "IS105", "hub_content_arn"),
     "a hub": (HUB.format("arn:aws:sagemaker:us-east-1:111122223333:hub/acme"), "IS105", "hub_content_arn"),
+    **{f"a tag with {what}": (SINGLE + f'tags: {{team: "{text}"}}\n', "IS222", "team") for what, text in {
+        "a line break": "travel\\n",
+        "a tabulator": "a\\tb",
+        "a dash that is no hyphen": "a \\u2013 b",
+        "a curly quote": "a\\u2019s",
+        "a currency": "€",
+    }.items()},
     "a component's image behind a space": (component(f'" {IMAGE}"'), "IS105", "image"),
     "a component's image with more behind it": (component(f"{IMAGE} # x".replace(" #", "  x")), "IS105", "image"),
 }

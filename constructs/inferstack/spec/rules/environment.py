@@ -190,9 +190,20 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
             # Words are what tags mostly hold, and to compile the pattern takes as long as to check two specs.
             if _is_word(text) or is_opaque(text):
                 continue
-            if re.fullmatch(tag[name].schema["pattern"], str(sample(text))) is None:
+            if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
                 message = f'the {name} "{text[:60]}" has characters that a tag may not have'
                 yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
+
+
+def _is_tag_text(text: str, pattern: str) -> bool:
+    """Whether AWS's pattern lets it pass, which has Unicode's letters, numbers and separators by their kinds.
+
+    Python's patterns have no kinds, so that ours is more lenient: beyond ASCII, and with what ends a line.
+    """
+    import unicodedata  # noqa: PLC0415 - most tags are words
+
+    plain = "".join("a" if unicodedata.category(char)[0] in "LNZ" else char for char in text)
+    return plain.isascii() and plain.isprintable() and re.fullmatch(pattern, plain) is not None
 
 
 def _is_word(text: str) -> bool:
