@@ -27,7 +27,7 @@ ARCHIVE_CODES = by_code(
     error(MISSING, "What goes into an archive is there. `package` needs it, `validate` does not.", _OWN),
     error(OUTSIDE, "The files of an archive come from the folder of the spec, or from one allowed.", _OWN),
     error(UNFIT_NAME, "Paths in an archive lie in it, and any system can have them.", _OWN),
-    error(CLASH, "No two paths of an archive are the same, or differ in case only.", _OWN),
+    error(CLASH, "No path of an archive is there twice, in another case, or as a file and a folder.", _OWN),
     error(UNREADABLE, "Files can be read, and stay the same while they are packed.", _OWN),
     error(NOT_AN_ARCHIVE, "A model archive is a tar compressed with gzip, whole and undamaged.", _CONTAINER),
     error(STRAY_FOLDER, "No tool left a folder beside those of the models.", _SERVE),

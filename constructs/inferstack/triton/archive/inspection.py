@@ -91,7 +91,11 @@ class _Look:
     odd: dict[str, str] = field(default_factory=dict)
     junk: list[str] = field(default_factory=list)
     clashes: list[str] = field(default_factory=list)
+    mixed: list[str] = field(default_factory=list)
+    """Paths of files under which there is something."""
     _paths: dict[str, str] = field(default_factory=dict)
+    _files: set[str] = field(default_factory=set)
+    _folders: set[str] = field(default_factory=set)
     _name_bytes: int = 0
     _config_bytes: int = 0
 
@@ -126,7 +130,13 @@ class _Look:
             raise UnreadableError(f"it has more than {_MOST_MEMBERS} entries, or names of endless length")
 
     def _add_fit(self, path: str, member: Member) -> None:
-        other = self._paths.setdefault(folded(path), path)
+        key = folded(path)
+        self._note_folders(key if member.kind == FOLDER else key.rpartition("/")[0], path)
+        if member.kind == FILE:
+            self._files.add(key)
+            if key in self._folders:
+                self.mixed.append(path)
+        other = self._paths.setdefault(key, path)
         if path in self.contents.files or other != path:
             self.clashes.append(path)
         if any(why_junk(part) is not None for part in path.split("/")):
@@ -135,6 +145,16 @@ class _Look:
             self.contents.add_folder(path)
         else:
             self.contents.add_file(path, member.content)
+
+
+    def _note_folders(self, folder: str, path: str) -> None:
+        """Notes a folder and those that it lies in, of which none may be a file."""
+        # What is noted was looked at, and so was all above it.
+        while folder and folder not in self._folders:
+            self._folders.add(folder)
+            if folder in self._files:
+                self.mixed.append(path)
+            folder = folder.rpartition("/")[0]
 
 
 def _problems(look: _Look) -> Iterator[Problem]:
@@ -153,6 +173,9 @@ def _problems(look: _Look) -> Iterator[Problem]:
     if look.clashes:
         message = f"paths that another entry has, too, or has but for case: {_named(look.clashes)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
+    if look.mixed:
+        message = f"paths that would be a file and a folder at once: {_named(look.mixed)}"
+        yield Problem(archive, 1, 1, CLASH, message, "keep the file or the folder; no tool can unpack both")
     yield from _junk_problems(archive, look)
 
 
