@@ -42,6 +42,19 @@ def test_the_source_is_relative_wherever_the_spec_was_named_from(
     assert '"inferstack:source": "specs/a.yaml:3"' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_name_that_is_not_utf8_is_shown_by_its_bytes(
+    form: str, write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        write("a.yaml").rename(folder / os.fsdecode(b"b\xff.yaml"))
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert main(["render", os.fsdecode(b"b\xff.yaml"), "--format", form]) == 0
+    template = yaml.safe_load(capsys.readouterr().out)
+    assert template["Resources"]["Model"]["Metadata"] == {"inferstack:source": "b\\udcff.yaml:3"}
+
+
 def test_the_region_decides_the_image(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(write("a.yaml"))
     assert main(["render", file, "--region", "eu-west-1"]) == 0

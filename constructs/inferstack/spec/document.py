@@ -54,7 +54,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def shown_file(self) -> str:
         """The file's name in templates: the same wherever the folder of the project lies."""
-        return relative_to_cwd(self.file)
+        # What of a name is not UTF-8 no template can hold.
+        return relative_to_cwd(self.file).encode(errors="backslashreplace").decode()
 
     @cached_property
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
