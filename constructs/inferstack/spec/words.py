@@ -1,5 +1,6 @@
 """Words for messages: what was found, what is allowed, what was probably meant."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,6 +105,8 @@ def describe(value: object) -> str:
             return "a list" if value else "an empty list"
         case str():
             return f'"{value}"' if len(value) <= _LONGEST else f'"{value[:_LONGEST]}…"'
+        case float() if not math.isfinite(value):
+            return ".nan" if math.isnan(value) else f"{'-' * (value < 0)}.inf"
         case _:
             return str(value)
 
@@ -196,7 +199,19 @@ def _grade(said: str, option: str, whole: bool) -> int:
     Whoever swaps letters has all of them: `us-aest-1` was rather to be `us-east-1` than `us-west-1`.
     """
     found, meant = _fold(said), _fold(option)
-    return 2 if whole or sorted(found) == sorted(meant) else _is_slip(found, meant)
+    if whole or sorted(found) == sorted(meant) or _leaves_off(said, option):
+        return 2
+    return _is_slip(found, meant)
+
+
+def _leaves_off(said: str, option: str) -> bool:
+    """Whether one part of several lacks the letters at its end: `ml.g4.xlarge` of `ml.g4dn.xlarge`."""
+    pairs = list(zip(said.split("."), option.split("."), strict=False))
+    differing = [(one, other) for one, other in pairs if one != other]
+    if said.count(".") != option.count(".") or len(pairs) < 2 or len(differing) != 1:
+        return False
+    [(one, other)] = differing
+    return one != "" and other.startswith(one) and other.removeprefix(one).isalpha()
 
 
 def _is_part(said: str, option: str) -> bool:

@@ -9,6 +9,7 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
+from inferstack.spec.parts.triton_image import is_triton
 from inferstack.spec.parts.walk import components, containers, model_containers, models, specifications
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
@@ -283,13 +284,14 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
         container = placed.container
         if not isinstance(container.image, FrameworkImage) or _has_files(container):
             continue
-        told = MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
+        # Triton's container loads what lies in its folder, whatever the environment names.
+        fetches = not is_triton(container.image)
+        told = fetches and MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
         if not told:
             key = "artifact_url" if isinstance(container, ComponentContainer) else "model_data_url"
             message = f"the {container.image.framework} container gets no model"
-            yield Finding(
-                placed.path, message, f"add `{key}`, or a variable such as HF_MODEL_ID to `environment`"
-            )
+            variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
+            yield Finding(placed.path, message, f"add `{key}`{variable}")
 
 
 def _has_files(container: Container | ComponentContainer) -> bool:

@@ -14,7 +14,7 @@ from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, 
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.parts.triton_blocks import own_block
 from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, may_be_triton, shows_triton
-from inferstack.spec.parts.walk import PlacedContainer, containers, region_of
+from inferstack.spec.parts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
@@ -255,7 +255,10 @@ def _an_image_each(spec: ModelSpec, placed: PlacedContainer) -> str:
     if isinstance(placed.container, ComponentContainer):
         return "write `specifications`, one for each instance type"
     if isinstance(spec, InferenceComponentsSpec):
-        return "write `models`, one for each, and name them in the `specifications` for the instance types"
+        pooled = any(len(variant.instance_pools or ()) > 1 for _, variant in variants(spec))
+        types = "in the `specifications` for the instance types"
+        where = types if pooled else "in the `model_name` of the components on each"
+        return f"write `models`, one for each, and name them {where}"
     return "write `models`, one for each, and name them in `model_name`, or `model_name_override` of a pool"
 
 

@@ -39,10 +39,10 @@ def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
         for key in ("containers", "inference_execution_config"):
             if getattr(model, key) is not None:
                 where = ".".join(map(str, path))
-                fix = f"write the container's properties directly under `{where}`, or choose `kind: pipeline`"
-                yield Finding(
-                    (*path, key), f"`{key}` does not fit `kind: {spec.kind}`", fix
-                )
+                instead = f"write the container's properties directly under `{where}`"
+                way = instead if key == "containers" else "remove it"
+                message = f"`{key}` does not fit `kind: {spec.kind}`"
+                yield Finding((*path, key), message, f"{way}, or choose `kind: pipeline`")
 
 
 @error("IS321", "A pipeline has two or more containers.", _SERIAL, PipelineSpec)

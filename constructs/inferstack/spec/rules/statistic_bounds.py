@@ -53,7 +53,9 @@ def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
         if found is None or found.low is None or found.high is None:
             continue
         if found.low >= found.high:
-            ends = f"it begins after {found.low:g} and ends at {found.high:g}"
+            # As they are written: bounds of latencies have more digits than a number is shown with.
+            low, _, high = str(statistic).partition("(")[2].removesuffix(")").partition(":")
+            ends = f"it begins after {low} and ends at {high}"
             message = f"`{statistic}` looks at nothing: {ends}"
             yield Finding(path, message, "write the lower bound first, and a higher one after the `:`")
 

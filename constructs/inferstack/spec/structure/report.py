@@ -27,7 +27,7 @@ from inferstack.spec.structure.misplaced import (
 )
 from inferstack.spec.structure.other_names import said_otherwise
 from inferstack.spec.structure.validator import Error, accepts_type, validator
-from inferstack.spec.structure.values import SAYINGS, as_wanted
+from inferstack.spec.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic
 from inferstack.spec.words import choose, describe, listed, slip_of, type_name
 
 
@@ -38,7 +38,10 @@ def reported(document: Document, definition: str) -> list[Problem]:
     nameless = blocks_without_names(document.data, definition, wrong)
     of_blocks = [_without_a_name(document, key, found, definition) for key, found in nameless.items()]
     others = (error for error in errors if next(iter(error.absolute_path), None) not in nameless)
-    return [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
+    found = [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
+    # The schema may say twice what a value is: of a block and of what it refers to. The first way to mend it
+    # is that of the block.
+    return list({(it.path, it.code, it.message): it for it in reversed(found)}.values())[::-1]
 
 
 def _problem(
@@ -133,6 +136,8 @@ def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, A
     known, title = list(block["properties"]), block.get("title", "")
     # As CloudFormation writes it, so that `ProductionVariants` is told what `production_variants` would be.
     ours = snake(key)
+    if is_intrinsic(key):
+        return INSTEAD_OF_FUNCTIONS
     if is_api_only_key(title, ours):
         return "remove it"
     return said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)

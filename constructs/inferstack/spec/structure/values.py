@@ -27,12 +27,23 @@ from inferstack.spec.words import (
     type_name,
 )
 
+INSTEAD_OF_FUNCTIONS = (
+    "a spec has no functions of CloudFormation and no parameters: write the value itself; a text may hold "
+    "`${AWS::Region}` and its like"
+)
+
+
+def is_intrinsic(*keys: object) -> bool:
+    """Whether the keys are those of a function of CloudFormation, such as `Ref` or `Fn::Sub`."""
+    return len(keys) == 1 and (keys[0] == "Ref" or str(keys[0]).startswith("Fn::"))
+
 
 def as_wanted(branch: dict[str, Any], found: object) -> str:
     """How a value of none of the types becomes this one. In quotes it would be one, but mean nothing."""
     if branch["type"] == "object":
         return _keys_to_write(branch, found)
-    return "" if branch["type"] == "string" else _retype(branch["type"], found)
+    in_quotes = branch["type"] == "string" and not isinstance(found, dict)
+    return "" if in_quotes else _retype(branch["type"], found)
 
 
 def _type(name: str, error: Error) -> tuple[str, str]:
@@ -80,24 +91,38 @@ def _retype(wanted: str | list[str], found: object) -> str:
     match wanted, found:
         case _, None:
             return "give it a value, or remove the key"
+        case _, dict() if is_intrinsic(*found):
+            return INSTEAD_OF_FUNCTIONS
         case "string", bool():
             return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
         case "string", int() | float():
             return "put quotes around it, as it stands in the file: YAML took it for a number"
-        case "integer", float() if abs(found) < math.inf:
-            return _whole(found)
-        case "integer", str() if _FRACTION.fullmatch(found):
-            return _whole(float(found))
-        case "integer" | "number", str() if _NUMERAL.fullmatch(found):
-            return f"write it without quotes: {found}"
-        case "integer" | "number", str() if _QUANTITY.fullmatch(found):
-            return "write a number without a unit"
+        case "integer" | "number", _:
+            return _as_number(wanted == "integer", found)
         case "boolean", str() if found.lower() in ("true", "false"):
             return f"write it without quotes: {found.lower()}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
             return "write true or false: in YAML 1.2 other words are strings"
         case "array", _:
             return "write a list: [a, b] or one `- item` a line"
+        case _:
+            return ""
+
+
+def _as_number(is_whole: bool, found: object) -> str:
+    match found:
+        case bool():
+            return "write a number"
+        case float() if not math.isfinite(found):
+            return "write a finite number"
+        case float() if is_whole:
+            return _whole(found)
+        case str() if is_whole and _FRACTION.fullmatch(found):
+            return _whole(float(found))
+        case str() if _NUMERAL.fullmatch(found):
+            return f"write it without quotes: {found}"
+        case str() if _QUANTITY.fullmatch(found):
+            return "write a number without a unit"
         case _:
             return ""
 

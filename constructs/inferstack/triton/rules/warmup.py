@@ -79,7 +79,8 @@ def _against(
         yield Finding(at(model, *path, "data_type"), message, f"write `data_type: {wanted}`")
     pairs = zip(declared.dims, tensor.dims, strict=False)
     fits = len(declared.dims) == len(tensor.dims) and all(a in (-1, b) for a, b in pairs)
-    if declared.dims and not fits:
+    # Of dimensions that no request has that is said already.
+    if declared.dims and not fits and all(size > 0 for size in tensor.dims):
         message = f"the sample for `{declared.name}` has dimensions {list(tensor.dims)}"
         place = at(model, *path, "dims")
         yield Finding(place, message, f"the input has {list(declared.dims)}, without the batch dimension")
