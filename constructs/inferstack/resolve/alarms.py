@@ -12,6 +12,7 @@ from inferstack.resolve.resource import (
     Resources,
     Value,
     get_att,
+    logical_id,
     pascal,
     present,
     ref,
@@ -59,7 +60,7 @@ def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
         name = f"Alarm{pascal(watched_name(alarm.rule))}{statistic}{_suffix(alarm.part)}"
         seen[name] += 1
         # A second rule on the same number (a warning below the alarm, say) gets the next number.
-        yield name if seen[name] == 1 else f"{name}{seen[name]}", alarm
+        yield logical_id(name if seen[name] == 1 else f"{name}{seen[name]}"), alarm
 
 
 def rollback(

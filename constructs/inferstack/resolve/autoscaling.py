@@ -11,7 +11,16 @@ from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
 from inferstack.resolve.metric import dimensions, named_unit
-from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, ref, short_hash
+from inferstack.resolve.resource import (
+    Resource,
+    Resources,
+    Value,
+    logical_id,
+    pascal,
+    present,
+    ref,
+    short_hash,
+)
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
@@ -39,7 +48,7 @@ def _resolved(spec: ModelSpec, parts: Iterable[Scaled]) -> Resources:
     for scaled in parts:
         made[_target_id(spec, scaled)] = _target(spec, scaled)
         for path, policy in policies_of(scaled):
-            policy_id = f"ScalingPolicy{_id_suffix(spec, scaled)}{pascal(policy_name(policy))}"
+            policy_id = logical_id(f"ScalingPolicy{_id_suffix(spec, scaled)}{pascal(policy_name(policy))}")
             made[policy_id] = _policy(spec, scaled, policy, path)
         for path, step in steps_of(scaled):
             made |= _step(spec, scaled, step, path)
@@ -123,11 +132,9 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
             StepAdjustments=[properties(adjustment) for adjustment in step.step_adjustments],
         ),
     }
-    alarm = {**_step_alarm(spec, scaled, step), "AlarmActions": [ref(f"StepPolicy{suffix}")]}
-    return {
-        f"StepPolicy{suffix}": Resource(_POLICY, policy, path),
-        f"StepAlarm{suffix}": Resource(ALARM, alarm, path),
-    }
+    policy_id, alarm_id = logical_id(f"StepPolicy{suffix}"), logical_id(f"StepAlarm{suffix}")
+    alarm = {**_step_alarm(spec, scaled, step), "AlarmActions": [ref(policy_id)]}
+    return {policy_id: Resource(_POLICY, policy, path), alarm_id: Resource(ALARM, alarm, path)}
 
 
 def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:

@@ -48,6 +48,18 @@ def pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
 
 
+LONGEST_ID = 255
+
+
+def logical_id(text: str) -> str:
+    """A logical id that has names of metrics or policies in it: of one too long, the end is a hash.
+
+    Names may be as long as an id alone, and no id that was ever deployed is longer.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+    """
+    return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 8]}{short_hash(text)}"
+
+
 # All alarms on one part of an endpoint have the part's.
 @lru_cache(maxsize=64)
 def short_hash(*parts: str) -> str:

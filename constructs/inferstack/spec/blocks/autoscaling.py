@@ -57,6 +57,11 @@ class CustomizedMetricSpecification(Block):
     """A metric that SageMaker does not publish: yours, or computed from several."""
 
     shapes: ClassVar = (f"{_POLICY}.CustomizedMetricSpecification",)
+    # Without bounds in this structure; no metric that CloudWatch has is beyond its own.
+    aws_keys: ClassVar = {
+        "namespace": ("AWS::CloudWatch::Alarm", "namespace"),
+        "metric_name": ("AWS::CloudWatch::Alarm", "metric_name"),
+    }
 
     namespace: str | None = None
     """Where it is published."""
