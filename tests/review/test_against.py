@@ -263,3 +263,27 @@ def spoilt(properties: Any, depth: int, value: Any) -> Any:
             return [spoilt(item, depth - 1, value) for item in properties]
         case _:
             return properties
+
+
+@pytest.mark.parametrize(("name", "in_doubt"), [("Chat", True), ("talk", False)])
+def test_a_component_that_only_changes_the_case_of_its_name_may_be_refused(
+    name: str, in_doubt: bool, say: Say
+) -> None:
+    spec = """\
+kind: inference-components
+endpoint_name: chat
+variant: {{instance_type: ml.g5.12xlarge, initial_instance_count: 1}}
+inference_components:
+  {}:
+    specification:
+      container: {{image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1"}}
+      compute_resource_requirements: {{number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}}
+    runtime_config: {{copy_count: 1}}
+"""
+    file = Path("specs/chat.yaml")
+    file.write_text(spec.format("chat"))
+    render(str(file))
+    file.write_text(spec.format(name))
+    _, shown, _ = say()
+    [renamed] = [line for line in shown if "IS881" in line]
+    assert ("may take both for one name" in renamed) is in_doubt

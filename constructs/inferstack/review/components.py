@@ -56,6 +56,10 @@ def removed_or_renamed(update: Update) -> Iterator[Finding]:
             del new[twin]
             message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
             fix = "see that the fleet has room for both, and that clients take the new name"
+            # Of endpoints SageMaker says that case makes no other name, of components nothing.
+            if name.casefold() == twin.casefold():
+                message += "; SageMaker may take both for one name, and refuse the new one"
+                fix = f"take a name that differs in more than case, or {_TWICE}"
             yield Finding(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
 
 
