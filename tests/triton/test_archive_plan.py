@@ -226,6 +226,23 @@ def test_two_files_that_are_one_somewhere_are_refused(files: dict[str, str], tmp
     assert {it.code for it in refusals(declared(tmp_path, files), tmp_path)} == {"IS994"}
 
 
+def test_accents_that_are_written_in_two_ways_can_be_told_apart(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"model": ""})
+    (found,) = refusals(declared(tmp_path, {"1/caf\u00e9": "model", "1/cafe\u0301": "model"}), tmp_path)
+    assert "1/caf\\xe9" in found.message
+    assert "1/cafe\\u0301" in found.message
+    assert "upper and lower case" not in found.message
+
+
+@pytest.mark.parametrize(("name", "code"), [("a\\b", "IS993"), ("MODEL.py", "IS994"), ("a\nb", "IS993")])
+def test_a_file_of_a_repository_is_told_of_where_it_lies(name: str, code: str, tmp_path: Path) -> None:
+    folder = lay_out(tmp_path / "models", MODEL)
+    (folder / "net/1" / name).write_text("")
+    (found,) = refusals(read_repository(folder), folder)
+    assert found.code == code
+    assert Path(found.file).parent == folder / "net/1"
+
+
 def test_archives_that_differ_in_case_only_are_refused(tmp_path: Path) -> None:
     one = declared(tmp_path, {})
     both = [Repository(name, one.models, None, "multi-model", (name,)) for name in ("a.tar.gz", "A.tar.gz")]

@@ -117,7 +117,7 @@ class _Planner:
     def add_model(self, model: TritonModel) -> None:
         folder = _existing_folder(model)
         if folder is not None:
-            self._add_local(model.name, folder, self._locate(model.where(())))
+            self._add_local(model.name, folder, self._locate(model.where(())), listed=False)
             return
         self._add_declared(model)
 
@@ -130,11 +130,14 @@ class _Planner:
         for version in model.versions:
             self._add(Entry(f"{model.name}/{version}", None, at))
 
-    def _add_local(self, name: str, local: Path, at: FilePlace) -> None:
+    def _add_local(self, name: str, local: Path, at: FilePlace, *, listed: bool = True) -> None:
+        """Adds what is there. Of a folder that the spec does not list, files are told of where they lie."""
         for found in found_under(name, local, self._allowed):
             match found:
                 case FoundFile():
-                    self._add(Entry(found.name, found.content, at))
+                    local_file = None if listed else found.content
+                    place = at if local_file is None else FilePlace(local_file.path.as_posix())
+                    self._add(Entry(found.name, found.content, place))
                 case LeftOut():
                     self.left_out.append(found)
                 case _:
@@ -156,13 +159,21 @@ class _Planner:
         if other is entry:
             return
         if other.name != entry.name:
-            message = f'"{entry.name}" and "{other.name}" are one where upper and lower case are the same'
+            message = f"{_both(entry.name, other.name)} are the same"
             self.refuse(entry.at, CLASH, message, "give one of them another name")
         elif not (other.is_folder and entry.is_folder):
             message = f'"{entry.name}" comes into the archive twice'
             own = _is_config(entry)
             fix = f"remove it: {CONFIG_FILE} is written from the spec" if own else "keep one of them"
             self.refuse(entry.at, CLASH, message, fix)
+
+
+def _both(name: str, other: str) -> str:
+    """Two paths that some file system takes for one, and where."""
+    if name.casefold() != other.casefold():
+        # To the eye they are one already.
+        return f"{name!a} and {other!a} are one where two ways to write an accent"
+    return f'"{name}" and "{other}" are one where upper and lower case'
 
 
 def _is_config(entry: Entry) -> bool:
