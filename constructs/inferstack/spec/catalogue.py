@@ -12,6 +12,7 @@ from inferstack.spec.names_across_files import NAME_CODES
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.template import TEMPLATE_CODES
 from inferstack.spec.structure import STRUCTURE_CODES
+from inferstack.spec.tokens import TOKEN_CODES
 from inferstack.spec.update_codes import UPDATE_CODES
 
 TOPICS = {
@@ -36,7 +37,7 @@ def every_entry() -> Iterator[Code]:
     from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415
 
     of_files = (FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES)
-    of_specs = (STRUCTURE_CODES, CHECK_CODES, TEMPLATE_CODES, RULES)
+    of_specs = (STRUCTURE_CODES, CHECK_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
     for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, UPDATE_CODES):
         yield from table.values()
 

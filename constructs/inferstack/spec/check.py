@@ -20,13 +20,15 @@ from inferstack.spec.document import Document, read_document
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
+from inferstack.spec.number_tokens import with_samples
 from inferstack.spec.parts.triton_blocks import triton_blocks
-from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
+from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
 from inferstack.spec.reading.tree import NOWHERE
 from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.stages import at_stage, overridden, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
+from inferstack.spec.tokens import token_problems
 from inferstack.spec.words import did_you_mean_then, listed
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -149,6 +151,31 @@ def under_role(loaded: LoadedSpec, role_arn: str) -> LoadedSpec:
     return _ruled(replace(loaded.spec, execution_role=role_arn), document, loaded.stage, loaded.uploaded)
 
 
+def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
+    """The spec with these texts in the place of tokens, checked as if they had been written there.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    filled = Document.from_data(_filled(msgspec.to_builtins(loaded.spec), texts), loaded.document.file)
+    problems = structure_problems(filled)
+    if problems:
+        raise SpecError(problems)
+    return _ruled(msgspec.convert(filled.data, Spec), loaded.document, loaded.stage, loaded.uploaded)
+
+
+def _filled(value: Any, texts: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return without_tokens(value, lambda token: texts.get(token, token))
+        case dict():
+            return {_filled(key, texts): _filled(item, texts) for key, item in value.items()}
+        case list() | tuple():
+            return [_filled(item, texts) for item in value]
+        case _:
+            return value
+
+
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
     """Everything wrong with a spec file: at one stage, or as it stands and at each of its stages."""
     try:
@@ -186,7 +213,7 @@ def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | Non
 
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
-    structural = [*structure_problems(staged), *_placeholder_problems(staged)]
+    structural = [*structure_problems(staged), *_placeholder_problems(staged), *token_problems(staged)]
     if structural:
         raise SpecError([*structural, *_rule_problems_beside(structural, staged)])
     spec = _with_region(msgspec.convert(staged.data, Spec), region)
@@ -287,7 +314,14 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                 )
 
 
-def _spec_problems(spec: ModelSpec, document: Document) -> Iterator[Problem]:
+def _spec_problems(spec: ModelSpec, document: Document) -> Iterable[Problem]:
+    data = document.data if document.may_have_placeholders else None
+    first, *others = (list(_found_in(it, document)) for it in with_samples(spec, data))
+    lasting = [{(it.code, it.path) for it in other} for other in others]
+    return (it for it in first if all((it.code, it.path) in other for other in lasting))
+
+
+def _found_in(spec: ModelSpec, document: Document) -> Iterator[Problem]:
     for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
         for finding in rule.check(spec):
             at = document.problem_at(finding.about)

@@ -5,8 +5,9 @@ reference; CDK tokens stand for attributes of other constructs when a spec is ma
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
 """
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from inferstack.spec.problem import SpecPath
 
@@ -22,6 +23,16 @@ OR_PLACEHOLDER = r"|\$\{(AWS::\w+|stage)\}|\{\{resolve:"
 """What the schema adds to each pattern for editors, which do not know what a placeholder becomes."""
 
 PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
+DYNAMIC_REFERENCE = r"\{\{resolve:[^{}]*\}\}"
+"""A reference that CloudFormation fills in when functions are done: none can take it apart."""
+ATOM = rf"(?:\$\{{[^{{}}]*\}}|{DYNAMIC_REFERENCE})"
+"""A part of a text that stands for something else as a whole: what separates parts elsewhere is its own."""
+TOKEN = r"\$\{Token\[[^\[\]{}]*\]\}"
+LIST_TOKEN = r"#\{Token\[[^\[\]{}]*\]\}"
+"""The only entry of a list that only the deployment knows."""
+_ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
+# CDK's value of a look-up whose answer is not in cdk.context.json yet: the CLI asks when the app is through.
+_NOT_LOOKED_UP = "dummy-value-for-"
 _OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
 _OUTER_COLON = re.compile(r":(?![^{}]*\})")
 # A number that stands for a CDK token is so far below zero that no real value is.
@@ -33,13 +44,33 @@ def is_opaque(value: object) -> bool:
     match value:
         case str():
             # Most texts have no brace, and that is known sooner.
-            return "{" in value and _OPAQUE.search(value) is not None
+            return ("{" in value and _OPAQUE.search(value) is not None) or awaits_look_up(value)
         case int() | float():
-            return value < _TOKEN_NUMBER
+            return -math.inf < value < _TOKEN_NUMBER
         case [str() as only]:
-            return only.startswith("#{Token[")
+            return is_list_token(only)
         case _:
             return False
+
+
+def awaits_look_up(text: str) -> bool:
+    """True for a text that CDK is still to look up; such an app is made once more when that is done."""
+    return _NOT_LOOKED_UP in text
+
+
+def is_list_token(text: str) -> bool:
+    """True for the text that CDK has in the place of a list's entries."""
+    return re.fullmatch(LIST_TOKEN, text) is not None
+
+
+def tokens(text: str) -> list[str]:
+    """The CDK tokens in a text."""
+    return _ANY_TOKEN.findall(text)
+
+
+def without_tokens(text: str, instead: Callable[[str], str]) -> str:
+    """The text with something else for each CDK token."""
+    return _ANY_TOKEN.sub(lambda found: instead(found[0]), text) if "{Token[" in text else text
 
 
 def has_pseudo_parameter(text: str) -> bool:

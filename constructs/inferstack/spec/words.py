@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from inferstack.catalog.kms import KMS_KEY
 from inferstack.spec.alarm_actions import ALARM_ACTION
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.statistic import STATISTIC, WHAT_A_STATISTIC_IS
 
 _SHOWN = 12
@@ -107,6 +108,8 @@ def describe(value: object) -> str:
             return f'"{value}"' if len(value) <= _LONGEST else f'"{value[:_LONGEST]}…"'
         case float() if not math.isfinite(value):
             return ".nan" if math.isnan(value) else f"{'-' * (value < 0)}.inf"
+        case _ if is_opaque(value):
+            return "a number that only the deployment knows"
         case _:
             return str(value)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from inferstack.spec.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath, dotted
 from inferstack.spec.words import describe
 
@@ -105,6 +106,9 @@ def tree_of(data: Mapping[str, Any], file: str) -> Node:
 
 def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) -> Node:
     match value:
+        case float() if is_opaque(value):
+            # A whole number to Python, so that it can stand in the place of one.
+            return Node(NOWHERE, int(value))
         case None | str() | int() | float():
             return Node(NOWHERE, value)
         case Mapping() | list() | tuple() if len(path) >= DEEPEST:

@@ -17,6 +17,7 @@ from inferstack.spec.parts.own_alarms import named_alarms, rollbacks
 from inferstack.spec.parts.scaling import first_copies
 from inferstack.spec.parts.to_zero import counts_change
 from inferstack.spec.parts.walk import components, instance_types, variants
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 
@@ -97,7 +98,7 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
             if found is None and routing.type == kind:
                 fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
                 yield Finding(_ROUTE, f"{kind} does not say how much traffic moves first", fix)
-            elif found is not None and routing.type != kind:
+            elif found is not None and routing.type != kind and not is_opaque(routing.type):
                 yield Finding(
                     (*_ROUTE, key),
                     f"`{key}` does not go with {routing.type}",

@@ -7,6 +7,7 @@ from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.walk import every_variant, hosts, instance_types, variants
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.words import listed, span
@@ -93,7 +94,7 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
     for path, variant in every_variant(spec):
         ami = variant.inference_ami_version
         wanted = "NVIDIA GPUs" if ami is not None and "-gpu-" in ami else "Neuron devices"
-        for host in hosts(variant) if ami is not None else ():
+        for host in hosts(variant) if ami is not None and not is_opaque(ami) else ():
             if not (host.gpus if wanted == "NVIDIA GPUs" else host.accelerators):
                 message = f"{ami} is for instances with {wanted}, and {host.name} has none"
                 yield Finding(
@@ -133,7 +134,7 @@ def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
         routing = variant.routing_config
         if routing is None or routing.prefix_aware_routing_config is None:
             continue
-        if routing.routing_strategy != "PREFIX_AWARE":
+        if routing.routing_strategy != "PREFIX_AWARE" and not is_opaque(routing.routing_strategy):
             message = (
                 f"the routing strategy is {routing.routing_strategy}, and the settings are for PREFIX_AWARE"
             )

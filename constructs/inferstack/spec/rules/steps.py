@@ -77,7 +77,8 @@ def names_differ(spec: ModelSpec) -> Iterator[Finding]:
 def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
     """Other changes are numbers already."""
     for path, _, step in steps(spec):
-        if step.min_adjustment_magnitude is not None and step.adjustment_type != "PercentChangeInCapacity":
+        fits = step.adjustment_type == "PercentChangeInCapacity" or is_opaque(step.adjustment_type)
+        if step.min_adjustment_magnitude is not None and not fits:
             where = (*path, "min_adjustment_magnitude")
             message = f"`min_adjustment_magnitude` does not fit `{step.adjustment_type}`"
             yield Finding(where, message, "remove it, or write `adjustment_type: PercentChangeInCapacity`")

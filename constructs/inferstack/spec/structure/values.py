@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from inferstack.spec.placeholders import OR_PLACEHOLDER
+from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque
 from inferstack.spec.structure import (
     NOT_AN_OPTION,
     OUT_OF_RANGE,
@@ -83,12 +83,21 @@ _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 # As many digits as a float surely takes.
 _FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
 _QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
+_TOKENS = {
+    "string": "a token of CDK stands for a text as `value_as_string`, or with `cdk.Token.as_string(…)`",
+    "integer": "a token of CDK stands for a number as `value_as_number`, or with `cdk.Token.as_number(…)`",
+    "number": "a token of CDK stands for a number as `value_as_number`, or with `cdk.Token.as_number(…)`",
+    "array": "a token of CDK stands for a list as `value_as_list`, or with `cdk.Token.as_list(…)`",
+    "boolean": "write true or false: no token stands for them",
+}
 _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
 
 def _retype(wanted: str | list[str], found: object) -> str:
     """How a value gets the type that is wanted."""
     match wanted, found:
+        case str(), _ if is_opaque(found) and wanted in _TOKENS:
+            return _TOKENS[wanted]
         case _, None:
             return "give it a value, or remove the key"
         case _, dict() if is_intrinsic(*found):
