@@ -93,7 +93,7 @@ def test_archives_are_packed_under_the_same_names_as_before_the_upload(text: str
 
 def test_an_archive_of_which_only_the_deployment_knows_the_name_is_packed_under_the_usual_one(tmp_path: Path) -> None:
     file = lay_out_spec(tmp_path, SEVERAL)
-    edit(AT_CATS, "'{{resolve:ssm:/models/cats}}'")(file)
+    edit(AT_CATS, "'s3://models/{{resolve:ssm:/models/cats}}'")(file)
     names = [block.archive for block in triton_blocks(load_spec(file).spec)]
     assert names == ["cats/model.tar.gz", "dogs/model.tar.gz"]
 

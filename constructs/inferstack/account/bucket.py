@@ -36,7 +36,7 @@ def place_of(url: str, connection: Connection, *, account: str | None) -> Place:
     if any(name not in values for name in names):
         raise AccountError(f"{url} needs a region; set AWS_REGION, or `env: {{region: …}}` in the spec")
     found = s3_location(connection.filled(url))
-    return Place(found.bucket, found.key)
+    return Place(found.bucket, found.key or "")
 
 
 def client_for(bucket: str, connection: Connection, *, region: str | None) -> Any:

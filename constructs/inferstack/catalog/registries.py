@@ -7,15 +7,18 @@ import msgspec
 # Amazon ECR as it is called everywhere, in FIPS regions, and where it has addresses of both kinds (dkr-ecr).
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
 _HOST = r"\.dkr[.-]ecr(?:-fips)?\."
+# What only the deployment knows has dots, colons and slashes of its own.
+_HELD = r"\$\{[^{}]*\}|\{\{resolve:[^{}]*\}\}"
 _ECR = re.compile(
-    rf"(?P<account>[^./]+){_HOST}(?P<region>[^./]+)\.[^/]+/"
-    r"(?P<repository>(?:\$\{[^{}]*\}|[^:@])+)(?:[:@].*)?"
+    rf"(?P<account>(?:{_HELD}|[^./{{}}])+){_HOST}(?P<region>(?:{_HELD}|[^./{{}}])+)\.(?:{_HELD}|[^/{{}}])+/"
+    rf"(?P<repository>(?:{_HELD}|[^:@{{}}])+)(?:[:@].*)?"
 )
 _REGION = re.compile(rf"{_HOST}(?P<region>[a-z0-9-]+)\.")
 
 
 class EcrImage(msgspec.Struct, frozen=True):
-    """An image in Amazon ECR. What only the deployment knows stands as ``${AWS::…}``."""
+    """An image in Amazon ECR. What only the deployment knows stands as ``${AWS::…}``, as a token or
+    as a dynamic reference."""
 
     account: str
     region: str

@@ -26,6 +26,7 @@ from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, kind_of, models
+from inferstack.spec.placeholders import is_list_token
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})
@@ -190,13 +191,17 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         """The security groups that the spec names under `vpc_config`.
 
         Raises:
-            ValueError: when the spec has no `vpc_config`.
+            ValueError: when the spec has no `vpc_config`, or a list in it that only the deployment knows.
         """
         return self._connections
 
     @cached_property
     def _connections(self) -> cdk.aws_ec2.Connections:
         groups = list(dict.fromkeys(self._security_group_ids()))
+        if any(map(is_list_token, groups)):
+            name = self._spec.endpoint_name
+            message = f"only the deployment knows how many security groups the endpoint {name} has"
+            raise ValueError(f"{message}: name each in `vpc_config`, such as `cdk.Fn.select(0, …)`")
         if not groups:
             name = self._spec.endpoint_name
             raise ValueError(f"the endpoint {name} has no security groups: its spec has no `vpc_config`")

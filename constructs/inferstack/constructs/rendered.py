@@ -17,7 +17,9 @@ import msgspec
 from aws_cdk import Annotations, CfnResource, Stack
 from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
+from msgspec.structs import replace
 
+from inferstack.constructs.known import with_what_is_known
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
@@ -112,13 +114,16 @@ def template_for(
     Raises:
         SpecError: when the spec has errors.
     """
-    loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
+    written = spec if isinstance(spec, LoadedSpec) else checked(spec)
     if role_arn is not None:
-        loaded = under_role(loaded, role_arn)
+        written = under_role(written, role_arn)
+    loaded = known = with_what_is_known(scope, written)
     found = Stack.of(scope).region if region is None else region
     if not (is_opaque(found) or has_pseudo_parameter(found)):
         loaded = in_region(loaded, found)
-    return loaded, resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
+    template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
+    # Whoever asks the construct gets the tokens as they were given: CDK does not know `${AWS::Region}`.
+    return (loaded if known is written else replace(loaded, spec=written.spec)), template
 
 
 @contextmanager

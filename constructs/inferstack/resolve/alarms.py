@@ -27,6 +27,7 @@ from inferstack.spec.parts.evaluation import Evaluation
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
 from inferstack.spec.parts.walk import watched_name
+from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.quantity import absolute_threshold, as_counted
 
 ALARM = "AWS::CloudWatch::Alarm"
@@ -173,4 +174,7 @@ def _description(
     moves = _MOVES.get(evaluation.comparison_operator, "crosses")
     statistic = metric.statistic if rule.statistic is None and metric is not None else rule.statistic
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
-    return f"{watched} of {part.title} {moves} {rule.threshold}. {reason}".strip()
+    # A number that only the deployment knows is none that a text can hold.
+    is_token = not isinstance(rule.threshold, str) and is_opaque(rule.threshold)
+    threshold = "its threshold" if is_token else rule.threshold
+    return f"{watched} of {part.title} {moves} {threshold}. {reason}".strip()

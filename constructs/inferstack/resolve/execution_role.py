@@ -8,17 +8,17 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-r
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from inferstack.resolve.convert import plain
-from inferstack.resolve.locations import S3Location, key_arn, s3_location
+from inferstack.resolve.locations import S3Location, key_arns, s3_location
 from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.model import VpcConfig
+from inferstack.spec.placeholders import is_list_token, is_opaque, tokens, without_tokens
 
 ROLE = "ExecutionRole"
 # How logical ids of policies begin.
@@ -33,8 +33,15 @@ _SOURCE = ("execution_role",)
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _LONGEST_POLICY = 5600
 _MOST_RESOURCES = 20
+# No function makes an ARN of each entry of a list.
+_ANY = ("*",)
+_USE_KEY = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
+# Grants are for the services that SageMaker stores data with, not for the container.
+_BY_SERVICE: Value = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
 _POLICY_TYPE = "AWS::IAM::ManagedPolicy"
-_TOKEN = re.compile(r"[$#]\{Token\[[^\]]*\]\}")
+# What a token may become: the name of a bucket has up to 63 characters, an ARN rarely twice as many.
+_LENGTH_OF_TOKEN = 128
+_LENGTH_OF_LIST = 10 * _LENGTH_OF_TOKEN
 
 
 def role_arn(role: str | ExecutionRole | None) -> Value:
@@ -88,8 +95,7 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
 
 
 def _content_hash(properties: dict[str, Value]) -> str:
-    # CDK numbers its tokens anew in every run.
-    return short_hash(_TOKEN.sub("", json.dumps(properties, sort_keys=True)))
+    return short_hash(json.dumps(properties, sort_keys=True))
 
 
 def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
@@ -97,13 +103,35 @@ def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
     length = 0
     for statement in (portion for whole in statements for portion in _portions(whole)):
         # With what stands between two of them.
-        more = len(json.dumps(statement)) + 2
+        more = _length(statement) + 2
         if pack and length + more > _LONGEST_POLICY:
             yield pack
             pack, length = [], 0
         pack.append(statement)
         length += more
     yield pack
+
+
+def _length(statement: Value) -> int:
+    """How many characters a statement may have once it is deployed."""
+    return len(without_tokens(json.dumps(_filled(statement)), _as_long))
+
+
+def _filled(value: Value) -> Value:
+    """The value with about what becomes of functions that take a token apart: what it stands for."""
+    match value:
+        case {"Fn::Sub": [str() as text, dict() as variables]} if tokens(json.dumps(variables)):
+            return text + " " * _LENGTH_OF_TOKEN
+        case dict():
+            return {key: _filled(item) for key, item in value.items()}
+        case list():
+            return [_filled(item) for item in value]
+        case _:
+            return value
+
+
+def _as_long(token: str) -> str:
+    return " " * (_LENGTH_OF_LIST if is_list_token(token) else _LENGTH_OF_TOKEN)
 
 
 def _portions(statement: Value) -> Iterator[Value]:
@@ -122,7 +150,8 @@ def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
         *_read_files(needs.files),
         *_write_files(needs.writes),
         *_pull_images(needs),
-        *_use_keys((*needs.keys, *extra.kms_key_arns)),
+        *_use_keys((*needs.keys, *_one_by_one(extra.kms_key_arns))),
+        *_use_listed_keys(extra.kms_key_arns),
         *_join_vpcs(needs.vpcs),
         *_named("NotifyTopics", ["sns:Publish"], needs.topics),
         *_named("AskRegistryCredentials", ["lambda:InvokeFunction"], needs.functions),
@@ -164,18 +193,23 @@ def _read_files(files: Iterable[tuple[str, bool]]) -> Iterator[Value]:
     arns = [place.objects_arn(prefix=is_prefix) for place, is_prefix in places]
     yield from _named("ReadModelFiles", ["s3:GetObject"], arns)
     for number, bucket in enumerate(_once(place.bucket_arn for place, _ in places)):
-        prefixes = _once(
-            p.key + ("*" if is_prefix else "") for p, is_prefix in places if p.bucket_arn == bucket
-        )
+        prefixes = _prefixes((place, is_prefix) for place, is_prefix in places if place.bucket_arn == bucket)
         for start in range(0, len(prefixes), _MOST_RESOURCES):
             condition = {"StringLike": {"s3:prefix": prefixes[start : start + _MOST_RESOURCES]}}
             part = "" if number == start == 0 else f"{number}Part{start // _MOST_RESOURCES}"
             yield _statement(f"ListModelFiles{part}", ["s3:ListBucket"], [bucket], condition)
 
 
+def _prefixes(places: Iterable[tuple[S3Location, bool]]) -> list[str]:
+    """What may be listed: names of objects, prefixes, or all where only the deployment knows the key."""
+    found = list(places)
+    if any(place.key is None for place, _ in found):
+        return ["*"]
+    return _once(f"{place.key}{'*' if is_prefix else ''}" for place, is_prefix in found)
+
+
 def _write_files(urls: Iterable[str]) -> Iterator[Value]:
-    places: list[S3Location] = [s3_location(url) for url in urls]
-    arns = [f"{place.bucket_arn}/{place.key.rstrip('/')}{'/' if place.key else ''}*" for place in places]
+    arns = [s3_location(url).folder_arn() for url in urls]
     yield from _named("WriteResults", ["s3:PutObject", "s3:AbortMultipartUpload"], arns)
 
 
@@ -189,26 +223,37 @@ def _pull_images(needs: Needs) -> Iterator[Value]:
 
 
 def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
-    actions = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
-    # Grants are for the services that SageMaker stores data with, not for the container.
-    by_service: Value = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
-    arns = [key_arn(key) for key in keys]
+    arns = [found for key in keys for found in key_arns(key)]
     named = _once(arn for arn, alias in arns if alias is None)
     if named:
-        yield _statement("UseKeys", actions, named)
-        yield _statement("GrantKeys", ["kms:CreateGrant"], named, by_service)
+        yield _statement("UseKeys", _USE_KEY, named)
+        yield _statement("GrantKeys", ["kms:CreateGrant"], named, _BY_SERVICE)
     aliased = [(arn, alias) for arn, alias in arns if alias is not None]
     if aliased:
         places = _once(arn for arn, _ in aliased)
         known_as = {"ForAnyValue:StringEquals": {"kms:ResourceAliases": _once(a for _, a in aliased)}}
-        yield _statement("UseKeysByAlias", actions, places, known_as)
-        yield _statement("GrantKeysByAlias", ["kms:CreateGrant"], places, {**known_as, **by_service})
+        yield _statement("UseKeysByAlias", _USE_KEY, places, known_as)
+        yield _statement("GrantKeysByAlias", ["kms:CreateGrant"], places, {**known_as, **_BY_SERVICE})
+
+
+def _use_listed_keys(arns: tuple[str, ...]) -> Iterator[Value]:
+    """A list that only the deployment knows takes no other ARN beside it."""
+    if is_opaque(list(arns)):
+        yield _statement("UseListedKeys", _USE_KEY, list(arns))
+        yield _statement("GrantListedKeys", ["kms:CreateGrant"], list(arns), _BY_SERVICE)
+
+
+def _one_by_one(texts: tuple[str, ...], instead: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The entries of a list; something else where only the deployment knows them."""
+    return instead if is_opaque(list(texts)) else texts
 
 
 def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:
     networks = list(vpcs)
-    parts = [f"{_EC2}subnet/{subnet}" for vpc in networks for subnet in vpc.subnets]
-    parts += [f"{_EC2}security-group/{group}" for vpc in networks for group in vpc.security_group_ids]
+    parts = [f"{_EC2}subnet/{it}" for vpc in networks for it in _one_by_one(vpc.subnets, _ANY)]
+    parts += [
+        f"{_EC2}security-group/{it}" for vpc in networks for it in _one_by_one(vpc.security_group_ids, _ANY)
+    ]
     if not parts:
         return
     make = ["ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission"]

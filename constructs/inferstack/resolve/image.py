@@ -13,11 +13,8 @@ from inferstack.catalog import images
 from inferstack.resolve.locations import ecr_repository_arn
 from inferstack.resolve.resource import Value, pascal
 from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.placeholders import is_opaque
 
 _ACCOUNT = "Account"
-# An image whose repository is only known at deployment: any of the account's own.
-_OWN_REPOSITORIES = "arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -33,7 +30,7 @@ class Image(msgspec.Struct, frozen=True):
 def resolve_image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> Image:
     """The image for a region (None: any region) and the kind of processor that the instance has."""
     if isinstance(image, str):
-        return Image(image, _OWN_REPOSITORIES if is_opaque(image) else ecr_repository_arn(image))
+        return Image(image, ecr_repository_arn(image))
     found = images.find(
         image.framework,
         image.version,

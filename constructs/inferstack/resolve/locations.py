@@ -1,31 +1,60 @@
-"""Where files and images are, as ARNs that a policy can name."""
+"""Where files and images are, as ARNs that a policy can name.
+
+Where only the deployment knows a URL or a name as a whole, functions of CloudFormation take it apart there.
+"""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
 from inferstack.catalog.registries import ecr_image
-from inferstack.spec.placeholders import arn_fields, is_opaque
+from inferstack.resolve.resource import Value, substituted
+from inferstack.resolve.tokens import meaning_of
+from inferstack.spec.placeholders import DYNAMIC_REFERENCE, TOKEN, arn_fields, is_opaque
+from inferstack.spec.s3_urls import S3Url, s3_url
 
-_VIRTUAL_HOST = r"https://(?P<bucket>[^/]+?)\.s3[.-][^/]+/(?P<key>.*)"
-_PATH_STYLE = r"https://s3[.-][^/]+/(?P<bucket>[^/]+)/?(?P<key>.*)"
-_S3 = r"s3://(?P<bucket>[^/]+)/?(?P<key>.*)"
+# An image of which no part is known, nor will be to a function: any of the account's own.
+_OWN_REPOSITORIES = "arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"
+_ENDS_OPEN = re.compile(rf"(?:{TOKEN}|\$\{{Path\}})\Z")
+_PARTITION, _REGION, _ACCOUNT = ({"Ref": f"AWS::{name}"} for name in ("Partition", "Region", "AccountId"))
 
 
 class S3Location(msgspec.Struct, frozen=True):
-    """A bucket and a key or prefix in it."""
+    """A bucket and a key or prefix in it. ``variables`` are functions that both hold as ``${Name}``."""
 
     bucket: str
-    key: str
+    key: str | None
+    """None where functions cannot tell it from the bucket: then ``path`` is both."""
+    path: str
+    variables: Mapping[str, Value] = MappingProxyType({})
 
     @property
-    def bucket_arn(self) -> str:
+    def bucket_arn(self) -> Value:
         """ARN of the bucket."""
-        return f"arn:${{AWS::Partition}}:s3:::{self.bucket}"
+        return _s3_arn(self.bucket, self.variables)
 
-    def objects_arn(self, *, prefix: bool) -> str:
+    def objects_arn(self, *, prefix: bool) -> Value:
         """ARN of the one object, or of everything under the prefix."""
-        return f"{self.bucket_arn}/{self.key}{'*' if prefix else ''}"
+        return _s3_arn(f"{self.path}{'*' if prefix else ''}", self.variables)
+
+    def folder_arn(self) -> Value:
+        """ARN of everything in the folder, whether or not a slash stands behind its name."""
+        if _ENDS_OPEN.search(self.path) is None:
+            return _s3_arn(f"{self.path.rstrip('/')}/*", self.variables)
+        # One slash more, and of two one.
+        slashes = {"Fn::Split": ["//", substituted(f"{self.path}/", _used(self.variables, self.path))]}
+        return _s3_arn("${Folder}*", {"Folder": {"Fn::Join": ["/", slashes]}})
+
+
+def _s3_arn(path: str, variables: Mapping[str, Value]) -> Value:
+    used, arn = _used(variables, path), f"arn:${{AWS::Partition}}:s3:::{path}"
+    return substituted(arn, used) if used else arn
+
+
+def _used(variables: Mapping[str, Value], text: str) -> dict[str, Value]:
+    return {name: it for name, it in variables.items() if f"${{{name}}}" in text}
 
 
 def s3_location(url: str) -> S3Location:
@@ -34,18 +63,65 @@ def s3_location(url: str) -> S3Location:
     Raises:
         ValueError: when it is none of them; the rules refuse such a spec before.
     """
-    for form in (_S3, _VIRTUAL_HOST, _PATH_STYLE):
-        if (found := re.fullmatch(form, url)) is not None:
-            return S3Location(found["bucket"], found["key"])
-    raise ValueError(f"not an S3 URL: {url}")
+    match s3_url(url):
+        case S3Url(bucket=str() as bucket, key=key):
+            return S3Location(bucket, key, f"{bucket}/{key}")
+        case S3Url(path=str() as path):
+            return S3Location("${Bucket}", None, path, {"Bucket": _piece(0, "/", _whole(path))})
+        case S3Url(host=str() as host, key=key):
+            # bucket.s3.region.amazonaws.com
+            bucket = _piece(0, ".s3.", host)
+            return S3Location("${Bucket}", key, f"${{Bucket}}/{key}", {"Bucket": bucket})
+        case S3Url(url=str() as token, key=rest):
+            held = {"Bucket": _piece(2, "/", token), "Path": _piece(1, "s3://", token)}
+            return S3Location("${Bucket}", None, f"${{Path}}{rest}", held)
+        case _:
+            raise ValueError(f"not an S3 URL: {url}")
 
 
-def ecr_repository_arn(image: str) -> str | None:
+def ecr_repository_arn(image: str) -> Value | None:
     """ARN of the repository that an image URI names, or None for an image outside Amazon ECR."""
     found = ecr_image(image)
-    if found is None:
+    if found is not None:
+        place = f"arn:${{AWS::Partition}}:ecr:{found.region}:{found.account}:repository/"
+        if re.search(rf"{TOKEN}\Z", found.repository) is None or not image.endswith(found.repository):
+            return f"{place}{found.repository}"
+        # A tag may be a part of what the token stands for.
+        return substituted(f"{place}${{Repository}}", {"Repository": _untagged(_whole(found.repository))})
+    if not is_opaque(image):
         return None
-    return f"arn:${{AWS::Partition}}:ecr:{found.region}:{found.account}:repository/{found.repository}"
+    return _OWN_REPOSITORIES if _is_out_of_reach(image) else _repository_at_deployment(_whole(image))
+
+
+def _repository_at_deployment(image: Value) -> Value:
+    """Account and region from the address of ECR; the repository from between there and a tag or digest."""
+    # What follows is `/repository`, in China `.cn/repository`; with `.cn` before it, each has one `.cn/`.
+    behind = _piece(1, "amazonaws.com", _untagged(image))
+    held = {
+        "Registry": _piece(0, ".", image),
+        "In": _piece(3, ".", image),
+        "Repository": _piece(1, ".cn/", {"Fn::Join": ["", [".cn", behind]]}),
+    }
+    return substituted("arn:${AWS::Partition}:ecr:${In}:${Registry}:repository/${Repository}", held)
+
+
+def _untagged(image: Value) -> Value:
+    return _piece(0, "@", _piece(0, ":", image))
+
+
+def key_arns(key: str) -> list[tuple[Value, Value | None]]:
+    """The same of what may be a token. Whether that is a key or an alias only the deployment knows: both are
+    named, and there is no key by the name of the one that it is not.
+    """
+    if re.match(TOKEN, key) is None:
+        return [key_arn(key)]
+    named = _arn_at_deployment(key, "kms", "key")
+    if named == key:
+        return [(key, None)]
+    fields = _fields(key, "kms")
+    held = {"In": _piece(1, ":", fields), "Where": _piece(3, ":", fields), "Whose": _piece(4, ":", fields)}
+    any_key = substituted("arn:${In}:kms:${Where}:${Whose}:key/*", held)
+    return [(named, None), (any_key, _piece(5, ":", fields))]
 
 
 def key_arn(key: str) -> tuple[str, str | None]:
@@ -64,8 +140,47 @@ def key_arn(key: str) -> tuple[str, str | None]:
     return f"{here}:key/{name.removeprefix('key/')}", None
 
 
-def model_package_arn(name: str) -> str:
+def model_package_arn(name: str) -> Value:
     """ARN of a model package that a spec knows by its ARN or, in its own account, by name and version."""
-    if name.startswith("arn:") or is_opaque(name):
+    if re.match(TOKEN, name):
+        return _arn_at_deployment(name, "sagemaker", "model-package")
+    if name.startswith(("arn:", "{{resolve:")):
         return name
     return f"arn:${{AWS::Partition}}:sagemaker:${{AWS::Region}}:${{AWS::AccountId}}:model-package/{name}"
+
+
+def _arn_at_deployment(text: str, service: str, kind: str) -> Value:
+    """The ARN of what a text that begins with a token knows by ARN or, in its own account, by name."""
+    match meaning_of(text):
+        case {"Fn::GetAtt": [_, attribute]} if attribute.endswith("Arn"):
+            return text
+    fields, whole = _fields(text, service), _whole(text)
+    # Twice, since a name alone has nothing behind the kind, and an ARN what is wanted.
+    names = {"Fn::Join": [f":{kind}/", [whole, whole]]}
+    held = {
+        "In": _piece(1, ":", fields),
+        "Where": _piece(3, ":", fields),
+        "Whose": _piece(4, ":", fields),
+        "Name": _piece(1, f":{kind}/", names),
+    }
+    return substituted(f"arn:${{In}}:{service}:${{Where}}:${{Whose}}:{kind}/${{Name}}", held)
+
+
+def _fields(text: str, service: str) -> Value:
+    """What has the fields of an ARN before any other: those of one that is given, else of a name's."""
+    whole = _whole(text)
+    return {"Fn::Join": [":", [whole, _PARTITION, service, _REGION, _ACCOUNT, whole]]}
+
+
+def _whole(text: str) -> Value:
+    """A text with tokens as a function takes it."""
+    return text if re.fullmatch(TOKEN, text) is not None else substituted(text)
+
+
+def _is_out_of_reach(text: str) -> bool:
+    """Whether no function can take a text apart: references are filled in when functions are done."""
+    return re.search(DYNAMIC_REFERENCE, text) is not None or re.search(TOKEN, text) is None
+
+
+def _piece(index: int, separator: str, whole: Value) -> Value:
+    return {"Fn::Select": [index, {"Fn::Split": [separator, whole]}]}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from inferstack.catalog.registries import ecr_image
 from inferstack.resolve.alarms import rollback_alarm_arns
 from inferstack.resolve.image import resolve_image
 from inferstack.resolve.locations import model_package_arn
@@ -14,7 +15,17 @@ from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.digest_urls import pattern_of
 from inferstack.spec.parts.own_alarms import rollbacks
-from inferstack.spec.parts.walk import components, containers, every_variant, model_containers, models
+from inferstack.spec.parts.walk import (
+    PlacedContainer,
+    components,
+    containers,
+    every_variant,
+    model_containers,
+    models,
+    takes_prefix,
+)
+from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.s3_urls import is_open
 
 _S3_PREFIX = "S3Prefix"
 
@@ -33,7 +44,7 @@ class Needs(msgspec.Struct, frozen=True):
     vpcs: tuple[VpcConfig, ...]
     topics: tuple[str, ...]
     functions: tuple[str, ...]
-    model_packages: tuple[str, ...]
+    model_packages: tuple[Value, ...]
     hub_contents: tuple[str, ...]
     alarms: tuple[Value, ...]
     """ARNs of the alarms that undo an update, which SageMaker looks at under this role."""
@@ -79,13 +90,15 @@ def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
         match placed.container:
             case Container(model_data_source=ModelDataSource() as source):
                 files = source.s3_data_source
-                yield files.s3_uri, files.s3_data_type == _S3_PREFIX
+                yield files.s3_uri, files.s3_data_type == _S3_PREFIX or is_opaque(files.s3_data_type)
             case Container(model_data_url=str() as url):
-                yield url, url.endswith("/")
+                yield url, url.endswith("/") or (is_open(url) and takes_prefix(spec, placed.container))
             case Container():
                 pass
             case component if component.artifact_url is not None:
-                yield component.artifact_url, component.artifact_url.endswith("/")
+                # An adapter has no image of its own, and its files may lie in a folder.
+                url = component.artifact_url
+                yield url, url.endswith("/") or (is_open(url) and placed.image is None)
             case _:
                 pass
 
@@ -110,10 +123,19 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
 
 def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:
     for placed in containers(spec):
-        if placed.image is not None:
+        if placed.image is not None and not _comes_through_vpc(placed):
             image = resolve_image(placed.image, region, next(iter(placed.hosts), None))
             if image.repository_arn is not None:
                 yield image.repository_arn
+
+
+def _comes_through_vpc(placed: PlacedContainer) -> bool:
+    """Whether an image of which only the deployment knows the registry is one of a private registry."""
+    image, container = placed.image, placed.container
+    config = container.image_config if isinstance(container, Container) else None
+    if config is None or config.repository_access_mode != "Vpc":
+        return False
+    return isinstance(image, str) and is_opaque(image) and ecr_image(image) is None
 
 
 def _writes(config: EndpointConfig) -> Iterator[str]:
@@ -157,7 +179,7 @@ def _functions(spec: ModelSpec) -> Iterator[str]:
             yield config.repository_auth_config.repository_credentials_provider_arn
 
 
-def _model_packages(spec: ModelSpec) -> Iterator[str]:
+def _model_packages(spec: ModelSpec) -> Iterator[Value]:
     found = (container.model_package_name for _, _, container in model_containers(spec))
     return (model_package_arn(name) for name in found if name is not None)
 

@@ -1,12 +1,14 @@
 """What the modules of this folder make, and how CloudFormation says a few things."""
 
-import hashlib
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
+from inferstack.resolve.tokens import lasting, short_digest
 from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
 
@@ -41,10 +43,14 @@ def present(**properties: Value) -> dict[str, Value]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-# Names of metrics stand in the ids of all specs.
-@lru_cache(maxsize=1024)
 def pascal(name: str) -> str:
     """A name as part of a logical id: ``llama2-europe`` is ``Llama2Europe``."""
+    return _pascal(lasting(name))
+
+
+# Names of metrics stand in the ids of all specs.
+@lru_cache(maxsize=1024)
+def _pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
 
 
@@ -60,11 +66,15 @@ def logical_id(text: str) -> str:
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 8]}{short_hash(text)}"
 
 
-# All alarms on one part of an endpoint have the part's.
-@lru_cache(maxsize=64)
 def short_hash(*parts: str) -> str:
     """Eight hexadecimal digits that tell one identity from another."""
-    return hashlib.sha256("/".join(parts).encode()).hexdigest()[:8].upper()
+    return _short_hash("/".join(map(lasting, parts)))
+
+
+# All alarms on one part of an endpoint have the part's.
+@lru_cache(maxsize=64)
+def _short_hash(identity: str) -> str:
+    return short_digest(identity)
 
 
 def at_deployment(value: Value) -> Value:
@@ -76,7 +86,7 @@ def at_deployment(value: Value) -> Value:
 def _walked(value: Value) -> Value:
     """The same, of what holds such a text somewhere. `match` would take twice as long."""
     if isinstance(value, str):
-        return _substituted(value) if has_pseudo_parameter(value) else value
+        return substituted(value) if has_pseudo_parameter(value) else value
     if isinstance(value, dict):
         return value if "Fn::Sub" in value else {key: _walked(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -84,19 +94,20 @@ def _walked(value: Value) -> Value:
     return value
 
 
-def _substituted(text: str) -> Value:
-    tokens: dict[str, str] = {}
+def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})) -> Value:
+    """``Fn::Sub`` of a text: what only the deployment knows is filled in, also under names of its own."""
+    held: dict[str, Value] = dict(variables)
 
     def replaced(found: re.Match[str]) -> str:
-        if found[1] in PSEUDO_PARAMETERS:
+        if found[1] in PSEUDO_PARAMETERS or found[1] in variables:
             return found[0]
         if is_opaque(found[0]):
             # What CDK puts there may be a function, which only a variable of Fn::Sub can hold.
-            name = f"Token{len(tokens) + 1}"
-            tokens[name] = found[0]
+            name = f"Token{len(held) - len(variables) + 1}"
+            held[name] = found[0]
             return f"${{{name}}}"
         # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
         return f"${{!{found[1]}}}"
 
     template = PLACEHOLDER.sub(replaced, text)
-    return {"Fn::Sub": [template, tokens] if tokens else template}
+    return {"Fn::Sub": [template, held] if held else template}

@@ -16,6 +16,7 @@ from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import components, containers
+from inferstack.spec.placeholders import tokens
 from inferstack.spec.problem import SpecPath
 
 SOURCE_METADATA = "inferstack:source"
@@ -68,7 +69,9 @@ def description(spec: ModelSpec) -> str:
     """What the stack is, for the list of stacks."""
     if spec.description is not None:
         return spec.description
-    return f"SageMaker endpoint {spec.endpoint_name} ({spec.kind}), made by inferstack"
+    # CloudFormation takes no function here.
+    name = "" if tokens(spec.endpoint_name) else f" {spec.endpoint_name}"
+    return f"SageMaker endpoint{name} ({spec.kind}), made by inferstack"
 
 
 def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: SourceOf) -> Template:

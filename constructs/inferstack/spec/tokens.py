@@ -8,7 +8,7 @@ from typing import Any
 
 from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import Document
-from inferstack.spec.placeholders import awaits_look_up, is_list_token, is_opaque
+from inferstack.spec.placeholders import is_list_token, is_opaque, tokens
 from inferstack.spec.problem import Problem, SpecPath
 
 NEEDED_BEFORE = "IS112"
@@ -55,13 +55,11 @@ def token_problems(document: Document) -> Iterator[Problem]:
             message = f"{_name(path)} holds a list that only the deployment knows as one of its texts"
             fix = "give the list alone where a list is wanted, or an entry of it: `cdk.Fn.select(0, …)`"
             yield _problem(document, path, LIST_AMONG_OTHERS, message, fix)
-        elif (
-            is_opaque(value) and not _is_looked_up(value) and (reason := _reason(document.data, path, value))
-        ):
+        elif _is_token(value) and (reason := _reason(document.data, path, value)):
             message = f"{_name(path)} holds what only the deployment knows, and {reason}"
             yield _problem(document, path, NEEDED_BEFORE, message, "write the value itself")
     for path, key in _keys((), document.data):
-        if is_opaque(key):
+        if tokens(key):
             message = f"a key of {_name(path)} is known to the deployment only"
             fix = "write the key itself; a token can be its value"
             yield _problem(document, (*path, key), NEEDED_BEFORE, message, fix)
@@ -127,8 +125,8 @@ def _is_whole(document: Document, path: SpecPath) -> bool:
     return isinstance(around, list) and len(around) == 1
 
 
-def _is_looked_up(value: object) -> bool:
-    return isinstance(value, str) and awaits_look_up(value)
+def _is_token(value: object) -> bool:
+    return bool(tokens(value)) if isinstance(value, str) else is_opaque(value)
 
 
 def _name(path: SpecPath) -> str:

@@ -191,6 +191,11 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
             )
 
 
+def takes_prefix(spec: ModelSpec, container: Container) -> bool:
+    """Whether a container's files are many archives below a prefix, which it loads when asked for one."""
+    return isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
+
+
 def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
     """The variants that host a model: by its name, or through the inference components that run it."""
     if isinstance(spec, InferenceComponentsSpec):

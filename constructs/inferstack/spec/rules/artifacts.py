@@ -7,14 +7,22 @@ from inferstack.catalog import images
 from inferstack.catalog.registries import ecr_image
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
 from inferstack.spec.parts.triton_image import is_triton
-from inferstack.spec.parts.walk import components, containers, model_containers, models, specifications
+from inferstack.spec.parts.walk import (
+    components,
+    containers,
+    model_containers,
+    models,
+    specifications,
+    takes_prefix,
+)
 from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.adapters import is_adapter
 from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.s3_urls import is_asset
 
 _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
@@ -67,24 +75,22 @@ def _has_key(url: str) -> bool:
 
 @error("IS231", "A model archive is a single `.tar.gz`.", _CONTAINER, ModelSpec)
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
-    """Not so for the prefix of a multi-model endpoint and for the files of an adapter."""
+    """Not so for the prefix of a multi-model endpoint and for the files of an adapter. Of an asset of CDK the
+    key ends in `.gz`: SageMaker looks at what is in the object, as CDK's own models are deployed like that.
+    """
     adapters = {
         below
         for path, _, component in components(spec)
         for below, it in specifications(path, component)
         if is_adapter(it)
     }
-    prefixes = {path for path, _, it in model_containers(spec) if _takes_prefix(spec, it)}
+    prefixes = {path for path, _, it in model_containers(spec) if takes_prefix(spec, it)}
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
-        if not plain and _has_key(url) and not url.endswith(_MODEL_ARCHIVE):
+        if not (plain or url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and _has_key(url):
             fix = "pack the files into a tar.gz"
             fix += ", or use `model_data_source` for plain files" if path[-1] == "model_data_url" else ""
             yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
-
-
-def _takes_prefix(spec: ModelSpec, container: Container) -> bool:
-    return isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
 
 
 @error(

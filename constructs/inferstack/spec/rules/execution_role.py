@@ -134,7 +134,7 @@ def _lacks(role: str | ExecutionRole | None, action: str) -> bool:
         return False
     statements = () if role is None else role.statements
     allowed = (pattern for statement in statements for pattern in statement.action)
-    return not any(fnmatchcase(action.lower(), pattern.lower()) for pattern in allowed)
+    return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)
 
 
 _QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"
@@ -147,7 +147,8 @@ _MOST_POLICIES = 8
 # Statements of the policy that is made; each bucket has one that lists its files.
 _OUR_SIDS = (
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
-    "|GrantKeysByAlias|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
+    "|GrantKeysByAlias|UseListedKeys|GrantListedKeys"
+    "|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
     "|LookAtRollbackAlarms|OpenSessions|WriteLogs|PublishMetrics|ListModelFiles[0-9]+Part[0-9]+)"
 )
 _EACH = ("Equals", "NotEquals")

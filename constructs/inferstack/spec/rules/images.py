@@ -136,6 +136,29 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
                 break
 
 
+# One of each kind of processor that some framework has an image of its own for.
+_KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarge")
+
+
+@error(
+    "IS707",
+    "The instance type is known before the deployment where it chooses the image of a framework.",
+    _PATHS,
+    ModelSpec,
+    about="framework",
+)
+def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """Nothing can be left to the deployment that chooses between images for CPUs and for GPUs."""
+    for placed in containers(spec):
+        image = placed.image
+        if isinstance(image, FrameworkImage) and any(map(is_opaque, placed.hosts)):
+            found = {_tag(image, name) for name in _KINDS_OF_HOSTS} - {None}
+            if len(found) > 1:
+                message = f"{image.framework} has an image for each processor, and the deployment knows which"
+                fix = "write the instance type itself, or the URI of the image"
+                yield Finding((*placed.path, "image"), message, fix)
+
+
 @error("IS702", "An image in Amazon ECR is in the stack's region.", _CONTAINER, ModelSpec)
 def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
