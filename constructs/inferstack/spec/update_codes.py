@@ -18,7 +18,6 @@ NO_LONGER_ASYNC = "IS863"
 SAME_NAME_IN_OTHER_CASE = "IS864"
 COMPONENT_NAME_TAKEN = "IS865"
 POLICY_RENAMED = "IS866"
-POLICY_NAME_TAKEN = "IS867"
 NEW_FLEET = "IS870"
 COUNT_RESET = "IS871"
 COUNT_KEPT = "IS872"
@@ -38,6 +37,7 @@ ADAPTER_REBASED = "IS885"
 VARIANT_UNDER_COMPONENTS = "IS886"
 LIMIT_LOWERED = "IS890"
 SCALING_REMOVED = "IS891"
+POLICY_NAME_TAKEN = "IS892"
 
 _AWS = "https://docs.aws.amazon.com"
 _DG = f"{_AWS}/sagemaker/latest/dg"
@@ -84,11 +84,6 @@ UPDATE_CODES = by_code(
         POLICY_RENAMED,
         "A policy that tracks a metric gets another name, or the metric of another policy.",
         "https://github.com/aws/aws-cdk/issues/17956",
-    ),
-    error(
-        POLICY_NAME_TAKEN,
-        "A new policy has the name of one that goes: it would be made first, and be removed with it.",
-        "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html",
     ),
     warning(NEW_FLEET, "The endpoint gets a new fleet.", _UPDATE),
     warning(COUNT_RESET, "The update resets an instance count that scaling has set.", _UPDATE),
@@ -137,6 +132,12 @@ UPDATE_CODES = by_code(
         VARIANT_UNDER_COMPONENTS,
         "A variant goes before the inference components on it. That SageMaker refuses this is not confirmed.",
         _REPLACEMENT,
+    ),
+    warning(
+        POLICY_NAME_TAKEN,
+        "A new policy has the name of one that goes: made first, it would be removed with it. Whether AWS "
+        "refuses that instead is not confirmed.",
+        "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html",
     ),
     warning(LIMIT_LOWERED, "The most that scaling may start is lowered.", _REGISTER),
     warning(SCALING_REMOVED, "Something no longer scales.", _SCALED),

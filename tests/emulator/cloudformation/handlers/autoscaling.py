@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from botocore.exceptions import ClientError
 from emulator.cloudformation.handlers.base import (
     Handler,
     Made,
@@ -87,7 +88,13 @@ class ScalingPolicy:
 
     def delete(self, place: Place, made: Made, properties: Properties) -> None:
         name = {"PolicyName": properties["PolicyName"]}
-        place.call(_SERVICE, "DeleteScalingPolicy", name | dict(self._target(properties)))
+        try:
+            place.call(_SERVICE, "DeleteScalingPolicy", name | dict(self._target(properties)))
+        except ClientError as failure:
+            # For CloudFormation what is not there is deleted:
+            # https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract.html
+            if failure.response["Error"]["Code"] != "ObjectNotFoundException":
+                raise
 
 
 HANDLERS: dict[str, Handler] = {
