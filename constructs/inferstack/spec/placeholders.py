@@ -44,7 +44,7 @@ def is_opaque(value: object) -> bool:
     match value:
         case str():
             # Most texts have no brace, and that is known sooner.
-            return ("{" in value and _OPAQUE.search(value) is not None) or awaits_look_up(value)
+            return ("{" in value and _OPAQUE.search(value) is not None) or _NOT_LOOKED_UP in value
         case int() | float():
             return -math.inf < value < _TOKEN_NUMBER
         case [str() as only]:

@@ -22,6 +22,7 @@ from inferstack.catalog.images import is_in_aws_registry
 from inferstack.catalog.instances import InstanceType
 from inferstack.catalog.registries import name_in_registry
 from inferstack.catalog.triton_container import Release
+from inferstack.once import found_once
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
@@ -150,6 +151,7 @@ def _named(pattern: re.Pattern[str], image: Image) -> bool:
 # ---------------------------------------------------------------- what runs where
 
 
+@found_once
 def _on_variants(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, _Running, Variant]]:
     """Every image whose CUDA is known, with each variant that runs it."""
     for placed in containers(spec):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from inferstack.catalog import metrics
+from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, StepPolicy, TargetTrackingMetric
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -48,6 +49,7 @@ class SpeltOut(msgspec.Struct, frozen=True):
     follows: Measured | None
 
 
+@found_once
 def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
     """Every one, of alarms and of policies."""
     for path, rule in alarm_rules(spec):
