@@ -92,6 +92,7 @@ def find(name: str, kind: Kind | None = None) -> tuple[Metric, ...]:
     return tuple(it for it in _table() if it.name == name and (kind is None or kind in it.kinds))
 
 
+@cache
 def names(kind: Kind | None = None) -> tuple[str, ...]:
     """Names of the metrics that an endpoint of ``kind`` publishes (any kind if None), sorted, each once."""
     return tuple(sorted({it.name for it in _table() if kind is None or kind in it.kinds}))
