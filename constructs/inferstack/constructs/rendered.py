@@ -25,7 +25,7 @@ from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region, under_role
-from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
+from inferstack.spec.placeholders import is_settled
 
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
@@ -119,7 +119,7 @@ def template_for(
         written = under_role(written, role_arn)
     loaded = known = with_what_is_known(scope, written)
     found = Stack.of(scope).region if region is None else region
-    if not (is_opaque(found) or has_pseudo_parameter(found)):
+    if is_settled(found):
         loaded = in_region(loaded, found)
     template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
     # Whoever asks the construct gets the tokens as they were given: CDK does not know `${AWS::Region}`.

@@ -22,7 +22,7 @@ from inferstack.spec.names_across_files import (
     taken_names,
     without_followers,
 )
-from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
+from inferstack.spec.placeholders import is_opaque, is_settled
 from inferstack.spec.problem import SpecError
 
 Key = tuple[str | None, ...]
@@ -80,8 +80,8 @@ def take(scope: Construct, construct_id: str, names: Iterable[Key]) -> None:
 def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
     yield place.stack, *known_as(name, None, None)
     # A token such as the stack's name stands for something else in another stack.
-    settled = not (is_opaque(name.name) or has_pseudo_parameter(name.name))
-    if settled and place.account is not None and (place.region is not None or not name.is_regional):
+    known_place = place.account is not None and (place.region is not None or not name.is_regional)
+    if known_place and is_settled(name.name):
         yield place.app, *known_as(name, place.account, place.region)
 
 
@@ -98,7 +98,7 @@ def _place(scope: Construct) -> _Place:
 
 def settled(name: str | None) -> str | None:
     """An account or region, or None where only the deployment knows it."""
-    return None if name is None or is_opaque(name) or has_pseudo_parameter(name) else name
+    return name if name is not None and is_settled(name) else None
 
 
 def construct_ref(construct: Any) -> str:

@@ -79,6 +79,11 @@ def has_pseudo_parameter(text: str) -> bool:
     return "${" in text and any(name in PSEUDO_PARAMETERS for name in PLACEHOLDER.findall(text))
 
 
+def is_settled(text: str) -> bool:
+    """Whether a text is known before the deployment, as a whole."""
+    return not (is_opaque(text) or has_pseudo_parameter(text))
+
+
 def sample(value: object) -> object:
     """The text as it may be once deployed; anything else as it is."""
     if not isinstance(value, str) or "${" not in value:

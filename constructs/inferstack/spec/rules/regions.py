@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog import regions
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.placeholders import has_pseudo_parameter, is_opaque
+from inferstack.spec.placeholders import is_settled
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.words import did_you_mean
 
@@ -32,18 +32,14 @@ def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
 def place_is_plain(spec: ModelSpec) -> Iterator[Finding]:
     """CDK and its CLI read it before anything is deployed, so that nothing can stand for it."""
     for key, value in (("account", spec.account), ("region", spec.region)):
-        if value is not None and _is_open(value):
+        if value is not None and not is_settled(value):
             message = f'"{value[:60]}" is known at the deployment only'
             yield Finding(("env", key), message, f"remove it: then the {key} of the deployment counts")
 
 
 def _region(spec: ModelSpec) -> str | None:
     region = spec.region
-    return None if region is None or _is_open(region) else region
-
-
-def _is_open(value: str) -> bool:
-    return is_opaque(value) or has_pseudo_parameter(value)
+    return region if region is not None and is_settled(region) else None
 
 
 def _suggestion(region: str) -> str:
