@@ -12,7 +12,7 @@ from benchmarks.surroundings import specs_folder
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.document import read_document
-from inferstack.spec.stages import at_stage
+from inferstack.spec.document.stages import at_stage
 from inferstack.spec.structure import structure_problems
 
 In = TypeVar("In")

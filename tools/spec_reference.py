@@ -4,8 +4,9 @@ import json
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-from inferstack.spec.placeholders import OR_PLACEHOLDER
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS, span
+from inferstack.spec.problem.words import span
+from inferstack.spec.structure.patterns import WHAT_A_PATTERN_MEANS
+from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
 from tools.markdown import cell, table
 
 Schema = Mapping[str, Any]

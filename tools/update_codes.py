@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from inferstack.spec.catalogue import TOPICS, catalogue
-from inferstack.spec.codes import Code
+from inferstack.spec.problem.codes import Code
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table

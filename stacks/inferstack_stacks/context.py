@@ -38,5 +38,5 @@ def _object(variable: str, text: str) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        sys.exit(f"{variable}: no JSON object; the CDK CLI sets it to `{{\"name\": \"value\"}}`")
+        sys.exit(f'{variable}: no JSON object; the CDK CLI sets it to `{{"name": "value"}}`')
     return found

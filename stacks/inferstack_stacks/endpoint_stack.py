@@ -109,9 +109,7 @@ class EndpointStack(Stack):
         )
 
 
-def _placed(
-    loaded: LoadedSpec, scope: Construct, env: Environment | None
-) -> tuple[LoadedSpec, Environment]:
+def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tuple[LoadedSpec, Environment]:
     """The spec as it is where the stack goes, and where that is: as ``env``, a stage or the spec say."""
     account, region = (None, None) if env is None else (env.account, env.region)
     # An app, whose stacks are the most, is a stage that says nothing.

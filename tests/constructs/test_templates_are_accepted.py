@@ -15,7 +15,7 @@ from inferstack.resolve import resolve_template
 from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.document import read_document
-from inferstack.spec.stages import stage_names, uses_stage
+from inferstack.spec.document.stages import stage_names, uses_stage
 from inferstack_stacks import EndpointStack
 
 ROOT = Path(__file__).parents[2]

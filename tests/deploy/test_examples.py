@@ -14,7 +14,7 @@ from support.promises import broken_promises
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import load_spec
 from inferstack.spec.document import read_document
-from inferstack.spec.stages import stage_names, uses_stage
+from inferstack.spec.document.stages import stage_names, uses_stage
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from support.updating import fates
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Severity
-from inferstack.spec.update_codes import UPDATE_CODES
+from inferstack.spec.problem.update_codes import UPDATE_CODES
 
 _HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")
 _REPLACED = "requires the creation of a new physical resource"

@@ -63,21 +63,49 @@ def test_a_room_imports_only_what_it_may(room):
         assert "a relative import" not in imported(file), file
 
 
+SAYING = frozenset({"texts", "problem"})
 WITHIN_SPEC = {
-    "blocks": frozenset[str](),
-    "reading": frozenset[str](),
-    "structure": frozenset({"blocks"}),
-    "parts": frozenset({"blocks"}),
-    "lock": frozenset({"blocks", "parts"}),
-    "rules": frozenset({"blocks", "parts", "lock"}),
-    "report": frozenset({"lock"}),
+    "texts": frozenset[str](),
+    "problem": frozenset({"texts"}),
+    "reading": SAYING,
+    "document": SAYING | {"reading"},
+    "blocks": frozenset({"texts"}),
+    "parts": SAYING | {"blocks"},
+    "structure": SAYING | {"blocks", "document", "parts"},
+    "lock": SAYING | {"blocks", "document", "parts"},
+    "rules": SAYING | {"blocks", "document", "parts", "lock"},
+    "report": SAYING | {"document", "lock"},
 }
-"""The rooms of `spec` in the same way. What they share stands beside them."""
+"""The rooms of `spec` in the same way."""
+WITHIN_RULES = {
+    "metrics": frozenset[str](),
+    "model": frozenset[str](),
+    "triton": frozenset[str](),
+    "components": frozenset[str](),
+    "endpoint": frozenset({"model"}),
+    "autoscaling": frozenset({"metrics"}),
+    "alarms": frozenset({"metrics"}),
+}
+"""The rooms of `rules`. Beside them stand the rules about a spec as a whole, and what all rules share."""
+SHARED_BY_RULES = frozenset({"base", "names"})
 
 
 def test_every_room_of_spec_is_in_the_table():
     rooms = {it.parent.name for it in (LIBRARY / "spec").glob("*/__init__.py")}
     assert rooms == WITHIN_SPEC.keys()
+
+
+def test_every_room_of_rules_is_in_the_table():
+    rooms = {it.parent.name for it in (LIBRARY / "spec/rules").glob("*/__init__.py")}
+    assert rooms == WITHIN_RULES.keys()
+
+
+@pytest.mark.parametrize("room", WITHIN_RULES)
+def test_a_room_of_rules_imports_only_what_it_may(room):
+    may = WITHIN_RULES[room] | SHARED_BY_RULES | {room}
+    for file in files(f"spec/rules/{room}"):
+        of_rules = (name for name in imported(file) if name.startswith("inferstack.spec.rules."))
+        assert {name.split(".")[3] for name in of_rules} <= may, file
 
 
 @pytest.mark.parametrize("room", WITHIN_SPEC)
@@ -87,7 +115,7 @@ def test_a_room_of_spec_imports_only_what_it_may(room):
         assert {name.split(".")[2] for name in of_spec} & WITHIN_SPEC.keys() <= WITHIN_SPEC[room] | {room}, file
 
 
-VOCABULARY = ("blocks", "problem", "words", "codes", "file_codes", "placeholders", "parts.triton_blocks")
+VOCABULARY = ("blocks", "texts", "problem", "parts.triton_blocks")
 """What everybody may take from `spec`: the format's classes, where Triton's models stand, and how to say that something is wrong."""
 
 

@@ -18,7 +18,7 @@ from inferstack.resolve import resolve_template
 from inferstack.spec.check import load_spec
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.document import read_document
-from inferstack.spec.stages import stage_names
+from inferstack.spec.document.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pipelines" / "iam"

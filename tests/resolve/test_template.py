@@ -10,7 +10,7 @@ from support.resolving import Resolved, of_type, only
 from inferstack.catalog import cloudformation, metrics
 from inferstack.resolve.dashboard import WIDGETS, Widget, ascii_json
 from inferstack.resolve.resource import at_deployment
-from inferstack.spec.quantity import is_time
+from inferstack.spec.parts.quantity import is_time
 
 ALL = pytest.mark.parametrize("base", ["single", "multi", "components"])
 

@@ -11,7 +11,13 @@ from support.updating import deploy, fates, resources_of, spec_of
 from inferstack.review.findings import update_problems
 from inferstack.review.update import update_of
 from inferstack.spec.problem import SpecError
-from inferstack.spec.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNCLEAR, UNREADABLE, UPDATE_CODES
+from inferstack.spec.problem.update_codes import (
+    NOT_A_TEMPLATE,
+    OTHER_STACK,
+    UNCLEAR,
+    UNREADABLE,
+    UPDATE_CODES,
+)
 
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
 

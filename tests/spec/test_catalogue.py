@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inferstack.spec.catalogue import TOPICS, catalogue, every_entry
-from inferstack.spec.codes import by_code, error
+from inferstack.spec.problem.codes import by_code, error
 from tools import generated_files, update_codes
 
 ROOT = Path(__file__).parents[2]

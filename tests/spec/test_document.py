@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from support.documents import Problems, Read, places
 
-from inferstack.spec import file_codes
 from inferstack.spec.document import read_document
+from inferstack.spec.problem import file_codes
 
 # ---------------------------------------------------------------- what is accepted
 

@@ -11,9 +11,8 @@ import pytest
 import yaml
 from support.documents import Problems, Read, places
 
-from inferstack.spec import file_codes
 from inferstack.spec.document import read_document
-from inferstack.spec.problem import SpecError
+from inferstack.spec.problem import SpecError, file_codes
 
 
 def test_a_missing_file_names_the_nearest_one(tmp_path: Path) -> None:

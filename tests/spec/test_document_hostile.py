@@ -10,9 +10,8 @@ import pytest
 import yaml
 from hypothesis import example, given, settings, strategies as st
 
-from inferstack.spec import file_codes
 from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem import Problem, SpecError, file_codes
 from inferstack.spec.reading import events
 from inferstack.spec.reading.tree import DEEPEST
 from inferstack.spec.reading.yaml12 import UnfitScalarError, plain_scalar

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec import file_codes
 from inferstack.spec.document import Document, Position, read_document
-from inferstack.spec.problem import SpecError, SpecPath
+from inferstack.spec.problem import SpecError, SpecPath, file_codes
 from inferstack.spec.reading.tree import DEEPEST
 
 TEXT = """\

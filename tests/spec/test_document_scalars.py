@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec import file_codes
 from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import SpecError
+from inferstack.spec.problem import SpecError, file_codes
 
 
 def document(tmp_path: Path, text: str) -> Document:

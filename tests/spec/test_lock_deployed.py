@@ -8,7 +8,7 @@ from support.locked_specs import DIGEST, found, locked_spec, urls
 from support.locking import COMPONENTS, IMAGE, MANY, ONE, lay_out_spec, write_lock
 
 from inferstack.spec.check import in_region, load_spec, parse_spec
-from inferstack.spec.digest_urls import location_of, pattern_of, uploaded_url
+from inferstack.spec.texts.digest_urls import location_of, pattern_of, uploaded_url
 
 SOURCE = ONE.replace(
     "model_data_url: s3://acme-models/one/model.tar.gz",

@@ -10,6 +10,13 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.kinds import ModelSpec, Spec
 from inferstack.spec.check import parse_spec
+from inferstack.spec.parts.quantity import (
+    UnfitQuantity,
+    absolute_threshold,
+    is_time,
+    is_utilization,
+    parse_threshold,
+)
 from inferstack.spec.parts.walk import (
     component_scalings,
     component_variants,
@@ -21,13 +28,6 @@ from inferstack.spec.parts.walk import (
     variants,
 )
 from inferstack.spec.problem import Severity, SpecError
-from inferstack.spec.quantity import (
-    UnfitQuantity,
-    absolute_threshold,
-    is_time,
-    is_utilization,
-    parse_threshold,
-)
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.base import Rule, error
 

@@ -8,7 +8,7 @@ import pytest
 from inferstack.catalog import images, instances
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.rules.images import PROPOSED_TYPES
+from inferstack.spec.rules.model.images import PROPOSED_TYPES
 
 SINGLE = {
     "kind": "single-model",

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec import file_codes, stages
 from inferstack.spec.check import check_document
-from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.stages import at_stage, stage_names, uses_stage
+from inferstack.spec.document import Document, read_document, stages
+from inferstack.spec.document.stages import at_stage, stage_names, uses_stage
+from inferstack.spec.problem import Problem, SpecError, file_codes
 
 TEXT = """\
 kind: single-model

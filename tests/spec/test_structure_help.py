@@ -9,7 +9,7 @@ from inferstack.spec.check import check_file
 from inferstack.spec.schema import shipped_schema, shipped_schema_text
 from inferstack.spec.structure.keywords import has_form
 from inferstack.spec.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
-from inferstack.spec.words import WHAT_A_PATTERN_MEANS
+from inferstack.spec.structure.patterns import WHAT_A_PATTERN_MEANS
 
 SINGLE = """\
 kind: single-model

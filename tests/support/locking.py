@@ -6,12 +6,12 @@ from support.archiving import lay_out, locate
 
 from inferstack.spec.check import load_spec
 from inferstack.spec.document import read_document
+from inferstack.spec.document.stages import stage_names
 from inferstack.spec.lock.destinations import destinations_of
 from inferstack.spec.lock.differences import repositories_for
 from inferstack.spec.lock.file import lock_path, written
 from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_uploads
 from inferstack.spec.lock.reading import read_lock
-from inferstack.spec.stages import stage_names
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archives
 from inferstack.triton.repository import repositories_of

@@ -9,7 +9,7 @@ from support.wrong_models import CASES, Case
 
 from inferstack.spec.document import read_document
 from inferstack.spec.parts.triton_blocks import triton_blocks
-from inferstack.spec.rules.triton_models import triton_contexts
+from inferstack.spec.rules.triton.models import triton_contexts
 from inferstack.triton.messages import model_config_class
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repository import repositories_at

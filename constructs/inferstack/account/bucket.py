@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from inferstack.account.connection import Connection
 from inferstack.account.errors import AccountError, error_code, explained
 from inferstack.resolve.locations import s3_location
-from inferstack.spec.placeholders import PLACEHOLDER
+from inferstack.spec.texts.placeholders import PLACEHOLDER
 
 _HEADER = "x-amz-bucket-region"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from inferstack.account.errors import AccountError, explained
 from inferstack.catalog import regions
-from inferstack.spec.placeholders import PLACEHOLDER
+from inferstack.spec.texts.placeholders import PLACEHOLDER
 
 # Where nothing says otherwise. STS answers everywhere, and S3 says where a bucket is.
 _ANY_REGION = "us-east-1"

@@ -13,6 +13,7 @@ S3_KEY = "AES256"
 ALGORITHMS = (S3_KEY, "aws:kms", "aws:kms:dsse")
 """What S3 encrypts an object of a bucket with; what else its API knows is for file systems and backups."""
 
+
 class Encryption(NamedTuple):
     """What is asked for, under the AWS CLI's names; None leaves it to the bucket."""
 

@@ -14,7 +14,7 @@ from inferstack.resolve.locations import key_arn
 from inferstack.resolve.needs import gather_needs
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.texts.placeholders import is_opaque
 
 _ARN = re.compile(r"arn:[^:]+:kms:(?P<region>[^:]+):[0-9]{12}:.+")
 _DECRYPT = "kms:decrypt"

@@ -4,7 +4,5 @@ https://docs.aws.amazon.com/kms/latest/developerguide/concepts.html#key-id
 """
 
 _ALIAS = "alias/[A-Za-z0-9/_-]+"
-KMS_KEY = (
-    rf"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{{12}}:(key/[A-Za-z0-9-]+|{_ALIAS})|[A-Za-z0-9-]+|{_ALIAS})"
-)
+KMS_KEY = rf"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{{12}}:(key/[A-Za-z0-9-]+|{_ALIAS})|[A-Za-z0-9-]+|{_ALIAS})"
 """The form of all four, of a whole text."""

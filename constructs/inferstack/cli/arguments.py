@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 
-from inferstack.spec.words import choose, did_you_mean
+from inferstack.spec.problem.words import choose, did_you_mean
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:

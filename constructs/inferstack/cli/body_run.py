@@ -16,7 +16,7 @@ from inferstack.spec.check import load_spec
 from inferstack.spec.parts.triton_blocks import PlacedTriton
 from inferstack.spec.parts.walk import is_async
 from inferstack.spec.problem import printable
-from inferstack.spec.words import choose, listed
+from inferstack.spec.problem.words import choose, listed
 from inferstack.triton.archive.atomic import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repository import repositories_at

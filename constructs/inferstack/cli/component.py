@@ -7,7 +7,7 @@ from inferstack.cli.refusal import Refusal
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
 from inferstack.spec.parts.walk import components, model_path, runs, runs_of
-from inferstack.spec.words import choose, listed
+from inferstack.spec.problem.words import choose, listed
 
 
 def blocks_of(spec: ModelSpec, component: str | None) -> list[PlacedTriton]:

@@ -9,7 +9,7 @@ from inferstack.cli.refusal import Refusal
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.examples import examples
 from inferstack.spec.problem import Severity
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 
 _LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
 _MOST_DIGITS = 4

@@ -15,7 +15,7 @@ from inferstack.spec.parts.triton_blocks import PlacedTriton, default_model, und
 from inferstack.spec.problem import Problem, Severity, SpecPath, in_file_order
 from inferstack.spec.report import text
 from inferstack.spec.report.words import counted, tally
-from inferstack.spec.rules.triton_models import triton_contexts
+from inferstack.spec.rules.triton.models import triton_contexts
 from inferstack.triton.archive.contents import Kind
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive

@@ -27,12 +27,12 @@ from inferstack.cli.termination import termination_interrupts
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.document import read_document
+from inferstack.spec.document.stages import stage_names
 from inferstack.spec.lock.destinations import Destination, destinations_of
 from inferstack.spec.lock.differences import repositories_for
 from inferstack.spec.lock.file import Lock, Upload, Uploads, lock_path, written
 from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_uploads
 from inferstack.spec.lock.reading import read_lock
-from inferstack.spec.stages import stage_names
 from inferstack.triton.archive.atomic import complete_or_absent
 from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan

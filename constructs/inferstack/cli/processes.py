@@ -46,9 +46,7 @@ def _cores() -> int:
     return 1 if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else len(os.sched_getaffinity(0))
 
 
-def _in_processes(
-    work: Callable[[In], Out], items: Sequence[In], count: int, makes: type[Out]
-) -> list[Out]:
+def _in_processes(work: Callable[[In], Out], items: Sequence[In], count: int, makes: type[Out]) -> list[Out]:
     size = -(-len(items) // _PORTIONS)
     portions = [items[start : start + size] for start in range(0, len(items), size)]
     first = os.getpid()

@@ -7,7 +7,7 @@ from pathlib import Path
 from inferstack.catalog import regions
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.words import did_you_mean
+from inferstack.spec.problem.words import did_you_mean
 
 
 def add_paths(command: argparse.ArgumentParser) -> None:

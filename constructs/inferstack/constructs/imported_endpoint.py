@@ -10,7 +10,7 @@ from constructs import Construct
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
 from inferstack.constructs.measurement import imported_parts
 from inferstack.spec.parts.measured import Measured
-from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.texts.placeholders import is_opaque
 
 _ENDPOINT_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]+:[^:]+:endpoint/[^/]+")
 

@@ -26,7 +26,7 @@ from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, kind_of, models
-from inferstack.spec.placeholders import is_list_token
+from inferstack.spec.texts.placeholders import is_list_token
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})

@@ -21,7 +21,7 @@ from inferstack.constructs.taken import settled
 from inferstack.defaults import ALARM_PERIOD
 from inferstack.resolve.metric import named_unit
 from inferstack.spec.parts.measured import Measured
-from inferstack.spec.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, listed
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from inferstack.resolve.tokens import meaning_of, plain_text, tell
 from inferstack.spec.check import LoadedSpec, filled_in
-from inferstack.spec.placeholders import is_list_token, tokens
+from inferstack.spec.texts.placeholders import is_list_token, tokens
 
 
 def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:

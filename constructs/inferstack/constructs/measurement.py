@@ -14,7 +14,7 @@ from inferstack.spec.parts.measured import (
     of_endpoint,
     of_variant,
 )
-from inferstack.spec.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region, under_role
-from inferstack.spec.placeholders import is_settled
+from inferstack.spec.texts.placeholders import is_settled
 
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec

@@ -22,8 +22,8 @@ from inferstack.spec.names_across_files import (
     taken_names,
     without_followers,
 )
-from inferstack.spec.placeholders import is_opaque, is_settled
 from inferstack.spec.problem import SpecError
+from inferstack.spec.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[str | None, ...]
 OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})

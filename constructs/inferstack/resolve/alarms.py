@@ -26,9 +26,9 @@ from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.parts.evaluation import Evaluation
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
+from inferstack.spec.parts.quantity import absolute_threshold, as_counted
 from inferstack.spec.parts.walk import watched_name
-from inferstack.spec.placeholders import is_opaque
-from inferstack.spec.quantity import absolute_threshold, as_counted
+from inferstack.spec.texts.placeholders import is_opaque
 
 ALARM = "AWS::CloudWatch::Alarm"
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
@@ -128,9 +128,7 @@ def alarm_properties(
     }
 
 
-def _published(
-    rule: AlarmRule | StepPolicy, period: int, part: Measured, metric: Metric
-) -> dict[str, Value]:
+def _published(rule: AlarmRule | StepPolicy, period: int, part: Measured, metric: Metric) -> dict[str, Value]:
     """A metric of SageMaker's, which the catalog knows all about."""
     return present(
         Namespace=metric.namespace,

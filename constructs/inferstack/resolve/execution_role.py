@@ -18,7 +18,7 @@ from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.model import VpcConfig
-from inferstack.spec.placeholders import is_list_token, is_opaque, tokens, without_tokens
+from inferstack.spec.texts.placeholders import is_list_token, is_opaque, tokens, without_tokens
 
 ROLE = "ExecutionRole"
 # How logical ids of policies begin.

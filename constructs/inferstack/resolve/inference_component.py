@@ -24,9 +24,7 @@ from inferstack.spec.parts.walk import (
 )
 from inferstack.spec.problem import SpecPath
 
-_HERE = frozenset(
-    {"specification", "specifications", "variant_name", "runtime_config", "deployment_config"}
-)
+_HERE = frozenset({"specification", "specifications", "variant_name", "runtime_config", "deployment_config"})
 
 
 def component_id(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
@@ -114,18 +112,13 @@ def _deployment(spec: ModelSpec, name: str, component: InferenceComponent) -> Va
 def _runtime_config(component: InferenceComponent) -> Value | None:
     if component.runtime_config is not None:
         return properties(component.runtime_config)
-    return None if _base_name(component) is not None else properties(RUNTIME_CONFIG.value)
+    return None if component.base_name is not None else properties(RUNTIME_CONFIG.value)
 
 
 def _variant_name(spec: ModelSpec, component: InferenceComponent) -> str:
     return component_variants(spec, component)[0].variant_name
 
 
-def _base_name(component: InferenceComponent) -> str | None:
-    specification = component.specification
-    return None if specification is None else specification.base_inference_component_name
-
-
 def _base(spec: ModelSpec, component: InferenceComponent) -> tuple[str, ...]:
-    base = _base_name(component)
+    base = component.base_name
     return tuple(component_id(spec, name, other) for _, name, other in components(spec) if name == base)

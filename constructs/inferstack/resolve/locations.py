@@ -12,8 +12,8 @@ import msgspec
 from inferstack.catalog.registries import ecr_image
 from inferstack.resolve.resource import Value, substituted
 from inferstack.resolve.tokens import meaning_of
-from inferstack.spec.placeholders import DYNAMIC_REFERENCE, TOKEN, arn_fields, is_opaque
-from inferstack.spec.s3_urls import S3Url, s3_url
+from inferstack.spec.texts.placeholders import DYNAMIC_REFERENCE, TOKEN, arn_fields, is_opaque
+from inferstack.spec.texts.s3_urls import S3Url, s3_url
 
 # An image of which no part is known, nor will be to a function: any of the account's own.
 _OWN_REPOSITORIES = "arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"

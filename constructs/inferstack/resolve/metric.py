@@ -3,7 +3,7 @@
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.resolve.resource import Value
-from inferstack.spec.quantity import is_time
+from inferstack.spec.parts.quantity import is_time
 
 
 def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:

@@ -13,7 +13,6 @@ from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.digest_urls import pattern_of
 from inferstack.spec.parts.own_alarms import rollbacks
 from inferstack.spec.parts.walk import (
     PlacedContainer,
@@ -24,8 +23,9 @@ from inferstack.spec.parts.walk import (
     models,
     takes_prefix,
 )
-from inferstack.spec.placeholders import is_opaque
-from inferstack.spec.s3_urls import is_open
+from inferstack.spec.texts.digest_urls import pattern_of
+from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.s3_urls import is_open
 
 _S3_PREFIX = "S3Prefix"
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from inferstack.resolve.tokens import lasting, short_digest
-from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
 
 Value = Any
 """A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""

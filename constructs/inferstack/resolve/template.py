@@ -16,8 +16,8 @@ from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import components, containers
-from inferstack.spec.placeholders import tokens
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.texts.placeholders import tokens
 
 SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
 
 Meaning = Any
 """A text, a number, or a function of CloudFormation."""

@@ -12,11 +12,11 @@ from inferstack.review.update import Update, update_of
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.check import LoadedSpec, check_document, in_region
 from inferstack.spec.document import read_document
+from inferstack.spec.document.stages import stage_names
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.stages import stage_names
-from inferstack.spec.update_codes import OTHER_STACK, UNCLEAR
-from inferstack.spec.words import listed
+from inferstack.spec.problem.update_codes import OTHER_STACK, UNCLEAR
+from inferstack.spec.problem.words import listed
 
 _NAME = ("endpoint_name",)
 

@@ -11,9 +11,8 @@ from inferstack.review import deployed
 from inferstack.review.changes import Fate, differences
 from inferstack.review.deployed import Component
 from inferstack.review.update import Finding, Update
-from inferstack.spec import update_codes as codes
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.words import listed
+from inferstack.spec.problem import SpecPath, update_codes as codes
+from inferstack.spec.problem.words import listed
 
 _COMPONENTS: SpecPath = ("inference_components",)
 _IDENTITY = frozenset({"InferenceComponentName", "EndpointName", "VariantName"})

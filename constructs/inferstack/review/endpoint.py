@@ -6,10 +6,9 @@ from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
 from inferstack.review.deployed import mapping
 from inferstack.review.update import Finding, Update
-from inferstack.spec import update_codes as codes
-from inferstack.spec.digest_urls import pattern_of
 from inferstack.spec.parts.walk import variants
-from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem import SpecPath, update_codes as codes
+from inferstack.spec.texts.digest_urls import pattern_of
 
 _NAME: SpecPath = ("endpoint_name",)
 _KIND: SpecPath = ("kind",)

@@ -6,7 +6,7 @@ from inferstack.review import components, endpoint, fleet, scaling, variants
 from inferstack.review.update import Finding, Update
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem
-from inferstack.spec.update_codes import UPDATE_CODES
+from inferstack.spec.problem.update_codes import UPDATE_CODES
 
 Rule = Callable[[Update], Iterator[Finding]]
 

@@ -9,10 +9,9 @@ from inferstack.review.changes import Fate
 from inferstack.review.deployed import Properties, mapping
 from inferstack.review.lasting import lasting_variants
 from inferstack.review.update import RETAIN, Finding, Update, dotted
-from inferstack.spec import update_codes as codes
 from inferstack.spec.parts.walk import variant_scalings
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.words import listed
+from inferstack.spec.problem import SpecPath, update_codes as codes
+from inferstack.spec.problem.words import listed
 
 _COUNT = "DesiredInstanceCount"
 _KEPT = {

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
 from inferstack.review.update import Finding, Update
-from inferstack.spec import update_codes as codes
-from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem import SpecPath, update_codes as codes
 
 _IN_TWO = "remove the old policy in a deployment of its own"
 

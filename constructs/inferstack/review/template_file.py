@@ -12,9 +12,9 @@ from inferstack.review import deployed
 from inferstack.review.changes import Resources
 from inferstack.review.template_yaml import TemplateYamlError, read_yaml
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem.update_codes import NOT_A_TEMPLATE, UNREADABLE
+from inferstack.spec.problem.words import describe
 from inferstack.spec.reading.file_text import read_text
-from inferstack.spec.update_codes import NOT_A_TEMPLATE, UNREADABLE
-from inferstack.spec.words import describe
 
 PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
 """How templates are called in a folder."""

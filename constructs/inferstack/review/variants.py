@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.lasting import lasting_variants
 from inferstack.review.update import RETAIN, Finding, Update, dotted
-from inferstack.spec import update_codes as codes
 from inferstack.spec.parts.walk import variants as variants_of
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.words import listed
+from inferstack.spec.problem import SpecPath, update_codes as codes
+from inferstack.spec.problem.words import listed
 
 
 def scaled_type(update: Update) -> Iterator[Finding]:

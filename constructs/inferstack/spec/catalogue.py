@@ -5,15 +5,15 @@ from functools import cache
 
 from inferstack.spec.check import CHECK_CODES
 from inferstack.spec.check_files import FOLDER_CODES
-from inferstack.spec.codes import Code
-from inferstack.spec.file_codes import FILE_CODES
+from inferstack.spec.document.tokens import TOKEN_CODES
 from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.names_across_files import NAME_CODES
+from inferstack.spec.problem.codes import Code
+from inferstack.spec.problem.file_codes import FILE_CODES
+from inferstack.spec.problem.update_codes import UPDATE_CODES
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.template import TEMPLATE_CODES
 from inferstack.spec.structure import STRUCTURE_CODES
-from inferstack.spec.tokens import TOKEN_CODES
-from inferstack.spec.update_codes import UPDATE_CODES
 
 TOPICS = {
     "IS0": "The file, its YAML, its stages, its lock",

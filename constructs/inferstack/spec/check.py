@@ -15,21 +15,21 @@ import msgspec
 from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
-from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import Document, read_document
+from inferstack.spec.document.stages import at_stage, overridden, stage_names, uses_stage
+from inferstack.spec.document.tokens import token_problems
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
-from inferstack.spec.number_tokens import with_samples
+from inferstack.spec.parts.number_tokens import with_samples
 from inferstack.spec.parts.triton_blocks import triton_blocks
-from inferstack.spec.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
+from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.spec.reading.tree import NOWHERE
 from inferstack.spec.rules.selection import rules_for
-from inferstack.spec.stages import at_stage, overridden, stage_names, uses_stage
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
-from inferstack.spec.tokens import token_problems
-from inferstack.spec.words import did_you_mean_then, listed
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
 
 UNKNOWN_PLACEHOLDER = "IS110"
 OTHER_PLACE = "IS111"
@@ -284,7 +284,7 @@ def _triton_problems(
     if not triton_blocks(spec):
         return ()
     # What knows Triton, and protobuf with it, takes a fifth of the time of a spec that has no models.
-    from inferstack.spec.rules.triton_models import triton_problems  # noqa: PLC0415
+    from inferstack.spec.rules.triton.models import triton_problems  # noqa: PLC0415
 
     return triton_problems(spec, document, ignored, uploaded)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from inferstack.spec.check import check_document
-from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import SUFFIXES, read_document
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError, in_file_order
+from inferstack.spec.problem.codes import by_code, error
 
 NO_SPECS = "IS040"
 FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot be read."))

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import Position
 from inferstack.spec.parts.dashboard_name import named_dashboard
 from inferstack.spec.parts.walk import components
 from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.problem.codes import by_code, error
 
 SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"

@@ -17,8 +17,8 @@ from inferstack.catalog._data import document
 from inferstack.defaults import FIELD_DEFAULTS
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import Spec
-from inferstack.spec.placeholders import OR_PLACEHOLDER
 from inferstack.spec.schema import JsonSchema, kind_definitions
+from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
 
 _TITLE = "inferstack model spec"
 _KIND = "kind"

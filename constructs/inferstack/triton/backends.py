@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.spec.words import slip_of
+from inferstack.spec.problem.words import slip_of
 
 
 class Backend(msgspec.Struct, frozen=True):

@@ -2,9 +2,9 @@
 
 from typing import Annotated, ClassVar
 
-from inferstack.spec.alarm_actions import ALARM_ACTION
 from inferstack.spec.blocks.base import Block, Number, Statistic, form
 from inferstack.spec.blocks.watched import Watched
+from inferstack.spec.texts.alarm_actions import ALARM_ACTION
 
 AlarmAction = Annotated[str, form(ALARM_ACTION)]
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from inferstack.catalog.kms import KMS_KEY
-from inferstack.spec.statistic import STATISTIC
+from inferstack.spec.texts.statistic import STATISTIC
 
 Number = int | float
 

@@ -221,3 +221,9 @@ class InferenceComponent(Block):
     """How updates are rolled out."""
     autoscaling: Autoscaling | None = None
     """Scaling of the number of copies."""
+
+    @property
+    def base_name(self) -> str | None:
+        """The component whose adapter this one is; None if it is none."""
+        said = self.specification
+        return None if said is None else said.base_inference_component_name

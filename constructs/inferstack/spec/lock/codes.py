@@ -1,6 +1,8 @@
-"""Codes of what can be wrong with a lock, or between it and its spec: IS050 to IS059."""
+"""Codes of what can be wrong with a lock, or between it and its spec: IS050 to IS059, but for the lock
+that is named where a spec belongs, which whoever reads a spec finds.
+"""
 
-from inferstack.spec.codes import by_code, error
+from inferstack.spec.problem.codes import by_code, error
 
 UNREADABLE = "IS050"
 MALFORMED = "IS051"
@@ -8,7 +10,6 @@ NEWER = "IS052"
 WRONG_URL = "IS053"
 STALE = "IS054"
 NO_DESTINATION = "IS055"
-NO_SPEC = "IS056"
 SHARED = "IS057"
 
 LOCK_CODES = by_code(
@@ -18,7 +19,6 @@ LOCK_CODES = by_code(
     error(WRONG_URL, "A URL in the lock is not that of the archives under it."),
     error(STALE, "What the lock says was uploaded is not what the spec declares."),
     error(NO_DESTINATION, "Archives of a `triton` block belong to one URL, which a container names."),
-    error(NO_SPEC, "A lock is named where a spec belongs."),
     error(SHARED, "Two specs beside one another, `*.yaml` and `*.yml`, would have one lock."),
 )
 """Everything that this package reports."""

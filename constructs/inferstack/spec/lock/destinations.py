@@ -5,15 +5,14 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.document import Document
 from inferstack.spec.lock.codes import NO_DESTINATION
 from inferstack.spec.parts.triton_blocks import PlacedTriton, archive_of, may_have_own_block, triton_blocks
 from inferstack.spec.parts.walk import PlacedContainer
-from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
+from inferstack.spec.texts.placeholders import is_opaque
 
 
 class Destination(msgspec.Struct, frozen=True):
@@ -92,16 +91,13 @@ def _content(destination: Destination) -> tuple[object, object]:
 
 def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecError:
     at = document.position(path)
-    return SpecError(
-        [Problem(document.file, at.line, at.column, NO_DESTINATION, message, fix, path=path)]
-    )
+    return SpecError([Problem(document.file, at.line, at.column, NO_DESTINATION, message, fix, path=path)])
 
 
 def _locations(loaders: Iterable[PlacedContainer]) -> Iterator[tuple[SpecPath, str]]:
     """The URLs of archives that containers name, and where."""
     for placed in loaders:
         found = archive_of(placed)
-        # The files of an adapter, which is a component without an image, are no models.
-        is_adapter = isinstance(placed.container, ComponentContainer) and placed.image is None
-        if found is not None and not is_adapter:
+        # The files of an adapter are no models.
+        if found is not None and not placed.is_of_adapter:
             yield found

@@ -7,8 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from inferstack.spec.document import LOCK_SUFFIX
+
 VERSION = 1
-SUFFIX = ".lock.json"
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Size = Annotated[int, Meta(ge=0)]
@@ -73,7 +74,7 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 def lock_path(spec: PurePath | str) -> Path:
     """The lock of a spec file: `ranker.lock.json` beside `ranker.yaml`."""
-    return Path(spec).with_suffix(SUFFIX)
+    return Path(spec).with_suffix(LOCK_SUFFIX)
 
 
 def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.spec.digest_urls import uploaded_url
 from inferstack.spec.lock.file import VERSION, Lock, LockedArchive, LockedFile, Upload, Uploads, set_digest
 from inferstack.spec.lock.local import written_path
+from inferstack.spec.texts.digest_urls import uploaded_url
 from inferstack.triton.archive.entry import Entry
 from inferstack.triton.archive.local_file import LocalFile
 from inferstack.triton.archive.packing import Packed

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from inferstack.spec.digest_urls import uploaded_url
 from inferstack.spec.document import IN_PYTHON, Document
 from inferstack.spec.lock.codes import MALFORMED, NEWER, UNREADABLE, WRONG_URL
 from inferstack.spec.lock.file import VERSION, Lock, Upload, lock_path, set_digest
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.texts.digest_urls import uploaded_url
 
 LARGEST = 32 << 20
 """Bytes. A file of an archive takes about 200."""

@@ -14,9 +14,7 @@ from inferstack.triton.model import CONFIG_FILE, FilePlace, Repository, TritonMo
 from inferstack.triton.versions import version_folders
 
 
-def uploaded_archives(
-    destinations: Iterable[Destination], uploads: Uploads
-) -> Mapping[str, LockedArchive]:
+def uploaded_archives(destinations: Iterable[Destination], uploads: Uploads) -> Mapping[str, LockedArchive]:
     """What was uploaded for the places that a spec names, by the names of the archives packed from it."""
     return {
         archive: locked for destination in destinations for archive, locked in _archives(destination, uploads)

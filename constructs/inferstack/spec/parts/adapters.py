@@ -10,6 +10,5 @@ from inferstack.spec.parts.walk import components
 @answered_once
 def bases_of_adapters(spec: ModelSpec) -> Mapping[str, str]:
     """The names of all adapters, with the name of the base of each."""
-    said = ((name, component.specification) for _, name, component in components(spec))
-    bases = ((name, it.base_inference_component_name) for name, it in said if it is not None)
+    bases = ((name, component.base_name) for _, name, component in components(spec))
     return {name: base for name, base in bases if base is not None}

@@ -6,8 +6,8 @@ from inferstack.catalog import marketplace
 from inferstack.once import found_once
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import model_containers
-from inferstack.spec.placeholders import arn_fields
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.texts.placeholders import arn_fields
 
 
 @found_once

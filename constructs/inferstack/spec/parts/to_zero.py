@@ -13,7 +13,6 @@ from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
 from inferstack.spec.parts.walk import (
     component_variants,
     components,
-    specifications,
     variant_scalings,
     variants,
 )
@@ -45,12 +44,8 @@ def _empties(spec: ModelSpec, variant: Variant) -> bool:
     """Whether each component on the variant may have no copy; adapters go with their bases."""
     here = [
         component
-        for path, _, component in components(spec)
-        if variant in component_variants(spec, component)
-        and not any(
-            getattr(it, "base_inference_component_name", None) is not None
-            for _, it in specifications(path, component)
-        )
+        for _, _, component in components(spec)
+        if variant in component_variants(spec, component) and component.base_name is None
     ]
     lowest = [None if it.autoscaling is None else it.autoscaling.min_capacity for it in here]
     return bool(here) and all(it == 0 for it in lowest)

@@ -17,11 +17,11 @@ from inferstack.spec.blocks.inference_component import (
 )
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.triton import Triton
-from inferstack.spec.digest_urls import location_of
 from inferstack.spec.parts.triton_image import is_triton, may_be_triton
 from inferstack.spec.parts.walk import PlacedContainer, containers, runs_of
-from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.texts.digest_urls import location_of
+from inferstack.spec.texts.placeholders import is_opaque
 
 ARCHIVE = "model.tar.gz"
 """Name of the archive where the endpoint has one."""
@@ -108,9 +108,8 @@ def _shared_loaders(spec: ModelSpec) -> Iterator[PlacedContainer]:
 
 
 def _takes_models(placed: PlacedContainer) -> bool:
-    """Whether a repository at the top may be for it. A component without an image is an adapter."""
-    is_adapter = isinstance(placed.container, ComponentContainer) and placed.image is None
-    return own_block(placed) is None and not is_adapter
+    """Whether a repository at the top may be for it."""
+    return own_block(placed) is None and not placed.is_of_adapter
 
 
 def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:

@@ -173,6 +173,11 @@ class PlacedContainer(msgspec.Struct, frozen=True):
         return self.container.image
 
     @property
+    def is_of_adapter(self) -> bool:
+        """Whether it is a component's without an image: an adapter runs in the container of its base."""
+        return isinstance(self.container, ComponentContainer) and self.container.image is None
+
+    @property
     def hosts(self) -> tuple[str, ...]:
         """What its image must run on, as the catalog of images names it."""
         return (SERVERLESS,) if self.is_serverless and not self.instance_types else self.instance_types

@@ -10,8 +10,8 @@ from typing import NamedTuple, NoReturn
 
 import yaml
 
-from inferstack.spec import file_codes as codes
-from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.problem import Problem, SpecError, SpecPath, file_codes as codes
+from inferstack.spec.problem.words import describe, did_you_mean
 from inferstack.spec.reading.events import events, position
 from inferstack.spec.reading.frames import Key, OpenList, OpenMapping
 from inferstack.spec.reading.tags import COLLECTION_TAGS, tag_fix, tag_name
@@ -33,7 +33,6 @@ from inferstack.spec.reading.yaml12 import (
     plain_scalar,
     tagged_scalar,
 )
-from inferstack.spec.words import describe, did_you_mean
 
 # So that a hostile file with very many anchors costs no time.
 _SEARCHED_ANCHORS = 200

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from yaml.reader import Reader
 
-from inferstack.spec.file_codes import (
+from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem.file_codes import (
     DIRECTORY,
     NO_FILE,
     NOT_REGULAR,
@@ -15,9 +16,8 @@ from inferstack.spec.file_codes import (
     UNPRINTABLE,
     UNREADABLE,
 )
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem.words import nearest
 from inferstack.spec.reading.tree import START, Position
-from inferstack.spec.words import nearest
 
 LARGEST_FILE = 1024 * 1024
 """Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""

@@ -99,9 +99,7 @@ def _node(composed: yaml.Node, data: Any) -> Node:
 def _entries(composed: yaml.Node, data: Any) -> Entries:
     if isinstance(composed, yaml.MappingNode):
         pairs = zip(composed.value, data.items(), strict=True)
-        return {
-            name: Entry(_position(key), _node(below, value)) for (key, below), (name, value) in pairs
-        }
+        return {name: Entry(_position(key), _node(below, value)) for (key, below), (name, value) in pairs}
     items = zip(composed.value, data, strict=True)
     return [Entry(_position(below), _node(below, value)) for below, value in items]
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import yaml
 
-from inferstack.spec.file_codes import SYNTAX
 from inferstack.spec.problem import Problem
+from inferstack.spec.problem.file_codes import SYNTAX
 from inferstack.spec.reading.tree import Position
 
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")

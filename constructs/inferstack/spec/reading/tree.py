@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from inferstack.spec.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
-from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import Problem, SpecError, SpecPath, dotted
-from inferstack.spec.words import describe
+from inferstack.spec.problem.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
+from inferstack.spec.problem.words import describe
+from inferstack.spec.texts.placeholders import is_opaque
 
 DEEPEST = 64
 """How many mappings and lists may stand inside one another: later steps walk data recursively."""

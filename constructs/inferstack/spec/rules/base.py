@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.codes import Code
 from inferstack.spec.problem import Severity, SpecPath
+from inferstack.spec.problem.codes import Code
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -8,10 +8,10 @@ from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
 from inferstack.spec.parts.walk import is_async, model_containers
-from inferstack.spec.placeholders import is_opaque
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import choose, listed
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.words import choose, listed
+from inferstack.spec.texts.placeholders import is_opaque
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.codes import OWN_FORMAT
 from inferstack.spec.problem import Severity
+from inferstack.spec.problem.codes import OWN_FORMAT
+from inferstack.spec.problem.update_codes import UPDATE_CODES
 from inferstack.spec.rules.base import RULES, Finding, error
-from inferstack.spec.update_codes import UPDATE_CODES
 
 
 @error("IS290", "`ignore` names the code of a warning.", OWN_FORMAT, ModelSpec)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
-from inferstack.spec.codes import OWN_FORMAT
 from inferstack.spec.parts.walk import components, every_variant, models, runs, variants
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.codes import OWN_FORMAT
+from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.words import did_you_mean_then, listed
 
 _CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"

@@ -7,11 +7,11 @@ from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.parts.walk import PlacedContainer, containers, every_variant, hosting, models
-from inferstack.spec.placeholders import PLACEHOLDER, is_opaque
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.artifacts import MODEL_IN_ENVIRONMENT
+from inferstack.spec.problem.words import describe
 from inferstack.spec.rules.base import Finding, warning
-from inferstack.spec.words import describe
+from inferstack.spec.rules.model.artifacts import MODEL_IN_ENVIRONMENT
+from inferstack.spec.texts.placeholders import PLACEHOLDER, is_opaque
 
 _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
 _ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from inferstack.catalog import regions
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.placeholders import is_settled
+from inferstack.spec.problem.words import did_you_mean
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.words import did_you_mean
+from inferstack.spec.texts.placeholders import is_settled
 
 _ENVIRONMENTS = "https://docs.aws.amazon.com/cdk/v2/guide/environments.html"
 _REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"

@@ -14,8 +14,8 @@ import msgspec
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import choose
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.words import choose
 
 _CODE = "https://docs.aws.amazon.com/secretsmanager/latest/userguide/hardcoded.html"
 _SECURE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm-secure-strings.html"

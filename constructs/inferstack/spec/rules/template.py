@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.codes import Code, by_code
 from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.measured import COMPONENT
 from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.parts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.walk import components, models
 from inferstack.spec.problem import Severity, SpecPath
+from inferstack.spec.problem.codes import Code, by_code
 from inferstack.spec.rules.base import Finding, error
 
 _LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"

@@ -5,13 +5,13 @@ this one is. Only where it is not, `jsonschema` is imported to find what is wron
 imported than to look, and :mod:`inferstack.spec.structure.report` puts that into words.
 """
 
-from inferstack.spec.codes import by_code, error
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.problem.words import choose, describe, listed, slip_of
 from inferstack.spec.schema import kind_definitions
 from inferstack.spec.structure.decide import fits
 from inferstack.spec.structure.known_keys import names_no_key
-from inferstack.spec.words import choose, describe, listed, slip_of
 
 UNKNOWN_KEY = "IS101"
 MISSING_KEY = "IS102"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from typing import Any
 
-from inferstack.spec.placeholders import is_opaque, sample
 from inferstack.spec.schema import JsonSchema, shipped_schema
 from inferstack.spec.structure.keywords import has_form, is_integer, is_number
+from inferstack.spec.texts.placeholders import is_opaque, sample
 
 Check = Callable[[Any], bool]
 

@@ -7,7 +7,7 @@ import math
 import re
 from functools import cache
 
-from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque, sample
+from inferstack.spec.texts.placeholders import OR_PLACEHOLDER, is_opaque, sample
 
 _LONGEST_TO_MATCH = 4096
 

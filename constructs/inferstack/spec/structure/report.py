@@ -10,9 +10,9 @@ from typing import Any
 from inferstack.catalog import metrics
 from inferstack.catalog.cloudformation import snake
 from inferstack.spec.document import Document
-from inferstack.spec.placeholders import is_opaque
+from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.problem import Problem, SpecPath
-from inferstack.spec.quantity import INSTEAD_OF_A_TARGET, is_time
+from inferstack.spec.problem.words import choose, describe, listed, slip_of, type_name
 from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key
 from inferstack.spec.structure.keywords import is_integer
@@ -28,7 +28,7 @@ from inferstack.spec.structure.misplaced import (
 from inferstack.spec.structure.other_names import said_otherwise
 from inferstack.spec.structure.validator import Error, accepts_type, validator
 from inferstack.spec.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic
-from inferstack.spec.words import choose, describe, listed, slip_of, type_name
+from inferstack.spec.texts.placeholders import is_opaque
 
 
 def reported(document: Document, definition: str) -> list[Problem]:
@@ -112,9 +112,7 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
             yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
 
 
-def _of_unknown_key(
-    document: Document, path: SpecPath, key: str, block: dict[str, Any]
-) -> tuple[str, str]:
+def _of_unknown_key(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> tuple[str, str]:
     where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
     message = f"unknown key `{key}` in {where if path else 'the spec'}"
     if is_api_only_key(block.get("title", ""), snake(key)):

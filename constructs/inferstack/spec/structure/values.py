@@ -5,7 +5,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from inferstack.spec.placeholders import OR_PLACEHOLDER, is_opaque
+from inferstack.spec.problem.words import (
+    choose,
+    describe,
+    listed,
+    span,
+    type_name,
+)
 from inferstack.spec.structure import (
     NOT_AN_OPTION,
     OUT_OF_RANGE,
@@ -16,16 +22,9 @@ from inferstack.spec.structure import (
 )
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_value
 from inferstack.spec.structure.misplaced import resolved
+from inferstack.spec.structure.patterns import PATTERNS_OF_NAMES, WHAT_A_PATTERN_MEANS
 from inferstack.spec.structure.validator import Error, accepts_type
-from inferstack.spec.words import (
-    PATTERNS_OF_NAMES,
-    WHAT_A_PATTERN_MEANS,
-    choose,
-    describe,
-    listed,
-    span,
-    type_name,
-)
+from inferstack.spec.texts.placeholders import OR_PLACEHOLDER, is_opaque
 
 INSTEAD_OF_FUNCTIONS = (
     "a spec has no functions of CloudFormation and no parameters: write the value itself; a text may hold "

@@ -3,7 +3,7 @@
 IS991 is a rule, since a check of a spec reports it as well: of an existing repository.
 """
 
-from inferstack.spec.codes import by_code, error, warning
+from inferstack.spec.problem.codes import by_code, error, warning
 
 MISSING = "IS990"
 OUTSIDE = "IS992"

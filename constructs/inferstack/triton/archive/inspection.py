@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from inferstack.spec.problem import Problem, Severity
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.archive.codes import (
     CLASH,
     JUNK_INSIDE,
@@ -145,7 +145,6 @@ class _Look:
             self.contents.add_folder(path)
         else:
             self.contents.add_file(path, member.content)
-
 
     def _note_folders(self, folder: str, path: str) -> None:
         """Notes a folder and those that it lies in, of which none may be a file."""

@@ -3,9 +3,9 @@
 import stat
 from pathlib import Path
 
-from inferstack.spec.file_codes import DIRECTORY, NO_FILE, NOT_REGULAR, UNREADABLE
 from inferstack.spec.problem import Problem
-from inferstack.spec.words import did_you_mean
+from inferstack.spec.problem.file_codes import DIRECTORY, NO_FILE, NOT_REGULAR, UNREADABLE
+from inferstack.spec.problem.words import did_you_mean
 
 
 def not_a_file(archive: Path) -> Problem | None:

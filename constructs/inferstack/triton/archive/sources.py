@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.spec.words import did_you_mean_then
+from inferstack.spec.problem.words import did_you_mean_then
 from inferstack.triton.archive.admission import Unusable, lies_in, unfit_kind
 from inferstack.triton.archive.codes import MISSING, OUTSIDE, POINTER, UNREADABLE
 from inferstack.triton.archive.junk import why_junk

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from inferstack.spec.words import choose
+from inferstack.spec.problem.words import choose
 from inferstack.triton.declared import declared_shape, different_batches, fits
 from inferstack.triton.invocation.arrays import Array, is_exact_bf16, type_of
 from inferstack.triton.protocol import BF16, BYTES, FORMATS, data_type

@@ -15,6 +15,7 @@ from inferstack.triton.protocol import data_type
 
 _ONLY = ""
 
+
 def read_inputs(config: Any, files: Iterable[tuple[str | None, Path]]) -> dict[str, Array]:
     """The inputs in some files, each with the name of the input that it is for, or None if it has the names.
 

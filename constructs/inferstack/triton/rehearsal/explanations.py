@@ -13,7 +13,7 @@ from inferstack.catalog.triton_container import (
     INFERENCE_TYPE,
     SHM_DEFAULT_BYTE_SIZE,
 )
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.rehearsal.outcome import Failure
 
 _LOG_HEAD = re.compile(r"^(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] ?")

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog.triton_container import Release
-from inferstack.spec.codes import Code
 from inferstack.spec.problem import Severity, SpecPath
+from inferstack.spec.problem.codes import Code
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
 
 SOURCE = "https://github.com/triton-inference-server/core/blob/main/src"

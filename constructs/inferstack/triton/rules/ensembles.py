@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.once import answered_once
-from inferstack.spec.words import did_you_mean, did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean, did_you_mean_then, listed
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error

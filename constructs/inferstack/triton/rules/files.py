@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.backends import is_ensemble, model_file
 from inferstack.triton.model import (
     CONFIG_FILE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.catalog.triton_container import ADDITIONAL_ARGS
-from inferstack.spec.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.triton.backends import (
     BACKENDS,
     ENSEMBLE,

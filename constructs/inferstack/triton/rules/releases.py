@@ -15,7 +15,7 @@ from inferstack.catalog.triton_container import (
     PING_MODES,
     Release,
 )
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map
 from inferstack.triton.rules.base import (
     CONTAINER,

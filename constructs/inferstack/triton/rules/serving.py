@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.model import Repository
 from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, warning
 

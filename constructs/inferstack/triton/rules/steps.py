@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from inferstack.once import found_once
-from inferstack.spec.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error
 from inferstack.triton.rules.ensembles import SCHEDULING, STEP

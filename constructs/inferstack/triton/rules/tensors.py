@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inferstack.once import found_once
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.backends import BACKENDS, is_ensemble
 from inferstack.triton.model import Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import (

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from inferstack.spec.words import listed
+from inferstack.spec.problem.words import listed
 from inferstack.triton.lfs import pointer_in
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error

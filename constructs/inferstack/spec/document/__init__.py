@@ -1,0 +1,124 @@
+"""A spec file as data that knows where it stands.
+
+path -> text (file_text) -> tree (quick, or where a file takes care: events, compose) -> Document
+"""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inferstack.spec.document.placeholders import texts_with_placeholders
+from inferstack.spec.document.stage_nulls import NO_NULLS, StageNulls
+from inferstack.spec.problem import IN_PYTHON, Problem, SpecError, SpecPath
+from inferstack.spec.problem.file_codes import NO_SPEC
+from inferstack.spec.reading.file_text import read_text
+from inferstack.spec.reading.quick import read_quickly
+from inferstack.spec.reading.tree import Node, Position, tree_of
+
+__all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document", "relative_to_cwd"]
+
+SUFFIXES = (".yaml", ".yml")
+"""How the name of a spec file ends."""
+LOCK_SUFFIX = ".lock.json"
+"""How that of the lock beside it ends."""
+
+
+class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """What a spec file says. ``file`` is its name as given, with forward slashes."""
+
+    file: str
+    tree: Node
+    may_have_placeholders: bool = True
+    """False where the text of the file says so."""
+    nulls: StageNulls = NO_NULLS
+    """Of a spec at a stage: what the stage removes."""
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
+        """A document of data made in Python; everything stands at line 0, column 0.
+
+        Raises:
+            SpecError: when the data holds what YAML cannot.
+        """
+        return cls(file, tree_of(data, file))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Plain dicts, lists and scalars in the file's order. Aliases share objects: do not change them."""
+        data: dict[str, Any] = self.tree.data
+        return data
+
+    @cached_property
+    def shown_file(self) -> str:
+        """The file's name in templates: the same wherever the folder of the project lies."""
+        # What of a name is not UTF-8 no template can hold.
+        return relative_to_cwd(self.file).encode(errors="backslashreplace").decode()
+
+    @cached_property
+    def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
+        """Every text that may hold a placeholder, with its path."""
+        return () if not self.may_have_placeholders else tuple(texts_with_placeholders(self.data))
+
+    def __repr__(self) -> str:
+        return f"Document(file={self.file!r})"
+
+    def position(self, path: SpecPath, *, key: bool = False) -> Position:
+        """Where a value stands: a scalar itself, else the key or list item that holds it.
+
+        With ``key`` the place of the key. What came by an alias or by ``<<`` stands where its text
+        is. For a path that does not exist, the place of its deepest ancestor that does.
+        """
+        at, node = self.tree.at, self.tree
+        for step in path:
+            entry = node.entry(step)
+            if entry is None:
+                break
+            at, node = entry
+        return node.at if node.is_scalar and not key else at
+
+    def problem_at(self, path: SpecPath) -> Position:
+        """Where to mend what is said of a value: where it stands, or the stage's `null` that removes it."""
+        found = self.nulls.removed_at(path)
+        return self.position(path) if found is None else self.nulls.effective[found].node.at
+
+    def absent_by(self, path: SpecPath) -> str:
+        """In brackets, that a stage removed what would stand there; nothing where none did."""
+        found = self.nulls.removed_at(path)
+        return "" if found is None else f" (the stage `{self.nulls.stage}` removes `{found[-1]}`)"
+
+
+def relative_to_cwd(file: str) -> str:
+    """A file's name as it was given, an absolute one from the working directory on if it lies in there; with
+    forward slashes.
+    """
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return path.as_posix()
+
+
+def read_document(path: Path | str) -> Document:
+    """Reads a spec file: at most 1 MiB of UTF-8, one document of YAML 1.2 plus merge keys (``<<``).
+
+    Raises:
+        SpecError: with all problems of the file; see :data:`inferstack.spec.problem.file_codes.FILE_CODES`.
+    """
+    file = os.fspath(path).replace(os.sep, "/")
+    if file.endswith(LOCK_SUFFIX):
+        message, fix = "this is the lock of a spec, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
+        raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
+    text = read_text(Path(path), file)
+    tree = read_quickly(text)
+    # Only an escape can write it otherwise.
+    may_have_placeholders = "${" in text or "\\" in text
+    return Document(file, _with_care(file, text) if tree is None else tree, may_have_placeholders)
+
+
+def _with_care(file: str, text: str) -> Node:
+    from inferstack.spec.reading.compose import compose  # noqa: PLC0415 - few files need it
+
+    return compose(file, text)

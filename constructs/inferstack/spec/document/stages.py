@@ -1,0 +1,234 @@
+"""One spec for several stages.
+
+``stages: {prod: {…}}`` says what is different in a stage. Choosing one merges it into the spec:
+mappings key by key, anything else as a whole; ``null`` removes a key. ``${stage}`` in a text
+becomes the stage's name.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from inferstack.spec.document import Document
+from inferstack.spec.document.stage_nulls import nulls_of
+from inferstack.spec.problem import Problem, SpecError, SpecPath, file_codes as codes
+from inferstack.spec.problem.words import describe, did_you_mean_then, listed
+from inferstack.spec.reading.tree import Entry, Node, list_node, mapping_node
+
+STAGES = "stages"
+PLACEHOLDER = "${stage}"
+MOST_STAGES = 50
+"""Every stage of a file is checked as a spec of its own; whatever lists more is no work of a person."""
+
+_NAME = re.compile("[A-Za-z0-9-]+")
+_NAME_FIX = "use letters, digits and hyphens"
+_FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
+_NEEDED_FIX = "choose one with `--stage` or `-c stage=`"
+_AT_THE_KEY = {codes.STAGE_NAME, codes.STAGE_KEY}
+_SAME_IN_ALL = {
+    STAGES: "stages cannot be nested: list them all under the one `stages`",
+    "kind": "`kind` is the same in all stages: write a spec of its own for another kind",
+}
+
+
+def stage_names(document: Document) -> tuple[str, ...]:
+    """The stages that a spec lists, in its order; none when it has no (usable) ``stages``."""
+    stages = document.data.get(STAGES)
+    return tuple(stages) if isinstance(stages, dict) and len(stages) <= MOST_STAGES else ()
+
+
+def uses_stage(document: Document) -> bool:
+    """Whether the spec says ``${stage}`` outside of ``stages``: then it needs one to be deployed."""
+    return any(True for _ in _placeholders(document))
+
+
+def at_stage(document: Document, stage: str | None) -> Document:
+    """The spec as it is in a stage, or without any. It has no ``stages``; overrides keep their positions.
+
+    A mapping that base and stage both have stands where the base has it.
+
+    Raises:
+        SpecError: when ``stages`` is malformed or too long, the stage unknown, or ``${stage}`` left without
+            a stage.
+    """
+    too_many = _too_many(document)
+    if too_many is not None:
+        raise SpecError([too_many])
+    problems = [*_form_problems(document), *_choice_problems(document, stage)]
+    if problems:
+        raise SpecError(problems)
+    if stage is None and STAGES not in document.data:
+        return document
+    base = _without_stages(document.tree)
+    if stage is None:
+        return Document(document.file, base)
+    override = _override(document, stage)
+    if override is None:
+        return Document(document.file, _with_name(base, stage))
+    nulls = nulls_of(stage, base, override)
+    return Document(document.file, _with_name(_merged(base, override), stage), nulls=nulls)
+
+
+def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
+    """A spec as it is in its stage, with values from Python merged in like those of a stage.
+
+    Raises:
+        SpecError: when the overrides hold what YAML cannot or what no stage can set, or ``${stage}`` without
+            a stage.
+    """
+    over = Document.from_data(overrides, document.file)
+    problems = [
+        *_same_in_all(over, (), over.data, "the overrides"),
+        *(_leftovers(over) if stage is None else ()),
+    ]
+    if problems:
+        raise SpecError(problems)
+    override = over.tree if stage is None else _with_name(over.tree, stage)
+    return Document(document.file, _merged(document.tree, override))
+
+
+def _without_stages(tree: Node) -> Node:
+    return mapping_node(tree.at, {name: entry for name, entry in _entries(tree).items() if name != STAGES})
+
+
+def _override(document: Document, stage: str) -> Node | None:
+    stages = document.tree.entry(STAGES)
+    entry = None if stages is None else stages.node.entry(stage)
+    return None if entry is None else entry.node
+
+
+def _merged(base: Node, override: Node) -> Node:
+    entries = dict(_entries(base))
+    for name, entry in _entries(override).items():
+        if entry.node.data is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = _merged_entry(entries.get(name), entry)
+    return mapping_node(base.at, entries)
+
+
+def _merged_entry(base: Entry | None, override: Entry) -> Entry:
+    if not isinstance(override.node.data, dict):
+        return override
+    if base is None or not isinstance(base.node.data, dict):
+        # Merging into nothing drops the nulls, as they have nothing to remove.
+        return Entry(override.at, _merged(mapping_node(override.node.at, {}), override.node))
+    return Entry(base.at, _merged(base.node, override.node))
+
+
+def _entries(node: Node) -> dict[str, Entry]:
+    return node.entries if isinstance(node.entries, dict) else {}
+
+
+# ---------------------------------------------------------------- ${stage}
+
+
+def _with_name(tree: Node, stage: str) -> Node:
+    """The tree with the stage's name in place. What aliases share stays shared."""
+    done: dict[int, Node] = {}
+
+    def named(node: Node) -> Node:
+        if id(node) not in done:
+            done[id(node)] = _rebuilt(node, named, stage)
+        return done[id(node)]
+
+    return named(tree)
+
+
+def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
+    match node.entries:
+        case dict() as entries:
+            named_entries = {name: Entry(at, named(below)) for name, (at, below) in entries.items()}
+            return mapping_node(node.at, named_entries)
+        case list() as entries:
+            return list_node(node.at, [Entry(at, named(below)) for at, below in entries])
+        case _ if isinstance(node.data, str) and PLACEHOLDER in node.data:
+            return Node(node.at, node.data.replace(PLACEHOLDER, stage))
+        case _:
+            return node
+
+
+def _placeholders(document: Document) -> Iterator[SpecPath]:
+    """Where `${stage}` stands, outside of ``stages``."""
+    for path, text in document.placeholders:
+        if PLACEHOLDER in text and path[0] != STAGES:
+            yield path
+
+
+# ---------------------------------------------------------------- problems
+
+
+def _too_many(document: Document) -> Problem | None:
+    stages = document.data.get(STAGES)
+    if not isinstance(stages, dict) or len(stages) <= MOST_STAGES:
+        return None
+    message = f"the file lists {len(stages):,} stages; allowed are {MOST_STAGES}"
+    fix = "write some into a file of their own"
+    return _problem(document, (STAGES,), codes.TOO_MANY_STAGES, message, fix)
+
+
+# A document is taken at one stage after the other, and the form of all its stages is the same each time.
+@lru_cache(maxsize=1)
+def _form_problems(document: Document) -> tuple[Problem, ...]:
+    return tuple(_found_in_form(document))
+
+
+def _found_in_form(document: Document) -> Iterator[Problem]:
+    stages = document.data.get(STAGES, {})
+    if not isinstance(stages, dict):
+        message = f"`stages` must be a mapping from stage names to overrides, this is {describe(stages)}"
+        yield _problem(document, (STAGES,), codes.STAGES_FORM, message, _FORM_FIX)
+        return
+    for name, override in stages.items():
+        yield from _stage_problems(document, name, override)
+
+
+def _stage_problems(document: Document, name: str, override: object) -> Iterator[Problem]:
+    path = (STAGES, name)
+    if not _NAME.fullmatch(name):
+        message = f"{describe(name)} is no name for a stage"
+        yield _problem(document, path, codes.STAGE_NAME, message, _NAME_FIX)
+    if not isinstance(override, dict):
+        message = f"a stage must be a mapping, `{name}` is {describe(override)}"
+        yield _problem(document, path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
+        return
+    yield from _same_in_all(document, path, override, f"the stage `{name}`")
+
+
+def _same_in_all(
+    document: Document, path: SpecPath, override: Mapping[str, Any], who: str
+) -> Iterator[Problem]:
+    for key in _SAME_IN_ALL.keys() & override.keys():
+        message = f"{who} cannot set `{key}`"
+        yield _problem(document, (*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key])
+
+
+def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]:
+    if stage is None:
+        yield from _leftovers(document)
+    elif STAGES not in document.data:
+        if not _NAME.fullmatch(stage):
+            message = f"{describe(stage)} is no name for a stage"
+            yield _problem(document, (), codes.STAGE_NAME, message, _NAME_FIX)
+    elif isinstance(document.data[STAGES], dict) and stage not in document.data[STAGES]:
+        message = f"the spec has no stage {describe(stage)}"
+        fix = _known(stage, stage_names(document))
+        yield _problem(document, (STAGES,), codes.UNKNOWN_STAGE, message, fix)
+
+
+def _known(stage: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return f"add `{stage}: {{}}` under `stages`"
+    return did_you_mean_then(stage, names, f"listed: {listed(names, last='and')}")
+
+
+def _leftovers(document: Document) -> Iterator[Problem]:
+    for path in _placeholders(document):
+        message = "this text needs a stage's name, and no stage was chosen"
+        yield _problem(document, path, codes.STAGE_NEEDED, message, _NEEDED_FIX)
+
+
+def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
+    at = document.position(path, key=code in _AT_THE_KEY)
+    return Problem(document.file, *at, code, message, fix, path=path)

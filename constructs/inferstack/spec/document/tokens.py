@@ -1,0 +1,137 @@
+"""Where a token of CDK cannot stand: where its value decides what is made, and as a part of a list.
+
+Tokens are in data made in Python only; of many files it is known that they have nothing like them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from inferstack.spec.document import Document
+from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.texts.placeholders import is_list_token, is_opaque, tokens
+
+NEEDED_BEFORE = "IS112"
+LIST_AMONG_OTHERS = "IS113"
+_TOKENS = "https://docs.aws.amazon.com/cdk/v2/guide/tokens.html"
+TOKEN_CODES = by_code(
+    error(
+        NEEDED_BEFORE,
+        "A token of CDK stands where the value decides what is made, before any deployment.",
+        _TOKENS,
+    ),
+    error(LIST_AMONG_OTHERS, "A token that stands for a list is not the whole list.", _TOKENS),
+)
+
+_CHOOSES = "it chooses the image"
+_OF_AN_IMAGE: dict[tuple[str, ...], str] = dict.fromkeys(
+    (("image", it) for it in ("framework", "version", "py_version", "base_framework_version")), _CHOOSES
+)
+_BY_NAME = {
+    "instance_type": "it chooses images and the alarms on GPUs",
+    "repository_access_mode": "it decides whether the role pulls the image",
+    "metric": "it chooses namespace, dimensions and unit",
+    "statistic": "CloudFormation has a property for simple ones and one for others",
+}
+# Under these stand names, and one may be `triton`.
+_NAMED = frozenset({"inference_components", "models"})
+# Where a statistic is CloudFormation's own.
+_OWN_WORDS = "customized_metric_specification"
+_AT_THE_TOP = {
+    "description": "CloudFormation takes no function in the description of a stack",
+    "load_test": "no deployment reads it",
+    "ignore": "no deployment reads it",
+}
+# Blocks whose keys are the user's and end as keys of the template, where CloudFormation takes no function.
+_KEYS_STAY = frozenset({"environment", "tags", "condition"})
+
+
+def token_problems(document: Document) -> Iterator[Problem]:
+    """Every token in a document that no deployment could fill in."""
+    if not document.may_have_placeholders:
+        return
+    for path, value in _values((), document.data):
+        if isinstance(value, str) and is_list_token(value) and not _is_whole(document, path):
+            message = f"{_name(path)} holds a list that only the deployment knows as one of its texts"
+            fix = "give the list alone where a list is wanted, or an entry of it: `cdk.Fn.select(0, …)`"
+            yield _problem(document, path, LIST_AMONG_OTHERS, message, fix)
+        elif _is_token(value) and (reason := _reason(document.data, path, value)):
+            message = f"{_name(path)} holds what only the deployment knows, and {reason}"
+            yield _problem(document, path, NEEDED_BEFORE, message, "write the value itself")
+    for path, key in _keys((), document.data):
+        if tokens(key):
+            message = f"a key of {_name(path)} is known to the deployment only"
+            fix = "write the key itself; a token can be its value"
+            yield _problem(document, (*path, key), NEEDED_BEFORE, message, fix)
+
+
+def _values(path: SpecPath, value: Any) -> Iterator[tuple[SpecPath, Any]]:
+    match value:
+        case dict():
+            for key, item in value.items():
+                yield from _values((*path, key), item)
+        case list():
+            for index, item in enumerate(value):
+                yield from _values((*path, index), item)
+        case _:
+            yield path, value
+
+
+def _keys(path: SpecPath, value: Any) -> Iterator[tuple[SpecPath, str]]:
+    match value:
+        case dict():
+            stay = not _KEYS_STAY.isdisjoint(path)
+            for key, item in value.items():
+                if stay:
+                    yield path, key
+                yield from _keys((*path, key), item)
+        case list():
+            for index, item in enumerate(value):
+                yield from _keys((*path, index), item)
+
+
+def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
+    """Why a value must be known before the deployment, if it must."""
+    if _OWN_WORDS in path:
+        return None
+    if _is_in_triton(path):
+        return "the files of a repository are packed before"
+    if path[-2:] == ("autoscaling", "min_capacity") and _may_be_none(data, path):
+        return "at 0 something must wake the first"
+    if path[-1] == "threshold" and isinstance(value, str):
+        return "a text has a unit; a number needs none"
+    texts = [step for step in path if isinstance(step, str)]
+    return _AT_THE_TOP.get(str(path[0])) or _BY_NAME.get(texts[-1]) or _OF_AN_IMAGE.get(tuple(texts[-2:]))
+
+
+def _may_be_none(data: dict[str, Any], path: SpecPath) -> bool:
+    """Whether what is scaled may have no capacity at all."""
+    config = data.get("endpoint_config")
+    return path[0] == "inference_components" or (
+        isinstance(config, dict) and "async_inference_config" in config
+    )
+
+
+def _is_in_triton(path: SpecPath) -> bool:
+    around = zip(("", *path), path, strict=False)
+    return any(step == "triton" and above not in _NAMED for above, step in around)
+
+
+def _is_whole(document: Document, path: SpecPath) -> bool:
+    """Whether a value is the only entry of a list."""
+    around: Any = document.data
+    for step in path[:-1]:
+        around = around[step]
+    return isinstance(around, list) and len(around) == 1
+
+
+def _is_token(value: object) -> bool:
+    return bool(tokens(value)) if isinstance(value, str) else is_opaque(value)
+
+
+def _name(path: SpecPath) -> str:
+    return f"`{next(step for step in reversed(path) if isinstance(step, str))}`"
+
+
+def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
+    return Problem(document.file, *document.position(path), code, message, fix, path=path)

@@ -1,0 +1,133 @@
+"""Thresholds with units: ``500 ms``, ``90 %``, or a bare number where a metric has no unit.
+
+CloudWatch counts latencies in microseconds and sums utilization over an instance's devices. A
+threshold says what its writer means; here it becomes the number that CloudWatch compares with.
+https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+"""
+
+import math
+import re
+from decimal import Context, Decimal
+from functools import lru_cache
+
+import msgspec
+
+from inferstack.catalog.metrics import Metric
+from inferstack.spec.blocks.base import Number
+from inferstack.spec.problem.words import describe
+from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.statistic import unit_of
+
+_TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000}
+_METRIC_UNITS = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
+_FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
+_LONGEST_UNIT = 20
+# Of a form as above, times and divided by what stands here: room for every digit.
+_EXACT = Context(prec=60)
+TIME_UNITS = ("us", "ms", "s", "min")
+"""Units that the threshold of a latency may carry."""
+
+
+INSTEAD_OF_A_TARGET = "a time cannot be held at a target: use `step_policies` with a threshold such as 200 ms"
+"""What to say of a policy that holds a time at a target, whether or not a unit is written."""
+
+
+class Quantity(msgspec.Struct, frozen=True):
+    """A threshold in the metric's own unit, or a share (0 to 1) of all that an instance has."""
+
+    value: Number
+    is_share: bool = False
+
+
+class UnfitQuantity(ValueError):  # noqa: N818 - says what it is about; the product's errors are Problems
+    """A threshold that does not fit its metric: ``message`` is what is wrong, ``fix`` how to mend it."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+
+def is_time(metric: Metric) -> bool:
+    """Whether the metric is a latency or another time."""
+    return metric.unit in _METRIC_UNITS
+
+
+def is_utilization(metric: Metric) -> bool:
+    """Whether the metric is a share of something, which a threshold may give in percent."""
+    return metric.unit == "Percent" or metric.name.endswith("Utilization")
+
+
+def as_counted(metric: Metric, statistic: str | None) -> Metric:
+    """The metric in the unit that a statistic of it counts in: the readings of a latency are no time."""
+    unit = unit_of(statistic)
+    if unit is None:
+        return metric
+    return msgspec.structs.replace(metric, name=f"{metric.name} as {statistic}", unit=unit, per_device=None)
+
+
+def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
+    """What a threshold of the spec says about a metric.
+
+    Times become the metric's own unit, ``%`` a share from 0 to 1; a number stays as it is.
+
+    Raises:
+        UnfitQuantity: for a time without unit, a unit on a metric that has none, a share above 100 %.
+    """
+    if is_opaque(threshold):
+        return Quantity(threshold)  # type: ignore[arg-type]
+    if isinstance(threshold, str):
+        return _with_unit(threshold, metric)
+    if not math.isfinite(threshold):
+        raise UnfitQuantity(f"the threshold {threshold} is no number", "write a finite number")
+    if is_time(metric):
+        message = f"the threshold {threshold} has no unit, and {metric.name} is a time"
+        raise UnfitQuantity(message, f'write a unit: "{threshold} ms"; allowed: {", ".join(TIME_UNITS)}')
+    return Quantity(threshold)
+
+
+def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1) -> Number:
+    """The number that CloudWatch compares the metric with.
+
+    ``devices`` is the number of GPUs or vCPUs that a ``per_device`` metric sums over on one instance.
+
+    Raises:
+        UnfitQuantity: as :func:`parse_threshold`.
+    """
+    quantity = parse_threshold(threshold, metric)
+    if not quantity.is_share:
+        return quantity.value
+    of_all = devices * (100 if metric.unit == "Percent" else 1)
+    return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
+
+
+# The rules ask, and who makes the alarm; default alarms are those of all specs.
+@lru_cache(maxsize=256)
+def _with_unit(text: str, metric: Metric) -> Quantity:
+    text = text.strip()
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise UnfitQuantity(f"{describe(text)} is no threshold", _allowed(metric))
+    number, unit = Decimal(found[1]), found[2]
+    if unit == "%" and is_utilization(metric):
+        if number > 100:
+            raise UnfitQuantity(f"{describe(text)} is more than all of it", "write 0 % to 100 %")
+        return Quantity(_plain(_EXACT.divide(number, 100)), is_share=True)
+    if unit in _TIME_UNITS and is_time(metric):
+        microseconds = _EXACT.multiply(number, _TIME_UNITS[unit])
+        return Quantity(_plain(_EXACT.divide(microseconds, _METRIC_UNITS[metric.unit])))
+    shown = unit if len(unit) <= _LONGEST_UNIT else f"{unit[:_LONGEST_UNIT]}…"
+    message = f"{describe(text)} has the unit `{shown}`, which {metric.name} has not"
+    raise UnfitQuantity(message, _allowed(metric))
+
+
+def _allowed(metric: Metric) -> str:
+    if is_time(metric):
+        return f'write a number and a unit ({", ".join(TIME_UNITS)}): "500 ms"'
+    if is_utilization(metric):
+        return 'write a share of all ("90 %") or a number without quotes'
+    return "write a number without quotes and without unit"
+
+
+def _plain(number: Decimal) -> Number:
+    return int(number) if number == number.to_integral_value() else float(number)

@@ -1,0 +1,145 @@
+"""Codes of what a deployment would do to the stack that is there: IS850 to IS899.
+
+They are found by :mod:`inferstack.review`, which needs a previous template, and stand here so that specs can
+ignore them and the catalogue can show them. What AWS documents, or is on record to answer, is an error; what
+interrupts, resets or replaces something is a warning, and so is what is not confirmed.
+"""
+
+from inferstack.spec.problem.codes import by_code, error, warning
+
+UNREADABLE = "IS850"
+NOT_A_TEMPLATE = "IS851"
+UNCLEAR = "IS852"
+OTHER_STACK = "IS853"
+SCALED_TYPE_CHANGES = "IS860"
+GUARDED_VARIANTS_CHANGE = "IS861"
+BECOMES_SERVERLESS = "IS862"
+NO_LONGER_ASYNC = "IS863"
+SAME_NAME_IN_OTHER_CASE = "IS864"
+COMPONENT_NAME_TAKEN = "IS865"
+POLICY_RENAMED = "IS866"
+NEW_FLEET = "IS870"
+COUNT_RESET = "IS871"
+COUNT_KEPT = "IS872"
+VARIANTS_CHANGE = "IS873"
+SCALED_VARIANT_GONE = "IS874"
+NO_LONGER_SERVERLESS = "IS875"
+KIND_CHANGES = "IS876"
+ENDPOINT_RENAMED = "IS877"
+PREFIX_CHANGES = "IS878"
+SAME_CONFIG_AGAIN = "IS879"
+COMPONENT_REMOVED = "IS880"
+COMPONENT_RENAMED = "IS881"
+COMPONENT_UPDATED = "IS882"
+COPIES_RESET = "IS883"
+FLEET_UNDER_COMPONENTS = "IS884"
+ADAPTER_REBASED = "IS885"
+VARIANT_UNDER_COMPONENTS = "IS886"
+LIMIT_LOWERED = "IS890"
+SCALING_REMOVED = "IS891"
+POLICY_NAME_TAKEN = "IS892"
+
+_AWS = "https://docs.aws.amazon.com"
+_DG = f"{_AWS}/sagemaker/latest/dg"
+_API = f"{_AWS}/sagemaker/latest/APIReference"
+_TEMPLATES = f"{_AWS}/AWSCloudFormation/latest/UserGuide/template-anatomy.html"
+_REPLACEMENT = f"{_AWS}/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
+_UPDATE = f"{_API}/API_UpdateEndpoint.html"
+_UPDATE_COMPONENT = f"{_API}/API_UpdateInferenceComponent.html"
+_SCALED = f"{_DG}/endpoint-scaling-update.html"
+_GUARDRAILS = f"{_DG}/deployment-guardrails-exclusions.html"
+_SERVERLESS = f"{_DG}/serverless-endpoints-update.html"
+_REGISTER = f"{_AWS}/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+_OWN = "inferstack's comparison of templates"
+
+
+UPDATE_CODES = by_code(
+    error(UNREADABLE, "The template to compare with cannot be read.", _OWN),
+    error(NOT_A_TEMPLATE, "The file to compare with is no CloudFormation template.", _TEMPLATES),
+    error(UNCLEAR, "It is not clear which template belongs to which stage of the spec.", _OWN),
+    error(OTHER_STACK, "The template to compare with is that of another kind of stack.", _OWN),
+    error(
+        SCALED_TYPE_CHANGES,
+        "The instance type of a variant changes while a scaling target is registered for it.",
+        _SCALED,
+    ),
+    error(GUARDED_VARIANTS_CHANGE, "Variants change their names in an update with guardrails.", _GUARDRAILS),
+    error(BECOMES_SERVERLESS, "An endpoint on instances becomes serverless.", _SERVERLESS),
+    error(
+        NO_LONGER_ASYNC,
+        "An asynchronous endpoint becomes a real-time one.",
+        "https://github.com/aws/sagemaker-python-sdk/pull/3124",
+    ),
+    error(
+        SAME_NAME_IN_OTHER_CASE,
+        "The new name of an endpoint differs from the old one in case only.",
+        f"{_API}/API_CreateEndpoint.html",
+    ),
+    error(
+        COMPONENT_NAME_TAKEN,
+        "An inference component moves to another endpoint or variant and keeps its name.",
+        _REPLACEMENT,
+    ),
+    error(
+        POLICY_RENAMED,
+        "A policy that tracks a metric gets another name, or the metric of another policy.",
+        "https://github.com/aws/aws-cdk/issues/17956",
+    ),
+    warning(NEW_FLEET, "The endpoint gets a new fleet.", _UPDATE),
+    warning(COUNT_RESET, "The update resets an instance count that scaling has set.", _UPDATE),
+    warning(COUNT_KEPT, "A new initial count or weight has no effect, since the old is retained.", _UPDATE),
+    warning(VARIANTS_CHANGE, "A variant is added, removed or renamed.", _UPDATE),
+    warning(
+        SCALED_VARIANT_GONE,
+        "A variant goes while a scaling target is registered for it. That SageMaker refuses this is not "
+        "confirmed.",
+        _SCALED,
+    ),
+    warning(NO_LONGER_SERVERLESS, "A serverless endpoint gets instances, for good.", _SERVERLESS),
+    warning(
+        KIND_CHANGES,
+        "An endpoint becomes asynchronous, or begins or ceases to have many models or inference components: "
+        "requests must change, and whether an update can do it is not confirmed.",
+        _UPDATE,
+    ),
+    warning(ENDPOINT_RENAMED, "A new name means a new endpoint.", _REPLACEMENT),
+    warning(PREFIX_CHANGES, "A multi-model endpoint reads its models from another prefix.", _UPDATE),
+    warning(
+        SAME_CONFIG_AGAIN,
+        "The endpoint is updated with the configuration that it has. What SageMaker does is not confirmed.",
+        _UPDATE,
+    ),
+    warning(COMPONENT_REMOVED, "An inference component is removed.", _REPLACEMENT),
+    warning(COMPONENT_RENAMED, "A new name means a new inference component.", _REPLACEMENT),
+    warning(COMPONENT_UPDATED, "The copies of an inference component are replaced.", _UPDATE_COMPONENT),
+    warning(
+        COPIES_RESET,
+        "An update sends the copy count of a scaled inference component. That it resets the count is not "
+        "confirmed.",
+        _UPDATE_COMPONENT,
+    ),
+    warning(
+        FLEET_UNDER_COMPONENTS,
+        "The instances under inference components are replaced. How their copies move is not confirmed.",
+        _UPDATE,
+    ),
+    warning(
+        ADAPTER_REBASED,
+        "An adapter moves to another base component. Whether an update can do that is not confirmed.",
+        _UPDATE_COMPONENT,
+    ),
+    warning(
+        VARIANT_UNDER_COMPONENTS,
+        "A variant goes before the inference components on it. That SageMaker refuses this is not confirmed.",
+        _REPLACEMENT,
+    ),
+    warning(
+        POLICY_NAME_TAKEN,
+        "A new policy has the name of one that goes: made first, it would be removed with it. Whether AWS "
+        "refuses that instead is not confirmed.",
+        "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html",
+    ),
+    warning(LIMIT_LOWERED, "The most that scaling may start is lowered.", _REGISTER),
+    warning(SCALING_REMOVED, "Something no longer scales.", _SCALED),
+)
+"""What comparing with a previous template reports, by code."""

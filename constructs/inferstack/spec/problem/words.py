@@ -1,0 +1,193 @@
+"""Words for messages: what was found, what is allowed, what was probably meant."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from inferstack.spec.texts.placeholders import is_opaque
+
+_SHOWN = 12
+_LONGEST = 60
+_TELLING = 4
+_LIKE = 0.6
+
+_TYPE_NAMES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "nothing",
+}
+
+
+def describe(value: object) -> str:
+    """A value as a reader of YAML would name it, cut short."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping" if value else "an empty mapping"
+        case list() | tuple():
+            return "a list" if value else "an empty list"
+        case str():
+            return f'"{value}"' if len(value) <= _LONGEST else f'"{value[:_LONGEST]}…"'
+        case float() if not math.isfinite(value):
+            return ".nan" if math.isnan(value) else f"{'-' * (value < 0)}.inf"
+        case _ if is_opaque(value):
+            return "a number that only the deployment knows"
+        case _:
+            return str(value)
+
+
+def type_name(wanted: str | list[str]) -> str:
+    """A JSON Schema type in words, or several of which one is wanted."""
+    names = [wanted] if isinstance(wanted, str) else wanted
+    return listed([_TYPE_NAMES[name] for name in names], quote="")
+
+
+def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> str:
+    """``a, b or c``; of a long list its beginning and how many more."""
+    words = [f"{quote}{option}{quote}" for option in options]
+    if len(words) > _SHOWN:
+        return f"{', '.join(words[:_SHOWN])} and {len(words) - _SHOWN} more"
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def span(low: float | None, high: float | None) -> str:
+    """What lies between two bounds, one of which may be missing."""
+    match low, high:
+        case None, _:
+            return f"at most {high}"
+        case _, None:
+            return f"at least {low}"
+        case _:
+            return f"{low} to {high}"
+
+
+def nearest(found: object, options: Sequence[str]) -> str | None:
+    """The option that was probably meant. CamelCase and hyphens count as snake_case."""
+    return next(iter(_by_nearness(found, options)), None)
+
+
+def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
+    """A question that names what was probably meant, and all that is as near; ``otherwise`` if nothing is."""
+    return _question(_by_nearness(found, options)) or otherwise
+
+
+def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
+    """That question, if there is one, before something that is said in any case."""
+    return f"{did_you_mean(found, options)} {rest}".lstrip()
+
+
+def choose(found: object, options: Sequence[object]) -> str:
+    """What was probably meant and what is allowed; of many options those that are like the one found."""
+    words = [str(option) for option in options]
+    near = _by_nearness(found, words)
+    shown = list(near)[: _SHOWN // 2]
+    if len(words) > _SHOWN and shown:
+        allowed = f"{', '.join(shown)} and {len(words) - len(shown)} more"
+    else:
+        allowed = listed(words, quote="")
+    return f"{_question(near)} allowed: {allowed}".lstrip()
+
+
+def _question(near: Mapping[str, float]) -> str:
+    """Which of those that are near was meant: the nearest, and all that are as near."""
+    best = next(iter(near.values()), 0)
+    meant = [option for option, nearness in near.items() if nearness == best]
+    return f"did you mean {listed(meant)}?" if meant else ""
+
+
+def _by_nearness(found: object, options: Sequence[str]) -> Mapping[str, float]:
+    """The options that are like the one found, the nearest first, and how near each of them is."""
+    return _compared(str(found)[:_LONGEST], tuple(options))
+
+
+# A word that is wrong in one place often is so in others.
+@lru_cache(maxsize=64)
+def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
+    from difflib import SequenceMatcher  # noqa: PLC0415 - a spec without mistakes does not need it
+
+    likeness = SequenceMatcher(b=_fold(said))
+    near: dict[str, float] = {}
+    for option in options:
+        likeness.set_seq1(_fold(option))
+        whole = _is_part(said, option)
+        # The quick one is an upper bound, which spares a long list of options most of the work.
+        if whole or (likeness.quick_ratio() >= _LIKE and likeness.ratio() >= _LIKE):
+            near[option] = likeness.ratio() + _grade(said, option, whole)
+    return dict(sorted(near.items(), key=lambda item: -item[1]))
+
+
+def _grade(said: str, option: str, whole: bool) -> int:
+    """Whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other, and one
+    slip nearer than two, which may leave as much alike: `us-esat-1` is as like `us-west-1` as `us-east-1`.
+    Whoever swaps letters has all of them: `us-aest-1` was rather to be `us-east-1` than `us-west-1`.
+    """
+    found, meant = _fold(said), _fold(option)
+    if whole or sorted(found) == sorted(meant) or _leaves_off(said, option):
+        return 2
+    return _is_slip(found, meant)
+
+
+def _leaves_off(said: str, option: str) -> bool:
+    """Whether one part of several lacks the letters at its end: `ml.g4.xlarge` of `ml.g4dn.xlarge`."""
+    pairs = list(zip(said.split("."), option.split("."), strict=False))
+    differing = [(one, other) for one, other in pairs if one != other]
+    if said.count(".") != option.count(".") or len(pairs) < 2 or len(differing) != 1:
+        return False
+    [(one, other)] = differing
+    return one != "" and other.startswith(one) and other.removeprefix(one).isalpha()
+
+
+def _is_part(said: str, option: str) -> bool:
+    text = _fold(said)
+    if len(text) >= _TELLING and _fold(option).endswith(text):
+        return True
+    rest = option[len(said) :] if option.startswith(said) else ""
+    # The first word of a key, such as `min` of `min_capacity`, is telling however short it is.
+    return rest[:1] == "_" or (len(said) >= _TELLING and rest != "" and _fold(rest[0]) == "")
+
+
+def slip_of(found: str, options: Sequence[str]) -> str | None:
+    """The option that has one letter more, less or other, or the same ones in another order; capitals and
+    hyphens do not count. Far less than ``nearest`` accepts: what is found may be right.
+    """
+    return next(slips_among(found, by_length(options)), None)
+
+
+def by_length(options: Iterable[str]) -> Mapping[int, list[str]]:
+    """Many options in such an order that those which one of them may be a slip of are few."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for option in options:
+        found[len(_fold(option))].append(option)
+    return dict(found)
+
+
+def slips_among(found: str, options: Mapping[int, list[str]]) -> Iterator[str]:
+    """All options that ``slip_of`` could have found."""
+    text = _fold(found)
+    for length in (len(text), len(text) - 1, len(text) + 1):
+        yield from (option for option in options.get(length, ()) if _is_slip(text, _fold(option)))
+
+
+def _is_slip(found: str, meant: str) -> bool:
+    if found.startswith(meant):
+        # The number of a version is no slip.
+        return len(found) <= len(meant) + 1 and not found[-1:].isdigit()
+    start = next((i for i, (a, b) in enumerate(zip(found, meant, strict=False)) if a != b), len(found))
+    rests = (found[start:], meant[start + 1 :]), (found[start + 1 :], meant[start:])
+    same_end = any(ours == theirs for ours, theirs in (*rests, (found[start + 1 :], meant[start + 1 :])))
+    return same_end or sorted(found) == sorted(meant)
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())

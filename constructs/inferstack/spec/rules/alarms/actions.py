@@ -1,0 +1,67 @@
+"""What alarms tell or set off."""
+
+from collections.abc import Iterator
+
+from inferstack.once import found_once
+from inferstack.spec.blocks.alarms import Alarms
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import region_of
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.texts.alarm_actions import ACTION_KINDS, ActionKind
+from inferstack.spec.texts.placeholders import arn_fields
+
+_ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
+_LAMBDA = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-actions-Lambda.html"
+_INVOKER = "lambda.alarms.cloudwatch.amazonaws.com"
+_GOES_OFF = "actions"
+_KEYS = (_GOES_OFF, "ok_actions", "insufficient_data_actions")
+
+
+@found_once
+def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
+    """Where, the ARN, and of what; none of those that only the deployment knows."""
+    if not isinstance(spec.alarms, Alarms):
+        return
+    for key in _KEYS:
+        for index, arn in enumerate(getattr(spec.alarms, key)):
+            kind = ACTION_KINDS.get(next(iter(arn_fields(arn)[2:3]), ""))
+            if kind is not None:
+                yield ("alarms", key, index), arn, kind
+
+
+@warning("IS810", "What an alarm tells is in the alarm's own region.", _ACTIONS, ModelSpec, about=_KEYS)
+def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch refuses topics of other regions. A response plan is in none."""
+    region = region_of(spec)
+    for path, arn, kind in _actions(spec):
+        there = next(iter(arn_fields(arn)[3:4]), "")
+        if region is not None and there not in ("", region) and "$" not in there:
+            message = f"the {kind.what} is in {there}, the stack in {region}"
+            yield Finding(path, message, f"name a {kind.what} in {region}")
+
+
+@warning("IS840", "A function that an alarm invokes allows CloudWatch to.", _LAMBDA, ModelSpec, about=_KEYS)
+def functions_allow_it(spec: ModelSpec) -> Iterator[Finding]:
+    """Its policy is not in this stack, so that nobody here can see or write it."""
+    first = {arn: path for path, arn, kind in reversed(_actions(spec)) if kind.what == "function"}
+    for arn, path in first.items():
+        name = ":".join(arn_fields(arn)[6:])
+        message = f"CloudWatch needs leave to invoke the function `{name}`, which this stack does not give"
+        fix = f"allow `lambda:InvokeFunction` to `{_INVOKER}`, and say so under `ignore`"
+        yield Finding(path, message, fix)
+
+
+@warning(
+    "IS841",
+    "What happens only when an alarm goes off is among `alarms.actions`.",
+    _ACTIONS,
+    ModelSpec,
+    about=_KEYS[1:],
+)
+def it_happens_in_this_state(spec: ModelSpec) -> Iterator[Finding]:
+    """OpsItems, incidents and investigations begin with the state ALARM and with no other."""
+    for path, _, kind in _actions(spec):
+        if kind.only_when_it_goes_off and path[1] != _GOES_OFF:
+            message = f"nothing happens with the {kind.what} here: it is for alarms that go off"
+            yield Finding(path, message, f"move it to `{_GOES_OFF}`")

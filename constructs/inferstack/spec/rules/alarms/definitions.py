@@ -1,0 +1,303 @@
+"""Alarms, and what goes for the alarms of step policies as well."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog import cloudformation, metrics
+from inferstack.catalog.metrics import Metric
+from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.evaluation import evaluation
+from inferstack.spec.parts.measured import is_of_instances, seconds_between_readings
+from inferstack.spec.parts.quantity import absolute_threshold, as_counted, is_utilization
+from inferstack.spec.parts.walk import components, hosts, kind_of, variants
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.metrics.watching import alarm_rules, unfit_threshold, watching
+from inferstack.spec.rules.names import unknown_name
+from inferstack.spec.texts.statistic import adds_up
+
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+_PUBLISHED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html"
+_FREQUENCY = "metric_publish_frequency_in_seconds"
+
+_HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
+_SHORT_PERIODS = (10, 20, 30)
+
+
+def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
+    """Rules on metrics that SageMaker publishes, with the name; of others it is not known what they count."""
+    for path, rule in alarm_rules(spec):
+        if rule.metric is not None:
+            yield path, rule, rule.metric
+
+
+def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
+    """What the rule's metric may be on this endpoint: a component's and a fleet's may share a name."""
+    level = (
+        "component"
+        if rule.inference_component is not None
+        else "variant"
+        if rule.variant_name is not None
+        else None
+    )
+    found = () if rule.metric is None else metrics.find(rule.metric, kind_of(spec))
+    return [it for it in found if level is None or it.dimensions == level]
+
+
+def _counted(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
+    """The same in the unit of the rule's threshold."""
+    return [as_counted(metric, rule.statistic) for metric in _metrics(spec, rule)]
+
+
+@error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec, about="rules")
+def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """For any kind of endpoint; IS801 looks at this one."""
+    for path, _, name in _on_sagemaker(spec):
+        if not metrics.find(name):
+            known = metrics.names(kind_of(spec))
+            fix = did_you_mean_then(name, [*known, *metrics.names()], f"here are {listed(known)}")
+            yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
+
+
+@error(
+    "IS801",
+    "The metric of an alarm is published for what the alarm watches.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
+def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """An alarm without data never goes off."""
+    for path, rule, name in _on_sagemaker(spec):
+        if metrics.find(name) and not _metrics(spec, rule):
+            of_kind = metrics.find(name, kind_of(spec))
+            where = "the part that the alarm is for" if of_kind else "this kind of endpoint"
+            fix = (
+                "remove `variant_name` or `inference_component`"
+                if of_kind
+                else f"here are {listed(metrics.names(kind_of(spec)))}"
+            )
+            yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
+
+
+@error(
+    "IS802",
+    "An alarm watches a variant or a component that the spec has.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
+def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
+    """By name."""
+    of_variants = [variant.variant_name for _, variant in variants(spec)]
+    of_components = [name for _, name, _ in components(spec)]
+    for path, rule in alarm_rules(spec):
+        if rule.variant_name is not None and rule.variant_name not in of_variants:
+            yield unknown_name((*path, "variant_name"), "variant", rule.variant_name, of_variants)
+        if rule.inference_component is not None and rule.inference_component not in of_components:
+            yield unknown_name(
+                (*path, "inference_component"), "inference component", rule.inference_component, of_components
+            )
+
+
+@error(
+    "IS803",
+    "A threshold fits its metric: times carry a unit, shares a `%`, counts neither.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
+def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch counts latencies in microseconds, which nobody means by 500."""
+    for path, rule in alarm_rules(spec):
+        yield from unfit_threshold(path, rule, _metrics(spec, rule))
+
+
+@warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec, about="rules")
+def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """A sum over devices ends at 100 times their number; some shares end at 1."""
+    for path, rule in alarm_rules(spec):
+        for metric in () if adds_up(rule.statistic) else _counted(spec, rule)[:1]:
+            if metric.most is None:
+                continue
+            most = metric.most * max(_devices(spec, rule, metric), default=1)
+            if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
+                message = f"{metric.name} is between 0 and {most} here, and the threshold is {rule.threshold}"
+                share = '"90 %"' if is_utilization(metric) else "0.9"
+                yield Finding((*path, "threshold"), message, f"write a share of all, such as {share}")
+
+
+@warning(
+    "IS805",
+    "A bare threshold of a utilization that sums over devices counts them all.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
+def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
+    """90 on four GPUs is 22.5 % of them."""
+    for path, rule in alarm_rules(spec):
+        for metric in _counted(spec, rule)[:1]:
+            devices = max(_devices(spec, rule, metric), default=1)
+            bare = isinstance(rule.threshold, int | float) and 1 <= rule.threshold <= 100
+            if bare and devices > 1:
+                all_of_it = absolute_threshold(f"{rule.threshold} %", metric, devices)
+                message = f"{rule.metric} is a sum over {devices} devices, up to {devices * 100}"
+                yield Finding(
+                    (*path, "threshold"),
+                    message,
+                    f'write "{rule.threshold} %" for {all_of_it}, a share of all',
+                )
+
+
+@warning(
+    "IS816",
+    "The threshold of a utilization is in percent, no share of one.",
+    _METRICS,
+    ModelSpec,
+    about="rules",
+)
+def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
+    """An alarm below 0.5 % finds what is idle; one above it goes off at the first request."""
+    for path, rule in alarm_rules(spec):
+        bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold < 1
+        in_percent = any(metric.unit == "Percent" for metric in _counted(spec, rule))
+        if bare and in_percent and not evaluation(rule).looks_down:
+            message = f"{rule.metric} is in percent, and the threshold is {rule.threshold} of 100"
+            fix = f'write "{float(rule.threshold) * 100:g} %" if a share was meant'
+            yield Finding((*path, "threshold"), message, fix)
+
+
+def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
+    watched = (it for _, it in variants(spec) if rule.variant_name in (None, it.variant_name))
+    return [host.devices(metric.per_device) for variant in watched for host in hosts(variant)]
+
+
+@error(
+    "IS806",
+    "An alarm needs no more breaching data points than it looks at.",
+    _ALARM,
+    ModelSpec,
+    about="rules",
+)
+def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
+    """M out of N."""
+    for path, rule in alarm_rules(spec):
+        most = evaluation(rule).evaluation_periods
+        if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > most:
+            message = f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {most}"
+            yield Finding(
+                (*path, "datapoints_to_alarm"),
+                message,
+                f"write 1 to {most}, or raise `evaluation_periods`",
+            )
+
+
+@error(
+    "IS807",
+    "A period is 10, 20 or 30 seconds or a multiple of 60.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
+    """In seconds."""
+    for path, period in _periods(spec):
+        if not _is_possible(period):
+            fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
+            yield Finding((*path, "period"), f"a period of {period} s is not possible", fix)
+
+
+def _is_possible(period: int) -> bool:
+    return period in _SHORT_PERIODS or (period >= 60 and period % 60 == 0)
+
+
+def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
+    for path, rule in watching(spec):
+        if rule.period is not None:
+            yield path, rule.period
+        for index, query in enumerate(rule.metrics or ()):
+            where = (*path, "metrics", index)
+            if query.period is not None:
+                yield where, query.period
+            if query.metric_stat is not None:
+                yield (*where, "metric_stat"), query.metric_stat.period
+
+
+@error(
+    "IS808",
+    "An alarm looks back a day at most, or a week with periods of an hour or more.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
+    """Period times evaluation periods."""
+    for path, rule in watching(spec):
+        found = _metrics(spec, rule)[:1] if isinstance(rule, AlarmRule) else ()
+        looked = evaluation(rule, max((seconds_between_readings(spec, it) for it in found), default=0))
+        period, count = looked.period, looked.evaluation_periods
+        most = _DAY if period < _HOUR else _WEEK
+        if period * count > most:
+            where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
+            message = f"{count} periods of {period} s are {period * count} s"
+            yield Finding(where, message, f"at most {most} s together are possible")
+
+
+@warning(
+    "IS809",
+    "SageMaker publishes its metrics once a minute, unless `metrics_config` says otherwise.",
+    _PUBLISHED,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
+    """Between two readings a shorter period finds nothing, and without data no alarm goes off."""
+    for path, rule, _ in _on_sagemaker(spec):
+        for metric in _metrics(spec, rule)[:1]:
+            seconds = seconds_between_readings(spec, metric)
+            if rule.period is not None and _is_possible(rule.period) and rule.period < seconds:
+                message = f"a period of {rule.period} s finds data of {rule.metric} once in {seconds} s"
+                fix = f"write {seconds} or more{_publish_more_often(metric, rule.period)}"
+                yield Finding((*path, "period"), message, fix)
+
+
+def _publish_more_often(metric: Metric, period: int) -> str:
+    """What in `metrics_config` brings data in every period, if anything does."""
+    schema = cloudformation.shape("AWS::SageMaker::EndpointConfig", "MetricsConfig")[_FREQUENCY].schema
+    often = max((it for it in schema["enum"] if it <= period), default=None)
+    if often is None or metric.dimensions == "endpoint":
+        return ""
+    fix = f", or set `{_FREQUENCY}: {often}` in `endpoint_config.metrics_config`"
+    if is_of_instances(metric):
+        return fix
+    return f"{fix} with `enable_enhanced_metrics: true`, without which it goes for utilization only"
+
+
+# These compare with a band that another metric of the alarm makes, and not with a threshold.
+_OF_A_BAND = (
+    "LessThanLowerOrGreaterThanUpperThreshold",
+    "LessThanLowerThreshold",
+    "GreaterThanUpperThreshold",
+)
+
+
+@error(
+    "IS811",
+    "An alarm compares with its threshold, and not with a band.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
+    """Anomaly detection has a band instead of a threshold, for which the format has no place."""
+    for path, rule in watching(spec):
+        if rule.comparison_operator in _OF_A_BAND:
+            side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
+            yield Finding(
+                (*path, "comparison_operator"),
+                f"{rule.comparison_operator} is for anomaly detection, and this alarm has a threshold",
+                f"write {side}ThanThreshold or {side}ThanOrEqualToThreshold",
+            )

@@ -1,0 +1,84 @@
+"""Statistics that look between two bounds."""
+
+from collections.abc import Iterator, Sequence
+
+from inferstack.spec.blocks.autoscaling import TargetTrackingMetricDataQuery
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.watched import AlarmMetricDataQuery
+from inferstack.spec.parts.scaling import policies
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.metrics.watching import watching
+from inferstack.spec.texts.statistic import Bounds, bounds
+
+_STATISTICS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html"
+_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+_LEAST, _MOST = 10, 90
+
+Queries = Sequence[AlarmMetricDataQuery | TargetTrackingMetricDataQuery] | None
+
+
+def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+    for path, rule in watching(spec):
+        yield (*path, "statistic"), rule.statistic
+
+
+def _of_queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+    """Of metrics that expressions compute with, in alarms and in policies."""
+    for path, rule in watching(spec):
+        yield from _stats(path, rule.metrics)
+    for path, _, policy in policies(spec):
+        own = policy.customized_metric_specification
+        if own is not None:
+            yield from _stats((*path, "customized_metric_specification"), own.metrics)
+
+
+def _stats(path: SpecPath, queries: Queries) -> Iterator[tuple[SpecPath, str | None]]:
+    for index, query in enumerate(queries or ()):
+        if query.metric_stat is not None:
+            yield (*path, "metrics", index, "metric_stat", "stat"), query.metric_stat.stat
+
+
+@error(
+    "IS842",
+    "The bounds of a statistic have something between them.",
+    _STATISTICS,
+    ModelSpec,
+    about=("statistic", "stat"),
+)
+def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
+    """The lower one stands first, and no reading is both above it and not above it."""
+    for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
+        found = bounds(statistic)
+        if found is None or found.low is None or found.high is None:
+            continue
+        if found.low >= found.high:
+            # As they are written: bounds of latencies have more digits than a number is shown with.
+            low, _, high = str(statistic).partition("(")[2].removesuffix(")").partition(":")
+            ends = f"it begins after {low} and ends at {high}"
+            message = f"`{statistic}` looks at nothing: {ends}"
+            yield Finding(path, message, "write the lower bound first, and a higher one after the `:`")
+
+
+@warning(
+    "IS819",
+    "The bounds of a statistic are such as AWS documents for alarms.",
+    _ALARM,
+    ModelSpec,
+    about="statistic",
+)
+def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Finding]:
+    """Of a trimmed statistic two shares from 10 % to 90 %; graphs know more. A rank has values."""
+    for path, statistic in _of_alarms(spec):
+        found = bounds(statistic)
+        if found is not None and found.sort != "PR" and not _is_documented(found):
+            sort = found.sort
+            documented = f"for alarms AWS documents `{sort}` with two shares from {_LEAST}% to {_MOST}%"
+            message = f"{documented}, and `{statistic}` for graphs alone"
+            fix = f"write two such as {sort}({_LEAST}%:{_MOST}%), or one as {sort.lower()}{_MOST}"
+            yield Finding(path, message, fix)
+
+
+def _is_documented(found: Bounds) -> bool:
+    both = (found.low, found.high)
+    return found.are_shares and all(it is not None and _LEAST <= it <= _MOST for it in both)

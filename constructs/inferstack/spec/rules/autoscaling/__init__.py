@@ -1,0 +1,9 @@
+"""Scaling of instances, copies and provisioned concurrency."""
+
+from inferstack.spec.rules.autoscaling import (
+    customized_metrics,
+    metrics,
+    schedules,
+    steps,
+    targets,
+)

@@ -1,0 +1,55 @@
+"""Scaling on metrics that are not SageMaker's."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import policies
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics
+
+_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+_CUSTOMIZED = (
+    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
+)
+_QUERY = (
+    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingMetricDataQuery.html"
+)
+_OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
+
+
+@error(
+    "IS518",
+    "A policy holds one metric at its target: SageMaker's, or another.",
+    _TRACKING,
+    ModelSpec,
+    about="policies",
+)
+def one_metric(spec: ModelSpec) -> Iterator[Finding]:
+    """`metric` for those that AWS has a name for."""
+    for path, _, policy in policies(spec):
+        custom = policy.customized_metric_specification
+        if policy.metric is None and custom is None:
+            fix = "add `metric`, or `customized_metric_specification` for one that SageMaker does not publish"
+            yield Finding(path, "the policy has no metric", fix)
+        elif policy.metric is not None and custom is not None:
+            message = "`metric` and `customized_metric_specification` exclude one another"
+            yield Finding((*path, "metric"), message, "keep one of them")
+
+
+@error(
+    "IS519",
+    "A metric of your own is one metric, or an expression over several.",
+    _CUSTOMIZED,
+    ModelSpec,
+    about="customized_metric_specification",
+)
+def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """Of several, exactly one is held at the target."""
+    for path, _, policy in policies(spec):
+        custom = policy.customized_metric_specification
+        if custom is not None:
+            where = (*path, "customized_metric_specification")
+            if custom.metrics is None:
+                yield from broken_metric(where, custom, ", or `metrics` for an expression")
+            else:
+                yield from broken_metrics(where, custom, _OF_ONE, "held at the target")

@@ -1,0 +1,220 @@
+"""The metrics that scaling follows, and their targets."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import Metric
+from inferstack.spec.blocks.autoscaling import ScalingPolicy
+from inferstack.spec.blocks.base import Number
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
+from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
+from inferstack.spec.parts.walk import hosts, kind_of
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.rules.base import Finding, error, warning
+
+_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+
+# Of what a serverless endpoint publishes, only this rises and falls with provisioned concurrency.
+_OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
+
+
+@error("IS510", "The metric of a policy is one that AWS has.", _METRICS, ModelSpec, about="policies")
+def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """A predefined metric type, or one that SageMaker publishes."""
+    for path, scaled, _, name in named_policies(spec):
+        if metrics.find_predefined(name) is None and not metrics.find(name):
+            fitting = _fitting(spec, scaled)
+            fix = did_you_mean_then(name, [*fitting, *metrics.names()], f"here fit {listed(fitting)}")
+            yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
+
+
+def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
+    """Metrics that could hold this at a target, the predefined ones first."""
+    known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
+    predefined = [name for name in known if _published(spec, scaled, name)]
+    published = (name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))
+    return [*predefined, *filter(_can_be_tracked, published)]
+
+
+def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    predefined = metrics.find_predefined(name)
+    if predefined is not None:
+        return predefined.scalable_dimension == scaled.dimension and kind_of(spec) in predefined.kinds
+    if scaled.dimension == metrics.PROVISIONED_CONCURRENCY and name != _OF_CONCURRENCY:
+        return False
+    return bool(metrics_of(spec, scaled, name))
+
+
+@error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec, about="policies")
+def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
+    """Metrics of copies scale copies, those of variants instances."""
+    for path, scaled, _, name in named_policies(spec):
+        found = metrics.find_predefined(name)
+        if found is not None and found.scalable_dimension != scaled.dimension:
+            here, there = WHAT[scaled.dimension], WHAT[found.scalable_dimension]
+            message = f"{name} scales {there}, and this scales {here}"
+            yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+
+
+@error(
+    "IS512", "The metric of a policy is published for what it scales.", _METRICS, ModelSpec, about="policies"
+)
+def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """A policy on a metric without data never does anything."""
+    for path, scaled, _, name in named_policies(spec):
+        predefined, what = metrics.find_predefined(name), name
+        known = bool(metrics.find(name))
+        if predefined is not None:
+            # IS511 speaks of those that scale something else.
+            known = predefined.scalable_dimension == scaled.dimension
+            what = f"{predefined.metric}, which {name} follows,"
+        if known and not _published(spec, scaled, name):
+            here = f"{what} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
+            message = f"{here}: {_where_published(spec, name if predefined is None else predefined.metric)}"
+            yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+
+
+_ENDPOINTS = {
+    "instances": "real-time endpoints with a model on each variant",
+    "multi-model": "multi-model endpoints",
+    "inference-components": "endpoints with inference components",
+    "async": "asynchronous endpoints",
+    "serverless": "serverless endpoints",
+}
+_LEVELS = {
+    "variant": "a variant's instances",
+    "component": "an inference component",
+    "endpoint": "the endpoint as a whole",
+}
+
+
+def _where_published(spec: ModelSpec, name: str) -> str:
+    """What else has this metric: other parts of this endpoint, or else endpoints of other kinds."""
+    here = {_LEVELS[it.dimensions] for it in metrics.find(name, kind_of(spec))}
+    if here:
+        return f"it is about {listed(sorted(here), quote='')}"
+    kinds = {kind for it in metrics.find(name) for kind in it.kinds}
+    return f"it is for {listed([what for kind, what in _ENDPOINTS.items() if kind in kinds], quote='')}"
+
+
+@error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec, about="policies")
+def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
+    """Capacity follows the ratio of metric and target."""
+    for path, _, policy in policies(spec):
+        if policy.target_value <= 0:
+            yield Finding(
+                (*path, "target_value"), f"the target is {policy.target_value}", "write a number above 0"
+            )
+
+
+@error("IS514", "The target of a utilization can be reached.", _METRICS, ModelSpec, about="policies")
+def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """A sum over devices ends at 100 times their number."""
+    for path, scaled, policy, metric, of_each in _bounded(spec):
+        counts = _devices(scaled, metric) if metric.per_device is not None else [1]
+        most = of_each * min(counts, default=0)
+        # Of a type whose facts are not known nothing can be said.
+        if counts and policy.target_value > most:
+            key = "target_value"
+            message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
+            fix = f"write a number below {most}"
+            if most == 1:
+                fix = f"write a share, such as 0.7{_as_share(policy.target_value)}"
+            if not most:
+                key = "metric"
+                message = f"the instance type has no GPU, so that {policy.metric} is not published"
+                fix = "choose another metric, or an instance type with GPUs"
+            yield Finding((*path, key), message, fix)
+
+
+@warning(
+    "IS515",
+    "The target of a utilization that sums over devices counts them all.",
+    _METRICS,
+    ModelSpec,
+    about="policies",
+)
+def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
+    """60 on four GPUs is 15 % of them."""
+    for path, scaled, policy, metric, _ in _bounded(spec):
+        devices = max(_devices(scaled, metric), default=1)
+        if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
+            word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
+            share = f"{policy.target_value} is {policy.target_value / devices:.3g} % of {devices} {word}"
+            fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
+            yield Finding((*path, "target_value"), f"{policy.metric} is a sum: {share}", fix)
+
+
+@warning(
+    "IS522",
+    "The target of a utilization is in percent, no share of one.",
+    _METRICS,
+    ModelSpec,
+    about="policies",
+)
+def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
+    """What is busier than 0.6 % is everything that runs at all."""
+    for path, _, policy, _, most in _bounded(spec):
+        if most == 100 and 0 < policy.target_value < 1:
+            message = f"{policy.metric} is in percent, and the target is {policy.target_value} of 100"
+            fix = f"write {policy.target_value * 100:g} if a share was meant"
+            yield Finding((*path, "target_value"), message, fix)
+
+
+# Each of them is about the endpoint's traffic or its files as a whole, however many share the work.
+_DO_NOT_FALL = frozenset(
+    {
+        *("Invocations", "InvocationsProcesssed", "Invocation4XXErrors", "Invocation5XXErrors"),
+        *("InvocationModelErrors", "InvocationFailures", "NoCapacityInvocationFailures", "ExpiredRequests"),
+        *("RequestDownloadFailures", "ResponseUploadFailures", "NotificationFailures"),
+        *("ModelCacheHit", "LoadedModelCount", "DiskUtilization", "HasBacklogWithoutCapacity"),
+    }
+)
+
+
+@error("IS516", "No policy holds a time at a target.", _TRACKING, ModelSpec, about="policies")
+def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
+    """The number would be microseconds, and a time does not follow the capacity in proportion."""
+    for path, scaled, policy, name in named_policies(spec):
+        found = metrics.find(name, kind_of(spec)) if _published(spec, scaled, name) else ()
+        if any(is_time(metric) for metric in found):
+            message = f"{name} is a time, and its target {policy.target_value}"
+            yield Finding((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
+
+
+@warning(
+    "IS517", "The metric of a policy falls when capacity is added.", _TRACKING, ModelSpec, about="policies"
+)
+def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise capacity grows to the most and stays there."""
+    for path, scaled, _, metric in named_policies(spec):
+        if metric in _DO_NOT_FALL and _published(spec, scaled, metric):
+            message = f"{metric} stays as it is when capacity is added"
+            fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
+            yield Finding((*path, "metric"), message, fix)
+
+
+def _can_be_tracked(name: str) -> bool:
+    return name not in _DO_NOT_FALL and not any(is_time(metric) for metric in metrics.find(name))
+
+
+def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric, int]]:
+    """Policies on a percentage or a share, with the metric and what it can be at most of one device."""
+    for path, scaled, policy, name in named_policies(spec):
+        predefined = metrics.find_predefined(name)
+        for metric in metrics_of(spec, scaled, name if predefined is None else predefined.metric):
+            if metric.most is not None:
+                yield path, scaled, policy, metric, metric.most
+
+
+def _as_share(percent: Number) -> str:
+    return f"; {percent} % is {percent / 100:g}" if percent <= 100 else ""
+
+
+def _devices(scaled: Scaled, metric: Metric) -> list[int]:
+    """How many devices the metric sums over, on each instance type that is known."""
+    return [] if scaled.variant is None else [it.devices(metric.per_device) for it in hosts(scaled.variant)]

@@ -1,0 +1,190 @@
+"""Capacity that changes by the clock."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from inferstack.catalog.metrics import INSTANCE_COUNT
+from inferstack.spec.blocks.autoscaling import ScheduledAction
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.scaling import Scaled, scaled_parts
+from inferstack.spec.parts.walk import is_async
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.autoscaling.cron import cron_problems
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import is_opaque
+
+_SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
+_ACTION = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
+_FORM = r"cron\((\S+ +){5}\S+\)|rate\([1-9]\d* +(minute|hour|day)s?\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"
+_INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
+
+
+def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScheduledAction]]:
+    for scaled in scaled_parts(spec):
+        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
+            yield (*scaled.path, "scheduled_actions", index), scaled, action
+
+
+def _instant(text: str) -> datetime | None:
+    """The moment that a text means, in UTC unless it says otherwise; None if it means none."""
+    try:
+        found = datetime.fromisoformat(text) if re.fullmatch(_INSTANT, text) else None
+    except ValueError:
+        return None
+    return found if found is None or found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+@error(
+    "IS540", "A schedule is `cron(…)`, `rate(…)` or `at(…)`.", _SCHEDULE, ModelSpec, about="scheduled_actions"
+)
+def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
+    """Cron expressions of AWS have six fields; the instant of `at` is one that there is."""
+    for path, _, action in _actions(spec):
+        text = action.schedule
+        once = text.removeprefix("at(").removesuffix(")")
+        fits = re.fullmatch(_FORM, text) and (not text.startswith("at(") or _instant(once))
+        if not is_opaque(text) and not fits:
+            fix = "write cron(0 8 ? * MON-FRI *), rate(1 day) or at(2026-12-24T08:00:00)"
+            yield Finding((*path, "schedule"), f'"{text[:60]}" is no schedule', fix)
+
+
+@error(
+    "IS541",
+    "Scheduled actions of one target have different names.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
+def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
+    """An action replaces another one of its name."""
+    for scaled in scaled_parts(spec):
+        seen: set[str] = set()
+        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
+            if action.scheduled_action_name in seen:
+                where = (*scaled.path, "scheduled_actions", index, "scheduled_action_name")
+                yield Finding(
+                    where, f"`{action.scheduled_action_name}` is there already", "rename one of them"
+                )
+            seen.add(action.scheduled_action_name)
+
+
+@error(
+    "IS542",
+    "A scheduled action sets limits that fit together.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
+def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
+    """At least one of both, the least not above the most, and nothing below what can run."""
+    for scaled in scaled_parts(spec):
+        least = 1 if scaled.dimension == INSTANCE_COUNT and not is_async(spec) else 0
+        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
+            low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
+            where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")
+            if low is None and high is None:
+                yield Finding(
+                    where, "the action changes nothing", "add `min_capacity`, `max_capacity` or both"
+                )
+            elif low is not None and high is not None and low > high:
+                yield Finding(
+                    where, f"`min_capacity` is {low} and `max_capacity` {high}", f"write at most {high}"
+                )
+            elif low is not None and low < least:
+                yield Finding((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
+
+
+@error(
+    "IS543",
+    "The times of a scheduled action are instants, the beginning before the end.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
+def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
+    """Written as 2026-12-01T00:00:00Z."""
+    for path, _, action in _actions(spec):
+        for key, text in (("start_time", action.start_time), ("end_time", action.end_time)):
+            if text is not None and not is_opaque(text) and _instant(text) is None:
+                yield Finding((*path, key), f'"{text[:60]}" is no time', "write 2026-12-01T00:00:00Z")
+        start = None if action.start_time is None else _instant(action.start_time)
+        end = None if action.end_time is None else _instant(action.end_time)
+        if start is not None and end is not None and start >= end:
+            yield Finding((*path, "end_time"), "the action ends before it begins", "write a later `end_time`")
+
+
+@warning(
+    "IS544",
+    "The time zone of a schedule is one that there is.",
+    _SCHEDULE,
+    ModelSpec,
+    about="scheduled_actions",
+)
+def time_zone_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """As this machine knows them; where it knows none, nothing is said."""
+    for path, _, action in _actions(spec):
+        zone = action.timezone
+        if zone is not None and not is_opaque(zone) and _is_zone("UTC") and not _is_zone(zone):
+            fix = "write a name such as Europe/Berlin or America/New_York"
+            yield Finding((*path, "timezone"), f'there is no time zone "{zone[:60]}"', fix)
+
+
+def _is_zone(name: str) -> bool:
+    # Few specs name a time zone, and the others start faster without this module.
+    from zoneinfo import ZoneInfo  # noqa: PLC0415
+
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True
+
+
+@error(
+    "IS545",
+    "The fields of a cron expression have values that there are.",
+    _SCHEDULE,
+    ModelSpec,
+    about="scheduled_actions",
+)
+def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
+    """A minute 60 never comes."""
+    for path, _, action in _actions(spec):
+        text = action.schedule
+        if not is_opaque(text) and text.startswith("cron(") and re.fullmatch(_FORM, text):
+            for message, fix in cron_problems(text[5:-1].split()):
+                yield Finding((*path, "schedule"), message, fix)
+
+
+@error(
+    "IS546",
+    "A scheduled action's limits fit those of its target.",
+    _ACTION,
+    ModelSpec,
+    about="scheduled_actions",
+)
+def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
+    """A limit that an action leaves out stays what the target or another action has made it."""
+    for path, scaled, action in _actions(spec):
+        mosts, leasts = list(_limits(scaled, "max_capacity")), list(_limits(scaled, "min_capacity"))
+        if any(map(is_opaque, (*mosts, *leasts))):
+            continue
+        most, least = max(mosts), min(leasts)
+        low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
+        where = (*path, "scalable_target_action")
+        if high is None and low is not None and low > most:
+            message = f"`min_capacity` is {low}, and the most is never above {most}"
+            yield Finding((*where, "min_capacity"), message, f"write at most {most}, or add `max_capacity`")
+        if low is None and high is not None and high < least:
+            message = f"`max_capacity` is {high}, and the least is never below {least}"
+            yield Finding((*where, "max_capacity"), message, f"write {least} or more, or add `min_capacity`")
+
+
+def _limits(scaled: Scaled, key: str) -> Iterator[int]:
+    """Every value that a limit ever has."""
+    yield getattr(scaled.scaling, key)
+    for action in scaled.scaling.scheduled_actions or ():
+        limit = getattr(action.scalable_target_action, key)
+        if limit is not None:
+            yield limit

@@ -1,0 +1,169 @@
+"""Capacity that changes by steps."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from inferstack.catalog import metrics
+from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.evaluation import evaluation
+from inferstack.spec.parts.scaling import metrics_of, steps
+from inferstack.spec.parts.walk import kind_of
+from inferstack.spec.problem.words import choose
+from inferstack.spec.rules.autoscaling.policy_names import called_like_another, same_names
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.metrics.watching import unfit_threshold
+from inferstack.spec.texts.placeholders import is_opaque
+
+_STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
+_PUT = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_StepAdjustment.html"
+_QUOTAS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-limits.html"
+_MOST_STEPS = 20
+
+
+@error(
+    "IS530",
+    "The metric of a step policy is published for what it scales.",
+    _STEP,
+    ModelSpec,
+    about="step_policies",
+)
+def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
+    for path, scaled, step in steps(spec):
+        if step.metric is not None and not metrics_of(spec, scaled, step.metric):
+            fitting = [name for name in metrics.names(kind_of(spec)) if metrics_of(spec, scaled, name)]
+            message = f"what scales here publishes no metric `{step.metric}`"
+            yield Finding((*path, "metric"), message, choose(step.metric, fitting))
+
+
+@error("IS531", "The threshold of a step policy fits its metric.", _STEP, ModelSpec, about="step_policies")
+def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
+    """As in an alarm: times carry a unit, shares a `%`."""
+    for path, scaled, step in steps(spec):
+        # Of a metric of one's own nothing is known.
+        if step.metric is not None:
+            yield from unfit_threshold(path, step, metrics_of(spec, scaled, step.metric))
+
+
+@error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec, about="step_policies")
+def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
+    """A missing lower bound is minus infinity, a missing upper one infinity."""
+    for path, _, step in steps(spec):
+        found = sorted(map(_interval, step.step_adjustments))
+        broken = any(low >= high for low, high in found)
+        if broken or any(a[1] != b[0] for a, b in pairwise(found)):
+            message = f"the steps cover {', '.join(f'{low} to {high}' for low, high in found)}"
+            yield Finding(
+                (*path, "step_adjustments"), message, "let each step begin where the one before ends"
+            )
+
+
+def _interval(step: StepAdjustment) -> tuple[float, float]:
+    low, high = step.metric_interval_lower_bound, step.metric_interval_upper_bound
+    return (-math.inf if low is None else low, math.inf if high is None else high)
+
+
+@error("IS533", "Policies of one target have different names.", _STEP, ModelSpec, about="step_policies")
+def names_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """Of either sort; the policy that starts the first of what is at zero has a name, too."""
+    for same in same_names(spec):
+        if isinstance(same.policy, StepPolicy):
+            yield called_like_another(same.path, same)
+
+
+@error("IS534", "A least change goes with a change in percent.", _STEP, ModelSpec, about="step_policies")
+def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
+    """Other changes are numbers already."""
+    for path, _, step in steps(spec):
+        fits = step.adjustment_type == "PercentChangeInCapacity" or is_opaque(step.adjustment_type)
+        if step.min_adjustment_magnitude is not None and not fits:
+            where = (*path, "min_adjustment_magnitude")
+            message = f"`min_adjustment_magnitude` does not fit `{step.adjustment_type}`"
+            yield Finding(where, message, "remove it, or write `adjustment_type: PercentChangeInCapacity`")
+
+
+@error(
+    "IS535",
+    "An alarm of a step policy needs no more breaching data points than it looks at.",
+    _STEP,
+    ModelSpec,
+    about="step_policies",
+)
+def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
+    """`datapoints_to_alarm` is at most `evaluation_periods`."""
+    for path, _, step in steps(spec):
+        looked_at = evaluation(step).evaluation_periods
+        if step.datapoints_to_alarm is not None and step.datapoints_to_alarm > looked_at:
+            message = f"{step.datapoints_to_alarm} of {looked_at} data points cannot breach"
+            yield Finding((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
+
+
+@error(
+    "IS536", "Steps have no end on the side that the alarm looks to.", _PUT, ModelSpec, about="step_policies"
+)
+def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
+    """Beyond the last bound nothing would happen; Application Auto Scaling refuses a bound without a step."""
+    for path, _, step in steps(spec):
+        found = [_interval(it) for it in step.step_adjustments]
+        if not _can_be_judged(step):
+            continue
+        low, high = min(it[0] for it in found), max(it[1] for it in found)
+        down = evaluation(step).looks_down
+        if (down or low < 0) and low != -math.inf:
+            fix = "leave `metric_interval_lower_bound` out of the lowest step"
+            yield Finding((*path, "step_adjustments"), f"no step covers what is below {low}", fix)
+        if (not down or high > 0) and high != math.inf:
+            fix = "leave `metric_interval_upper_bound` out of the highest step"
+            yield Finding((*path, "step_adjustments"), f"no step covers what is above {high}", fix)
+
+
+def _can_be_judged(step: StepPolicy) -> bool:
+    """What only the deployment knows, and steps that IS532 refuses, are left alone."""
+    if is_opaque(step.comparison_operator):
+        return False
+    bounds = [_interval(it) for it in step.step_adjustments]
+    known = not any(is_opaque(bound) and bound != -math.inf for pair in bounds for bound in pair)
+    return known and all(low < high for low, high in bounds)
+
+
+@warning(
+    "IS537",
+    "A step lies on the side of the threshold that the alarm looks to.",
+    _STEP,
+    ModelSpec,
+    about="step_policies",
+)
+def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """Bounds count from the threshold, and the other side sets off no alarm."""
+    for path, _, step in steps(spec):
+        down = evaluation(step).looks_down
+        side = "above" if down else "below"
+        for index, (low, high) in enumerate(map(_interval, step.step_adjustments)):
+            if _can_be_judged(step) and (low >= 0 if down else high <= 0):
+                message = f"{low} to {high} is {side} the threshold, where the alarm never goes off"
+                yield Finding(
+                    (*path, "step_adjustments", index), message, "count the bounds from the threshold"
+                )
+
+
+@error("IS538", "A step policy has at most 20 steps.", _QUOTAS, ModelSpec, about="step_policies")
+def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
+    """A quota of Application Auto Scaling."""
+    for path, _, step in steps(spec):
+        if len(step.step_adjustments) > _MOST_STEPS:
+            message = f"the policy has {len(step.step_adjustments)} steps"
+            yield Finding((*path, "step_adjustments"), message, f"at most {_MOST_STEPS} are allowed")
+
+
+@error("IS539", "An exact capacity is not negative.", _STEP, ModelSpec, about="step_policies")
+def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
+    """With `ExactCapacity` an adjustment is the capacity to have."""
+    for path, _, step in steps(spec):
+        for index, it in enumerate(step.step_adjustments):
+            number = it.scaling_adjustment
+            if step.adjustment_type == "ExactCapacity" and number < 0 and not is_opaque(number):
+                where = (*path, "step_adjustments", index, "scaling_adjustment")
+                fix = "write 0 or more, or `adjustment_type: ChangeInCapacity`"
+                yield Finding(where, f"the capacity to have is {number}", fix)

@@ -1,0 +1,204 @@
+"""Scaling of instances and of copies."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
+from inferstack.spec.blocks.autoscaling import ScalingPolicy
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.spec.parts.scaling import (
+    WHAT,
+    Scaled,
+    built_in_policy,
+    built_in_step,
+    policies,
+    scaled_parts,
+    steps,
+)
+from inferstack.spec.parts.walk import (
+    is_async,
+    variant_scalings,
+    variants,
+)
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.codes import OWN_FORMAT
+from inferstack.spec.rules.autoscaling.policy_names import called_like_another, same_names
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import is_opaque
+
+_SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
+_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+_TARGET = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-autoscale.html"
+_MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
+
+
+@error("IS500", "The least capacity is not above the most.", _TARGET, ModelSpec, about="autoscaling")
+def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
+    """In instances, copies or provisioned places."""
+    for it in scaled_parts(spec):
+        low, high = it.scaling.min_capacity, it.scaling.max_capacity
+        if low > high:
+            message = f"`min_capacity` is {low} and `max_capacity` {high}"
+            fix = f"raise `max_capacity` to {max(low, 1)} or more"
+            if high >= _least(spec, it):
+                fix = f"swap them: `min_capacity: {high}` and `max_capacity: {low}`"
+            yield Finding((*it.path, "min_capacity"), message, fix)
+
+
+def _least(spec: ModelSpec, it: Scaled) -> int:
+    """How far down this may go."""
+    return 0 if it.dimension == COPY_COUNT or (is_async(spec) and it.dimension == INSTANCE_COUNT) else 1
+
+
+@error(
+    "IS501",
+    "Only asynchronous endpoints and inference components scale down to nothing.",
+    _SCALING,
+    ModelSpec,
+    about="autoscaling",
+)
+def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
+    """Everything else keeps one; nothing goes below zero."""
+    for it in scaled_parts(spec):
+        low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
+        if low < least:
+            to_zero = "; 0 needs an asynchronous endpoint or inference components"
+            fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCE_COUNT else ''}"
+            message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
+            yield Finding((*it.path, "min_capacity"), message, fix)
+        # Below the least, it is reported together with that.
+        if high < 1 and low <= high:
+            message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
+            yield Finding((*it.path, "max_capacity"), message, "write 1 or more")
+
+
+@error(
+    "IS502",
+    "Top-level `autoscaling` is for a spec with one variant.",
+    OWN_FORMAT,
+    ModelSpec,
+    about="autoscaling",
+)
+def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise it would not be clear which one it means."""
+    if spec.autoscaling is not None and len(list(variants(spec))) > 1:
+        message = "`autoscaling` does not say which of the variants it scales"
+        yield Finding(("autoscaling",), message, "move it into the variant that it is for")
+
+
+@error(
+    "IS503",
+    "A variant scales by one `autoscaling` block.",
+    OWN_FORMAT,
+    ModelSpec,
+    about="autoscaling",
+)
+def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
+    """Either at the top or in the variant."""
+    seen = [variant for _, variant, _ in variant_scalings(spec)]
+    for path, variant, _ in variant_scalings(spec):
+        if path != ("autoscaling",) and sum(1 for other in seen if other is variant) > 1:
+            yield Finding(path, "the variant's scaling stands here and at the top", "keep one of them")
+
+
+@warning("IS504", "What scales starts within its limits.", _SCALING, ModelSpec, about="autoscaling")
+def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
+    """Scaling corrects it right after the deployment."""
+    for it in scaled_parts(spec):
+        low, high = it.scaling.min_capacity, it.scaling.max_capacity
+        if it.start is None or low > high or high < 1 or it.start[1] < 1:
+            continue
+        if not low <= it.start[1] <= high:
+            message = f"`{it.start[0][-1]}` is {it.start[1]}, and scaling goes from {low} to {high}"
+            yield Finding(
+                it.start[0], message, f"write a number from {max(low, 1)} to {high}, or change the limits"
+            )
+
+
+@warning("IS505", "What scales has a policy or a schedule.", _SCALING, ModelSpec, about="autoscaling")
+def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
+    """Without a policy of either sort and without a schedule nothing ever changes."""
+    for it in scaled_parts(spec):
+        if not it.has_policies and built_in_policy(it) is None:
+            message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
+            if is_async(spec) and built_in_step(it) is not None:
+                message = (
+                    "`autoscaling` has no policies: requests start an instance, and nothing stops it again"
+                )
+                metric = "a metric such as ApproximateBacklogSizePerInstance"
+            yield Finding(it.path, message, f"add `policies:` with {metric} and a target")
+
+
+@error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec, about="autoscaling")
+def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """A second policy with the same name would replace the first."""
+    doubled: set[SpecPath] = set()
+    for it in scaled_parts(spec):
+        for index, policy in enumerate(it.scaling.policies):
+            others = (other.metric for other in it.scaling.policies[:index])
+            if policy.metric is not None and policy.metric in others:
+                doubled.add(path := (*it.path, "policies", index))
+                message = f"two policies have the metric {policy.metric}"
+                yield Finding((*path, "metric"), message, "change or remove one of them")
+    for same in same_names(spec):
+        if isinstance(same.policy, ScalingPolicy) and same.path not in doubled:
+            said = [key for key in ("policy_name", "metric") if getattr(same.policy, key) is not None]
+            where = (*same.path, next(iter(said), "customized_metric_specification"))
+            yield called_like_another(where, same)
+
+
+@error("IS507", "A cooldown is not negative.", _TRACKING, ModelSpec, about="autoscaling")
+def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
+    """In seconds; 0 is an answer."""
+    for path, _, policy in policies(spec):
+        for key in ("scale_in_cooldown", "scale_out_cooldown"):
+            yield from _not_negative((*path, key), getattr(policy, key))
+    for path, _, step in steps(spec):
+        yield from _not_negative((*path, "cooldown"), step.cooldown)
+
+
+def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
+    if seconds is not None and seconds < 0 and not is_opaque(seconds):
+        yield Finding(path, f"`{path[-1]}` is {seconds}", "write 0 or more seconds")
+
+
+@warning(
+    "IS520",
+    "The instances of a fleet are counted by one mechanism.",
+    _MANAGED,
+    InferenceComponentsSpec,
+    about="managed_instance_scaling",
+)
+def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Managed scaling follows the copies, Application Auto Scaling its policies: they undo one another."""
+    for path, variant, _ in variant_scalings(spec):
+        managed = variant.managed_instance_scaling
+        if managed is not None and managed.status != "DISABLED":
+            message = "`autoscaling` and `managed_instance_scaling` both count the instances"
+            yield Finding(path, message, "keep one of them")
+
+
+@error(
+    "IS521",
+    "Provisioned concurrency scales from a number, by its own utilization, within `max_concurrency`.",
+    _SERVERLESS,
+    ModelSpec,
+    about="serverless_config",
+)
+def serverless_scaling(spec: ModelSpec) -> Iterator[Finding]:
+    """On-demand serverless scales by itself."""
+    for it in scaled_parts(spec):
+        serverless = None if it.variant is None else it.variant.serverless_config
+        if serverless is None or it.dimension != PROVISIONED_CONCURRENCY:
+            continue
+        if serverless.provisioned_concurrency is None:
+            yield Finding(
+                it.path,
+                "there is no provisioned concurrency to scale",
+                "add `provisioned_concurrency`, or remove `autoscaling`",
+            )
+        if it.scaling.max_capacity > serverless.max_concurrency:
+            most = serverless.max_concurrency
+            message = f"`max_capacity` is {it.scaling.max_capacity}, above the `max_concurrency` of {most}"
+            yield Finding((*it.path, "max_capacity"), message, f"write at most {most}")

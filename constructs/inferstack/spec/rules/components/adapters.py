@@ -1,0 +1,142 @@
+"""Adapters, which run inside of another inference component."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.inference_component import ComponentSpecification
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import component_variants, components, containers, runs
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.names import unknown_name
+
+_SPECIFICATION = (
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
+)
+
+
+def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, ComponentSpecification, str]]:
+    """Path, name and specification of each adapter, and the name of its base."""
+    for path, name, component in components(spec):
+        it = component.specification
+        if it is not None and component.base_name is not None:
+            yield (*path, "specification"), name, it, component.base_name
+
+
+@error(
+    "IS430",
+    "The base of an adapter is a component of the spec.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """The adapter is made after its base."""
+    known = list(spec.inference_components)
+    for path, name, _, base in _adapters(spec):
+        if base not in known:
+            others = [other for other in known if other != name]
+            yield unknown_name((*path, "base_inference_component_name"), "inference component", base, others)
+
+
+@error(
+    "IS431",
+    "The base of an adapter is no adapter itself.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Nor is it the adapter."""
+    adapters = {name for _, name, _, _ in _adapters(spec)}
+    for path, name, _, base in _adapters(spec):
+        if base in adapters:
+            what = "itself" if base == name else f"`{base}`, an adapter"
+            yield Finding(
+                (*path, "base_inference_component_name"),
+                f"`{name}` is an adapter of {what}",
+                "name the component that runs the model",
+            )
+
+
+@error(
+    "IS432",
+    "An adapter uses its base's resources and reserves none.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """SageMaker wants the block left out."""
+    for path, name, it, base in _adapters(spec):
+        if it.compute_resource_requirements is not None:
+            message = f"`{name}` is an adapter and runs on the resources of `{base}`"
+            yield Finding(
+                (*path, "compute_resource_requirements"), message, "remove `compute_resource_requirements`"
+            )
+
+
+@error(
+    "IS433",
+    "An adapter consists of an `artifact_url` and brings no image, model or Triton repository.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """It is loaded by its base's container."""
+    for path, name, it, _ in _adapters(spec):
+        if it.container is None or it.container.artifact_url is None:
+            yield Finding(
+                path, f"the adapter `{name}` has no files", "add `container: {artifact_url: s3://bucket/key}`"
+            )
+        if it.container is not None and it.container.image is not None:
+            yield Finding(
+                (*path, "container", "image"),
+                f"the adapter `{name}` has an image of its own",
+                "remove `image`",
+            )
+        if it.container is not None and it.container.triton is not None:
+            yield Finding(
+                (*path, "container", "triton"),
+                f"the adapter `{name}` has Triton models of its own",
+                "remove `triton`: the container of its base loads the adapter",
+            )
+        if it.model_name is not None:
+            yield Finding(
+                (*path, "model_name"), f"the adapter `{name}` has a model of its own", "remove `model_name`"
+            )
+
+
+@error(
+    "IS434",
+    "An adapter runs on the variant of its base.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """It has no instances of its own."""
+    for path, name, _, base in _adapters(spec):
+        here, there = spec.inference_components[name], spec.inference_components.get(base)
+        if there is not None and component_variants(spec, here) != component_variants(spec, there):
+            message = f"`{name}` and its base `{base}` are on different variants"
+            yield Finding((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
+
+
+@warning(
+    "IS435",
+    "The base of an adapter runs in a container that can load adapters.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """What loads an adapter is the base's container; Triton's front end knows no request for it."""
+    with_triton = {placed.path for placed in containers(spec) if is_triton(placed.image)}
+    triton = {run.name for run in runs(spec) if run.container in with_triton}
+    for path, name, _, base in _adapters(spec):
+        if base in triton:
+            message = f"`{name}` is an adapter of `{base}`, whose Triton has no way to load adapters"
+            fix = "use an image that can, such as djl-lmi, or make it a component with its own models"
+            yield Finding((*path, "base_inference_component_name"), message, fix)

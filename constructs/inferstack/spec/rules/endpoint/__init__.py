@@ -1,0 +1,10 @@
+"""What serves, and how an update replaces it: variants, instances, guardrails."""
+
+from inferstack.spec.rules.endpoint import (
+    drivers,
+    guardrails,
+    instances,
+    rollback_alarms,
+    serverless,
+    shadows,
+)

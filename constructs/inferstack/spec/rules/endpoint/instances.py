@@ -1,0 +1,210 @@
+"""The instances of a variant."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.variant import Variant
+from inferstack.spec.parts.walk import every_variant, hosts, instance_types, variants
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import listed, span
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import is_opaque
+
+_VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
+_POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
+_STORAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-hosting.html"
+_CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+_ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantRoutingConfig.html"
+_PREFIXES = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_PrefixAwareRoutingConfig.html"
+_SAGEMAKER_CONFIG = "AWS::SageMaker::EndpointConfig"
+
+
+def _on_instances(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
+    return ((path, it) for path, it in every_variant(spec) if it.serverless_config is None)
+
+
+@error("IS260", "A variant says which instances it uses, unless it is serverless.", _VARIANT, ModelSpec)
+def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
+    """One type or pools of several."""
+    for path, variant in _on_instances(spec):
+        if not instance_types(variant):
+            fix = "add `instance_type` (or `instance_pools`, or `serverless_config`)"
+            yield Finding(path, "the variant has no `instance_type`", fix)
+
+
+@error(
+    "IS261",
+    "`instance_pools` stands in the place of `instance_type`.",
+    _POOLS,
+    ModelSpec,
+    about="instance_pools",
+)
+def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Finding]:
+    """Not both."""
+    for path, variant in every_variant(spec):
+        if variant.instance_pools is not None and variant.instance_type is not None:
+            message = "`instance_type` and `instance_pools` exclude one another"
+            yield Finding(
+                (*path, "instance_pools"), message, f"make {variant.instance_type} one of the pools"
+            )
+
+
+@error(
+    "IS262", "A variant says with how many instances it starts, unless it is serverless.", _VARIANT, ModelSpec
+)
+def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
+    """Autoscaling needs a number to begin with, too."""
+    for path, variant in _on_instances(spec):
+        if variant.initial_instance_count is None:
+            yield Finding(path, "the variant has no `initial_instance_count`", "add it: 1 or more")
+
+
+@error(
+    "IS263",
+    "An instance with its own NVMe disk takes no volume.",
+    _STORAGE,
+    ModelSpec,
+    about="volume_size_in_gb",
+)
+def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker keeps model files on the instance's disk there."""
+    for path, variant in every_variant(spec):
+        with_disk = [host for host in hosts(variant) if host.has_local_nvme]
+        if variant.volume_size_in_gb is not None and with_disk:
+            host = with_disk[0]
+            message = (
+                f"{host.name} has its own disk of {host.local_nvme_gb} GB and takes no `volume_size_in_gb`"
+            )
+            yield Finding(
+                (*path, "volume_size_in_gb"), message, "remove it, or choose a type without local NVMe"
+            )
+
+
+@error(
+    "IS264",
+    "`inference_ami_version` fits the instance's accelerator.",
+    _VARIANT,
+    ModelSpec,
+    about="inference_ami_version",
+)
+def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
+    """An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's."""
+    for path, variant in every_variant(spec):
+        ami = variant.inference_ami_version
+        wanted = "NVIDIA GPUs" if ami is not None and "-gpu-" in ami else "Neuron devices"
+        for host in hosts(variant) if ami is not None and not is_opaque(ami) else ():
+            if not (host.gpus if wanted == "NVIDIA GPUs" else host.accelerators):
+                message = f"{ami} is for instances with {wanted}, and {host.name} has none"
+                yield Finding(
+                    (*path, "inference_ami_version"), message, "remove it, or choose another instance type"
+                )
+
+
+@error(
+    "IS265", "Instance pools differ in instance type and priority.", _POOLS, ModelSpec, about="instance_pools"
+)
+def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """The order in which pools are tried follows from the priorities."""
+    for path, variant in every_variant(spec):
+        for key in ("instance_type", "priority"):
+            values = [getattr(pool, key) for pool in variant.instance_pools or ()]
+            for value, count in Counter(values).items():
+                second = [index for index, found in enumerate(values) if found == value][1:]
+                if count > 1:
+                    where = (*path, "instance_pools", second[0], key)
+                    yield Finding(
+                        where,
+                        f"two pools have the {key.replace('_', ' ')} {value}",
+                        "each pool needs its own",
+                    )
+
+
+@error(
+    "IS266",
+    "Settings for a routing strategy go with that strategy.",
+    _ROUTING,
+    ModelSpec,
+    about="routing_config",
+)
+def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
+    """`prefix_aware_routing_config` means nothing to the others."""
+    for path, variant in every_variant(spec):
+        routing = variant.routing_config
+        if routing is None or routing.prefix_aware_routing_config is None:
+            continue
+        if routing.routing_strategy != "PREFIX_AWARE" and not is_opaque(routing.routing_strategy):
+            message = (
+                f"the routing strategy is {routing.routing_strategy}, and the settings are for PREFIX_AWARE"
+            )
+            where = (*path, "routing_config", "prefix_aware_routing_config")
+            yield Finding(where, message, "write `routing_strategy: PREFIX_AWARE`, or remove the settings")
+
+
+@error("IS267", "A routing configuration names a strategy.", _ROUTING, ModelSpec, about="routing_config")
+def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
+    """The API demands it."""
+    strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
+    for path, variant in every_variant(spec):
+        if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
+            message = "`routing_config` names no strategy"
+            yield Finding((*path, "routing_config"), message, f"add `routing_strategy`: {listed(strategies)}")
+
+
+_OF_PREFIXES = ("prefix_length", "concurrency_threshold")
+
+
+@error("IS274", "Routing by prefix has both of its settings.", _PREFIXES, ModelSpec, about="routing_config")
+def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """The API demands each of them with this strategy, which no schema can say."""
+    for path, variant in every_variant(spec):
+        routing = variant.routing_config
+        if routing is None or routing.routing_strategy != "PREFIX_AWARE":
+            continue
+        where: SpecPath = (*path, "routing_config")
+        settings = routing.prefix_aware_routing_config
+        if settings is not None:
+            where = (*where, "prefix_aware_routing_config")
+        for key in _OF_PREFIXES:
+            if settings is None or getattr(settings, key) is None:
+                bounds = cloudformation.shape(_SAGEMAKER_CONFIG, "PrefixAwareRoutingConfig")[key].schema
+                allowed = span(bounds.get("minimum"), bounds.get("maximum"))
+                fix = f"add `prefix_aware_routing_config.{key}`, a number: {allowed}"
+                yield Finding(where, f"PREFIX_AWARE needs `{key}`, which is missing", fix)
+
+
+@warning(
+    "IS268",
+    "A KMS key encrypts the volume of an instance, never its own NVMe disk.",
+    _CONFIG,
+    ModelSpec,
+    about="kms_key_id",
+)
+def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
+    """The hardware encrypts such a disk with a key of its own."""
+    if spec.endpoint_config is None or spec.endpoint_config.kms_key_id is None:
+        return
+    for _, variant in every_variant(spec):
+        for host in hosts(variant):
+            if host.has_local_nvme:
+                message = f"`kms_key_id` does not encrypt the local disk of {host.name}"
+                fix = "remove it (the disk is encrypted by the hardware), or choose a type without local NVMe"
+                yield Finding(("endpoint_config", "kms_key_id"), message, fix)
+
+
+@error(
+    "IS269",
+    "Traffic has somewhere to go: not every variant has the weight 0.",
+    _VARIANT,
+    ModelSpec,
+    about="initial_variant_weight",
+)
+def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Finding]:
+    """A variant without weight counts 1."""
+    found = list(variants(spec))
+    if found and all(variant.initial_variant_weight == 0 for _, variant in found):
+        path = (*found[0][0], "initial_variant_weight")
+        yield Finding(
+            path, "every variant has the weight 0, so none gets traffic", "give one of them a weight above 0"
+        )

@@ -1,0 +1,162 @@
+"""The alarms that undo an update."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, DeploymentConfig
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.own_alarms import (
+    OwnAlarm,
+    named_alarms,
+    own_alarms,
+    rollbacks,
+    rolls_back,
+)
+from inferstack.spec.parts.walk import components, watched_name
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import choose, listed
+from inferstack.spec.rules.base import Finding, error, warning
+
+_GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
+_CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AutoRollbackConfig.html"
+_MISSING = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html"
+_MOST = 10
+_ROLLING = ("rolling_update_policy", "wait_interval_in_seconds")
+_SHIFT = ("blue_green_update_policy", "traffic_routing_configuration", "wait_interval_in_seconds")
+
+
+@error(
+    "IS623",
+    "A roll-back alarm is given by its metric or by its name.",
+    _CONFIG,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
+def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
+    """Alarms of the spec have no names of their own; other alarms have nothing else."""
+    for path, rollback, _ in rollbacks(spec):
+        for index, alarm in enumerate(named_alarms(rollback)):
+            where = (*path, "alarms", index)
+            if alarm.metric is None and alarm.alarm_name is None:
+                fix = "add `metric` for alarms of this spec, or `alarm_name` for one that is there already"
+                yield Finding(where, "the entry names no alarm", fix)
+            elif alarm.metric is not None and alarm.alarm_name is not None:
+                fix = "keep one of them, or make two entries"
+                yield Finding(where, "`metric` and `alarm_name` exclude one another", fix)
+
+
+@error(
+    "IS624",
+    "A roll-back alarm of the spec is one that the spec has.",
+    _CONFIG,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
+def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
+    """From the default set or from `alarms.rules`; for a component, of its own."""
+    for path, rollback, component in rollbacks(spec):
+        there = [watched_name(alarm.rule) for alarm in _of(spec, component)]
+        if isinstance(rollback.alarms, str) and not there:
+            yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", _ADD)
+        for index, alarm in enumerate(named_alarms(rollback)):
+            if alarm.metric is not None and alarm.metric not in there:
+                message = f"the spec has no alarm on {alarm.metric} {_about(component)}"
+                found = f"{choose(alarm.metric, sorted(set(there)))}; or {_ADD}" if there else _ADD
+                yield Finding((*path, "alarms", index, "metric"), message, found)
+
+
+_ADD = "add a rule for it under `alarms.rules`"
+
+
+def _about(component: str | None) -> str:
+    return "of this endpoint" if component is None else f"of the component `{component}`"
+
+
+def _of(spec: ModelSpec, component: str | None) -> list[OwnAlarm]:
+    everything = AutoRollbackConfiguration(alarms="own")
+    return [alarm for alarm in own_alarms(spec) if rolls_back(alarm, everything, component)]
+
+
+def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
+    """Every alarm of the spec that undoes some update."""
+    for _, rollback, component in rollbacks(spec):
+        yield from (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
+
+
+@error("IS625", "At most 10 alarms undo an update.", _CONFIG, ModelSpec, about="auto_rollback_configuration")
+def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
+    """Counted with those that one metric stands for: one for each variant or component."""
+    for path, rollback, component in rollbacks(spec):
+        own = [watched_name(it.rule) for it in own_alarms(spec) if rolls_back(it, rollback, component)]
+        count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
+        if count > _MOST:
+            message = f"{count} alarms would undo an update, and SageMaker takes {_MOST}"
+            fix = f"list fewer by their metric: {listed(sorted(set(own)), last='and')}" if own else ""
+            yield Finding((*path, "alarms"), message, fix or "list fewer")
+
+
+@warning(
+    "IS626",
+    "An alarm that undoes an update does not take silence for trouble.",
+    _MISSING,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
+def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
+    """It would be in ALARM while no requests come, and undo every update before anyone has seen it."""
+    seen = []
+    for alarm in _chosen(spec):
+        if alarm.evaluation.treat_missing_data == "breaching" and alarm.path not in seen:
+            seen.append(alarm.path)
+            name = watched_name(alarm.rule)
+            message = f"without requests the alarm on {name} goes off, and undoes any update"
+            fix = "write `notBreaching`, or leave the alarm out of `auto_rollback_configuration`"
+            yield Finding((*alarm.path, "treat_missing_data"), message, fix)
+
+
+@warning(
+    "IS627",
+    "An alarm that undoes an update can go off while the update waits.",
+    _GUARDRAILS,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
+def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker watches the alarms in the waits only, and the first bad minute is not yet an alarm."""
+    for path, rollback, component in rollbacks(spec):
+        where, most = _wait(spec, component)
+        chosen = (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
+        own = {watched_name(it.rule): _time_to_alarm(it) for it in chosen}
+        if isinstance(rollback.alarms, str):
+            # Of all alarms some are slow by intention: one that is quick enough will do.
+            own = dict(sorted(own.items(), key=lambda it: it[1])[:1])
+        for metric, needs in own.items():
+            if most is not None and needs > most:
+                message = f"the alarm on {metric} needs {needs} s, and the update waits {most} s"
+                fix = f"write `wait_interval_in_seconds` of {needs} or more, or let the alarm look at less"
+                yield Finding((*path[:-1], *where), message, fix)
+
+
+def _time_to_alarm(alarm: OwnAlarm) -> int:
+    """Seconds from the first bad data point until the alarm goes off."""
+    needed = alarm.rule.datapoints_to_alarm
+    return (alarm.evaluation.evaluation_periods if needed is None else needed) * alarm.evaluation.period
+
+
+def _wait(spec: ModelSpec, component: str | None) -> tuple[SpecPath, int | None]:
+    """Where the update says how long it waits after a step, and how long that is at best, if it says so."""
+    for _, name, it in components(spec):
+        if name == component and it.deployment_config is not None:
+            return _ROLLING, it.deployment_config.rolling_update_policy.wait_interval_in_seconds
+    config = None if spec.endpoint is None else spec.endpoint.deployment_config
+    return ((), None) if config is None else _wait_of_endpoint(config)
+
+
+def _wait_of_endpoint(config: DeploymentConfig) -> tuple[SpecPath, int | None]:
+    if config.rolling_update_policy is not None:
+        return _ROLLING, config.rolling_update_policy.wait_interval_in_seconds
+    if config.blue_green_update_policy is None:
+        return (), None
+    policy = config.blue_green_update_policy
+    # IS612 asks for the interval where it is missing.
+    shift = policy.traffic_routing_configuration.wait_interval_in_seconds
+    return _SHIFT, None if shift is None else max(shift, policy.termination_wait_in_seconds or 0)

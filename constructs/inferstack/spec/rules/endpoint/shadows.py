@@ -1,0 +1,81 @@
+"""Shadow variants."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import ModelBackedSpec, MultiModelSpec
+from inferstack.spec.parts.walk import is_async, models, shadow_variants, variants
+from inferstack.spec.problem.words import listed
+from inferstack.spec.rules.base import Finding, error
+
+_SHADOW = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests.html"
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+
+
+@error(
+    "IS280",
+    "An endpoint with a shadow has one production variant and one shadow.",
+    _CREATE,
+    ModelBackedSpec,
+    about="shadow_variants",
+)
+def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Requests are copied from the one to the other."""
+    shadows = list(shadow_variants(spec))
+    count = len(list(variants(spec)))
+    if shadows and (len(shadows) > 1 or count != 1):
+        message = f"the spec has {count} production and {len(shadows)} shadow variants"
+        yield Finding(("shadow_variants",), message, "keep one of each")
+
+
+@error(
+    "IS281", "A shadow names a model that the spec has.", _SHADOW, ModelBackedSpec, about="shadow_variants"
+)
+def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Usually another one than production hosts."""
+    known = [name for _, name, _ in models(spec) if name is not None]
+    for path, variant in shadow_variants(spec):
+        if known and variant.model_name not in known:
+            found = "no model" if variant.model_name is None else f"the model `{variant.model_name}`"
+            yield Finding((*path, "model_name"), f"the shadow names {found}", f"name one of {listed(known)}")
+        if not known and variant.model_name is not None:
+            message = f"there is no model `{variant.model_name}`"
+            yield Finding((*path, "model_name"), message, "write it under `models`, or remove the name")
+
+
+@error("IS282", "A shadow has a name of its own.", _CREATE, ModelBackedSpec, about="shadow_variants")
+def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """The name is a dimension of its metrics."""
+    taken = {variant.variant_name for _, variant in variants(spec)}
+    for path, variant in shadow_variants(spec):
+        if variant.variant_name in taken:
+            message = f"`{variant.variant_name}` is the name of the production variant"
+            yield Finding((*path, "variant_name"), message, "give the shadow another name")
+
+
+@error(
+    "IS283",
+    "A shadow runs on instances, beside a real-time endpoint of single models.",
+    _SHADOW,
+    ModelBackedSpec,
+    about="shadow_variants",
+)
+def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Serverless, asynchronous and multi-model endpoints take no shadow."""
+    serverless = any(it.serverless_config is not None for _, it in (*variants(spec), *shadow_variants(spec)))
+    unfit = {
+        "serverless": serverless,
+        "asynchronous": is_async(spec),
+        "multi-model": isinstance(spec, MultiModelSpec),
+    }
+    for what, there in unfit.items():
+        if there and spec.shadow_variants is not None:
+            yield Finding(("shadow_variants",), f"the endpoint is {what}", "remove the shadow")
+
+
+@error("IS284", "A shadow does not scale by itself.", _SHADOW, ModelBackedSpec, about="shadow_variants")
+def shadow_does_not_scale(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """Scaling is registered for production variants."""
+    for path, variant in shadow_variants(spec):
+        if variant.autoscaling is not None:
+            message = "`autoscaling` stands in a shadow variant"
+            yield Finding((*path, "autoscaling"), message, "remove it; set `initial_instance_count`")

@@ -1,0 +1,7 @@
+"""Metrics that somebody spells out, in policies and in alarms alike."""
+
+from inferstack.spec.rules.metrics import (
+    expressions,
+    spelt_out,
+    watched,
+)

@@ -1,0 +1,64 @@
+"""Metrics of one's own, alone or with an expression over several: of alarms and of policies alike."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.autoscaling import (
+    CustomizedMetricSpecification,
+    StepPolicy,
+    TargetTrackingMetricDataQuery,
+)
+from inferstack.spec.blocks.watched import AlarmMetricDataQuery
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import listed
+from inferstack.spec.rules.base import Finding
+
+Query = TargetTrackingMetricDataQuery | AlarmMetricDataQuery
+HasMetric = CustomizedMetricSpecification | AlarmRule | StepPolicy
+_OF_ONE = ("namespace", "metric_name", "statistic")
+
+
+def present(of: HasMetric, keys: Sequence[str]) -> list[str]:
+    """Those of some keys that are given."""
+    return [key for key in keys if getattr(of, key) is not None]
+
+
+def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Finding]:
+    """What a metric that stands alone lacks. ``instead``: what else could be written."""
+    missing = [key for key in _OF_ONE if key not in present(of, _OF_ONE)]
+    if missing:
+        lacking = listed(missing, last="and")
+        yield Finding(path, f"the metric lacks {lacking}", f"add {lacking}{instead}")
+
+
+def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Finding]:
+    """What is wrong with ``metrics``, of which exactly one serves the purpose.
+
+    ``alone`` are keys of a metric without others, which do not go with them.
+    """
+    beside = present(of, alone)
+    if beside:
+        message = f"{listed(beside, last='and')} and `metrics` exclude one another"
+        yield Finding((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")
+    yield from _broken_queries((*path, "metrics"), of.metrics or (), purpose)
+
+
+def _broken_queries(path: SpecPath, queries: Sequence[Query], purpose: str) -> Iterator[Finding]:
+    returned = [it for it in queries if it.return_data is not False]
+    if len(returned) != 1:
+        message = f"{len(returned)} of {len(queries)} metrics would be {purpose}"
+        how = "`return_data: false` for all but one" if returned else "`return_data: true` for one"
+        yield Finding(path, message, f"write {how}")
+    ids = Counter(it.id for it in queries)
+    for index, query in enumerate(queries):
+        yield from _broken((*path, index), query, ids)
+
+
+def _broken(path: SpecPath, query: Query, ids: Counter[str]) -> Iterator[Finding]:
+    if (query.expression is None) == (query.metric_stat is None):
+        found = "neither" if query.expression is None else "both"
+        message = f"`{query.id}` has {found} of `metric_stat` and `expression`"
+        yield Finding(path, message, "write one of them")
+    if ids[query.id] > 1:
+        yield Finding((*path, "id"), f"two metrics are called `{query.id}`", "give each a name of its own")

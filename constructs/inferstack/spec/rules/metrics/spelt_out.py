@@ -1,0 +1,221 @@
+"""SageMaker's own metrics, spelt out as CloudFormation has them: namespace, name and dimensions.
+
+Written so they are taken for metrics of one's own: nothing says that they are not there, an alarm that waits
+for one never leaves INSUFFICIENT_DATA, and what inferstack makes for them by default is made beside them.
+What is published beyond the catalog is not known here, so that all of this is advice.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from inferstack.catalog import metrics
+from inferstack.once import found_once
+from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, StepPolicy, TargetTrackingMetric
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.watched import AlarmMetric
+from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured, of_endpoint
+from inferstack.spec.parts.scaling import policies, steps
+from inferstack.spec.parts.walk import components, every_variant, kind_of
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import choose, did_you_mean, listed, slip_of
+from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.metrics.queries import Query
+from inferstack.spec.rules.metrics.watching import alarm_rules
+from inferstack.spec.texts.placeholders import is_opaque
+
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+_CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
+_WHERE = ("rules", "policies", "step_policies")
+
+Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | TargetTrackingMetric
+
+
+class SpeltOut(msgspec.Struct, frozen=True):
+    """A metric in one of SageMaker's namespaces, and where it is spelt out.
+
+    ``known`` are those of the catalog with this name, in any namespace. ``chosen_by`` is where `metric`
+    could stand instead; None inside of an expression, which knows no such word. ``follows`` is the part of
+    the endpoint that `metric` would be looked for at, and None where it can be any.
+    """
+
+    path: SpecPath
+    namespace: str
+    name: str
+    dimensions: dict[str, str]
+    known: tuple[metrics.Metric, ...]
+    chosen_by: SpecPath | None
+    follows: Measured | None
+
+
+@found_once
+def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
+    """Every one, of alarms and of policies."""
+    for path, rule in alarm_rules(spec):
+        yield from _in(path, rule, path, None)
+    for path, scaled, step in steps(spec):
+        yield from _in(path, step, path, scaled.part)
+    for path, scaled, policy in policies(spec):
+        custom = policy.customized_metric_specification
+        if custom is not None:
+            where = (*path, "customized_metric_specification")
+            yield from _in(where, custom, path if _tracks_the_same(custom) else None, scaled.part)
+
+
+def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
+    """Whether `metric` would be tracked by this statistic, too: it has one of its own."""
+    known = metrics.find(custom.metric_name or "")
+    return any(custom.statistic == metrics.scaling_statistic(it) for it in known)
+
+
+def _in(
+    path: SpecPath,
+    holder: AlarmRule | StepPolicy | CustomizedMetricSpecification,
+    chosen_by: SpecPath | None,
+    follows: Measured | None,
+) -> Iterator[SpeltOut]:
+    yield from _one(path, holder, chosen_by, follows)
+    queries: Sequence[Query] = holder.metrics or ()
+    for index, query in enumerate(queries):
+        stat = query.metric_stat
+        if stat is not None:
+            yield from _one((*path, "metrics", index, "metric_stat", "metric"), stat.metric, None, follows)
+
+
+def _one(
+    path: SpecPath, holder: Holder, chosen_by: SpecPath | None, follows: Measured | None
+) -> Iterator[SpeltOut]:
+    namespace, name = holder.namespace, holder.metric_name
+    dimensions = {it.name: it.value for it in holder.dimensions or ()}
+    if namespace is None or name is None or any(map(is_opaque, (name, *dimensions, *dimensions.values()))):
+        return
+    if _plain(namespace) in map(_plain, metrics.namespaces()):
+        known = metrics.find(name)
+        yield SpeltOut(path, namespace, name, dimensions, known, chosen_by, follows)
+
+
+def _plain(namespace: str) -> str:
+    return namespace.strip("/").casefold()
+
+
+@warning(
+    "IS843",
+    "A metric of this endpoint's own is chosen by its name alone, with `metric`.",
+    _METRICS,
+    ModelSpec,
+    about=_WHERE,
+)
+def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
+    """Only so does it stand for the default alarm or policy on the same metric, and undo updates."""
+    for it in spelt_out(spec):
+        part = _publisher(spec, it)
+        if it.chosen_by is not None and part is not None:
+            message = f"{it.name} is a metric of this endpoint, and is spelt out like one of your own"
+            where = "" if it.path == it.chosen_by else " in the policy itself"
+            which = _chosen(spec, part) if it.follows is None else ""
+            fix = f"write `metric: {it.name}`{which}{where} instead"
+            yield Finding((*it.path, "metric_name"), message, fix)
+
+
+def _chosen(spec: ModelSpec, part: Measured) -> str:
+    """How one of several parts is chosen that publish the same."""
+    alone = sum(1 for other in measured(spec) if other.level == part.level) == 1
+    key = {"component": "inference_component", "variant": "variant_name"}.get(part.level)
+    return "" if alone or key is None else f" and `{key}: {part.title}`"
+
+
+def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
+    """The part of the endpoint that publishes exactly this."""
+    here = {
+        it.dimensions for it in found.known if found.namespace == it.namespace and kind_of(spec) in it.kinds
+    }
+    looked_at = measured(spec) if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
+    return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
+
+
+@warning(
+    "IS844",
+    "A metric of SageMaker's is looked for where SageMaker publishes it.",
+    _METRICS,
+    ModelSpec,
+    about=_WHERE,
+)
+def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
+    """Namespaces are told apart by capitals and slashes, too."""
+    for it in spelt_out(spec):
+        right = sorted({metric.namespace for metric in it.known})
+        if it.namespace in (right or metrics.namespaces()):
+            continue
+        fix = f"write {listed(right)}" if right else did_you_mean(it.namespace, metrics.namespaces())
+        yield Finding((*it.path, "namespace"), f'{it.name} is not in "{it.namespace}"', fix)
+
+
+@warning("IS845", "A metric of SageMaker's is one that there is.", _METRICS, ModelSpec, about=_WHERE)
+def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
+    """Of endpoints; and of the spec's own endpoint, what endpoints of its sort publish."""
+    here = metrics.names(kind_of(spec))
+    for it in spelt_out(spec):
+        where = (*it.path, "metric_name")
+        if not it.known:
+            message = f"SageMaker publishes no metric `{it.name}` of endpoints"
+            yield Finding(where, message, choose(it.name, here))
+        elif _never_here(spec, it):
+            yield Finding(where, f"such an endpoint publishes no {it.name}", f"it has {listed(here)}")
+
+
+def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
+    return found.dimensions.get(ENDPOINT) == spec.endpoint_name and not metrics.find(
+        found.name, kind_of(spec)
+    )
+
+
+@warning(
+    "IS846",
+    "A metric of SageMaker's is told apart by all of its dimensions, which name what there is.",
+    _CONCEPTS,
+    ModelSpec,
+    about=_WHERE,
+)
+def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch adds nothing up: with fewer dimensions it is another metric, which has no data."""
+    for it in spelt_out(spec):
+        found = frozenset(it.dimensions)
+        wanted = [names for names in _dimensions(it.known) if found < frozenset(names)]
+        whole = any(found >= frozenset(names) for names in _dimensions(it.known))
+        if wanted and not whole and not _never_here(spec, it):
+            has = listed(list(it.dimensions), last="and") if found else "none"
+            ways = ", or with ".join(listed(names, last="and") for names in wanted)
+            message = f"{it.name} is published with {ways}, and of these here is {has}"
+            fix = f"write all of its `dimensions`{_or_the_name(it)}"
+            yield Finding((*it.path, "metric_name"), message, fix)
+        for name, value, fix in _unknown(spec, it.dimensions):
+            message = f'{name} is "{value}", which this spec does not have'
+            yield Finding((*it.path, "dimensions"), message, fix)
+
+
+def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:
+    return list(dict.fromkeys(metrics.DIMENSION_NAMES[it.dimensions] for it in known))
+
+
+def _or_the_name(found: SpeltOut) -> str:
+    return "" if found.chosen_by is None else f", or write `metric: {found.name}` instead"
+
+
+def _unknown(spec: ModelSpec, dimensions: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Dimensions that should name a part of this endpoint, and how the part is called.
+
+    What names another endpoint, or a component that is no slip of one here, is of another spec.
+    """
+    variants = [variant.variant_name for _, variant in every_variant(spec)]
+    inside = dimensions.get(ENDPOINT) == spec.endpoint_name
+    for name, options in (
+        (ENDPOINT, [spec.endpoint_name]),
+        (VARIANT, variants if inside else []),
+        (COMPONENT, [name for _, name, _ in components(spec)]),
+    ):
+        value = dimensions.get(name)
+        if value is None or value in options or not options:
+            continue
+        if (name == VARIANT) or slip_of(value, options) is not None:
+            yield name, value, choose(value, options)

@@ -1,0 +1,117 @@
+"""Alarms and step policies on metrics that are not SageMaker's."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.autoscaling import StepPolicy
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.watched import AlarmMetricDataQuery
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import describe, listed
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, present
+from inferstack.spec.rules.metrics.watching import watching
+from inferstack.spec.texts.placeholders import is_opaque
+
+_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+_QUERY = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
+_MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
+_OF_OWN = ("namespace", "metric_name", "dimensions", "unit")
+_OF_ONE = (*_OF_OWN, "statistic", "period")
+_OF_ITS_OWN = ("metric_name", "metrics")
+_WAYS = ("metric", *_OF_ITS_OWN)
+_MOST = 10
+_SEARCH = r"\bSEARCH\s*\("
+
+Watching = AlarmRule | StepPolicy
+
+
+@error(
+    "IS812",
+    "An alarm watches one metric: SageMaker's, another, or an expression.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def one_metric(spec: ModelSpec) -> Iterator[Finding]:
+    """`metric` for those that AWS has a name for."""
+    for path, watched in watching(spec):
+        ways = present(watched, _WAYS)
+        if not ways and watched.namespace is None:
+            fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
+            yield Finding(path, "nothing is watched", fix)
+        elif len(ways) > 1:
+            message = f"{listed(ways, last='and')} exclude one another"
+            yield Finding((*path, ways[0]), message, "keep one of them")
+
+
+@error(
+    "IS813",
+    "A watched metric of your own is given whole, alone or in `metrics`.",
+    _QUERY,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker's need no more than their name."""
+    for path, watched in watching(spec):
+        if len(present(watched, _WAYS)) > 1:
+            continue
+        if watched.metric is not None:
+            yield from _follows_from_the_name(path, watched)
+        elif watched.metrics is not None:
+            yield from broken_metrics(path, watched, _OF_ONE, "compared with the threshold")
+        elif watched.metric_name is not None or watched.namespace is not None:
+            yield from broken_metric(path, watched)
+
+
+def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Finding]:
+    beside = present(watched, _OF_OWN)
+    if beside:
+        message = f"{listed(beside, last='and')} of {watched.metric} follow from its name"
+        fix = f"remove {'it' if len(beside) == 1 else 'them'}, or write `metric_name` instead of `metric`"
+        yield Finding((*path, beside[0]), message, fix)
+
+
+@error(
+    "IS814",
+    "The threshold of a metric of your own is a number.",
+    _ALARM,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
+    """Only of SageMaker's metrics the unit is known."""
+    for path, watched in watching(spec):
+        threshold = watched.threshold
+        if present(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
+            message = f"the threshold is {describe(threshold)}, and the metric is your own"
+            fix = "write a number without quotes and without unit, as the metric is published"
+            yield Finding((*path, "threshold"), message, fix)
+
+
+@error(
+    "IS815",
+    "An alarm computes one number from 10 metrics and 10 expressions at most.",
+    _MATH,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
+def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch refuses more, and a search, which returns any number of series."""
+    for path, watched in watching(spec):
+        queries = watched.metrics or ()
+        stats = sum(1 for it in queries if it.metric_stat is not None)
+        for count, what in ((stats, "metrics"), (len(queries) - stats, "expressions")):
+            if count > _MOST:
+                where = (*path, "metrics")
+                yield Finding(where, f"there are {count} {what}", f"at most {_MOST} are possible")
+        for index, query in enumerate(queries):
+            yield from _search((*path, "metrics", index, "expression"), query)
+
+
+def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Finding]:
+    if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
+        fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
+        yield Finding(path, f"`{query.id}` searches for metrics, which no alarm can", fix)

@@ -1,0 +1,340 @@
+"""Images and files that models and components are made of."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog import images
+from inferstack.catalog.registries import ecr_image
+from inferstack.once import found_once
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import (
+    components,
+    containers,
+    model_containers,
+    models,
+    specifications,
+    takes_prefix,
+)
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import is_opaque, sample
+from inferstack.spec.texts.s3_urls import is_asset
+
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
+_ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
+_IMAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ImageConfig.html"
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
+_MODEL_ARCHIVE = ".tar.gz"
+
+
+def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
+    for path, _, model in model_containers(spec):
+        if model.model_data_source is not None:
+            yield (*path, "model_data_source", "s3_data_source"), model.model_data_source.s3_data_source
+
+
+@found_once
+def urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Every S3 URL that a container's files come from, as the spec has it."""
+    for placed in containers(spec):
+        single = isinstance(placed.container, ComponentContainer)
+        key = "artifact_url" if single else "model_data_url"
+        url = getattr(placed.container, key)
+        if url is not None and not is_opaque(url):
+            yield (*placed.path, key), url
+    for path, source in _sources(spec):
+        if not is_opaque(source.s3_uri):
+            yield (*path, "s3_uri"), source.s3_uri
+
+
+@found_once
+def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    """Each of them as it may be once deployed."""
+    yield from ((path, str(sample(url))) for path, url in urls(spec))
+
+
+@error("IS230", "The URL of model files names a bucket and a key.", _CONTAINER, ModelSpec)
+def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
+    """Also of components' artifacts; https URLs of S3 are left alone."""
+    for path, url in _urls(spec):
+        bucket = url.removeprefix("s3://").partition("/")[0]
+        names_bucket = _BUCKET.fullmatch(bucket) is not None
+        if url.startswith("s3://") and not (names_bucket and _has_key(url)):
+            what = "no key" if names_bucket else f'no bucket: "{bucket}"'
+            yield Finding(path, f'"{url}" names {what}', "write s3://bucket/key")
+
+
+def _has_key(url: str) -> bool:
+    return bool(url.partition("://")[2].partition("/")[2].strip("/"))
+
+
+@error("IS231", "A model archive is a single `.tar.gz`.", _CONTAINER, ModelSpec)
+def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
+    """Not so for the prefix of a multi-model endpoint and for the files of an adapter. Of an asset of CDK the
+    key ends in `.gz`: SageMaker looks at what is in the object, as CDK's own models are deployed like that.
+    """
+    adapters = {
+        below
+        for path, _, component in components(spec)
+        if component.base_name is not None
+        for below, _ in specifications(path, component)
+    }
+    prefixes = {path for path, _, it in model_containers(spec) if takes_prefix(spec, it)}
+    for path, url in _urls(spec):
+        plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
+        if not (plain or url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and _has_key(url):
+            fix = "pack the files into a tar.gz"
+            fix += ", or use `model_data_source` for plain files" if path[-1] == "model_data_url" else ""
+            yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
+
+
+@error(
+    "IS232",
+    "A model has an image or comes from a model package.",
+    _CONTAINER,
+    ModelSpec,
+    about=("model", "models"),
+)
+def model_has_an_image(spec: ModelSpec) -> Iterator[Finding]:
+    """A package from the registry brings its own image."""
+    for path, _, model in model_containers(spec):
+        if model.image is None and model.model_package_name is None:
+            yield Finding(
+                path,
+                "the model has no image",
+                'add `image: {framework: triton, version: "26.05"}` or an ECR URI',
+            )
+
+
+@warning(
+    "IS233",
+    "A model from a model package brings its image and files with it.",
+    _CONTAINER,
+    ModelSpec,
+    about="model_package_name",
+)
+def package_brings_everything(spec: ModelSpec) -> Iterator[Finding]:
+    """Which of the two wins is not documented."""
+    for path, _, model in model_containers(spec):
+        for key in ("image", "model_data_url", "model_data_source"):
+            if model.model_package_name is not None and getattr(model, key) is not None:
+                yield Finding((*path, key), f"`{key}` stands beside `model_package_name`", "keep one of them")
+
+
+@error(
+    "IS234",
+    "`model_data_url` and `model_data_source` exclude one another.",
+    _CONTAINER,
+    ModelSpec,
+    about="model_data_source",
+)
+def one_source_of_files(spec: ModelSpec) -> Iterator[Finding]:
+    """Two ways to say where the files are."""
+    for path, _, model in model_containers(spec):
+        if model.model_data_url is not None and model.model_data_source is not None:
+            message = "`model_data_url` and `model_data_source` both say where the files are"
+            yield Finding((*path, "model_data_source"), message, "keep one of them")
+
+
+@error(
+    "IS235",
+    "`inference_specification_name` chooses within a model package.",
+    _CONTAINER,
+    ModelSpec,
+    about="inference_specification_name",
+)
+def specification_of_a_package(spec: ModelSpec) -> Iterator[Finding]:
+    """Without a package there is nothing to choose from."""
+    for path, _, model in model_containers(spec):
+        if model.inference_specification_name is not None and model.model_package_name is None:
+            message = "`inference_specification_name` stands without `model_package_name`"
+            yield Finding(
+                (*path, "inference_specification_name"), message, "add `model_package_name`, or remove it"
+            )
+
+
+@error(
+    "IS240",
+    "An `S3Prefix` ends in `/`.",
+    _SOURCE,
+    ModelSpec,
+    about="s3_data_source",
+)
+def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
+    """A prefix without it also matches its neighbours."""
+    for path, source in _sources(spec):
+        if (
+            source.s3_data_type == "S3Prefix"
+            and not is_opaque(source.s3_uri)
+            and not source.s3_uri.endswith("/")
+        ):
+            message = f'the prefix "{source.s3_uri}" does not end in `/`'
+            yield Finding(
+                (*path, "s3_uri"),
+                message,
+                f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object',
+            )
+
+
+@error(
+    "IS241",
+    "An `S3Object` is one object, so its URL does not end in `/`.",
+    _SOURCE,
+    ModelSpec,
+    about="s3_data_source",
+)
+def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
+    """The other way round than a prefix."""
+    for path, source in _sources(spec):
+        if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
+            message = f'"{source.s3_uri}" is a prefix and no object'
+            yield Finding((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
+
+
+@warning(
+    "IS242",
+    "Compressed files are one object: `Gzip` goes with `S3Object`.",
+    _SOURCE,
+    ModelSpec,
+    about="s3_data_source",
+)
+def compressed_is_one_object(spec: ModelSpec) -> Iterator[Finding]:
+    """What a compressed prefix would mean is not documented."""
+    for path, source in _sources(spec):
+        if source.compression_type == "Gzip" and source.s3_data_type == "S3Prefix":
+            fix = (
+                "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
+            )
+            yield Finding((*path, "compression_type"), "`Gzip` stands beside `S3Prefix`", fix)
+
+
+@error(
+    "IS243",
+    "A gated model can only be used once its licence is accepted.",
+    _ACCESS,
+    ModelSpec,
+    about="model_access_config",
+)
+def licence_is_accepted(spec: ModelSpec) -> Iterator[Finding]:
+    """`accept_eula: false` makes a model that cannot start."""
+    for path, source in _sources(spec):
+        if source.model_access_config is not None and not source.model_access_config.accept_eula:
+            where = (*path, "model_access_config", "accept_eula")
+            yield Finding(
+                where, "the model's licence is not accepted", "read it, then write `accept_eula: true`"
+            )
+
+
+@error(
+    "IS244",
+    "An image from a private registry needs access through a VPC.",
+    _IMAGE,
+    ModelSpec,
+    about="image_config",
+)
+def private_registry_needs_a_vpc(spec: ModelSpec) -> Iterator[Finding]:
+    """`repository_access_mode: Vpc` reaches the registry through the model's subnets."""
+    networks = {name: model.vpc_config for _, name, model in models(spec)}
+    for path, name, container in model_containers(spec):
+        if _pulls_through_vpc(container) and networks[name] is None:
+            where = (*path, "image_config", "repository_access_mode")
+            yield Finding(
+                where, "the image is pulled through a VPC, and the model has none", "add `vpc_config`"
+            )
+
+
+def _pulls_through_vpc(model: Container) -> bool:
+    return model.image_config is not None and model.image_config.repository_access_mode == "Vpc"
+
+
+@error(
+    "IS245",
+    "A login for the registry goes with `repository_access_mode: Vpc`.",
+    _IMAGE,
+    ModelSpec,
+    about="image_config",
+)
+def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Finding]:
+    """Amazon ECR takes the role instead."""
+    for path, _, model in model_containers(spec):
+        config = model.image_config
+        if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
+            where = (*path, "image_config", "repository_auth_config")
+            yield Finding(
+                where,
+                "a login for the registry is set, but the image is pulled from Amazon ECR",
+                "remove it, or write `repository_access_mode: Vpc`",
+            )
+
+
+MODEL_IN_ENVIRONMENT = frozenset(
+    {"HF_MODEL_ID", "OPTION_MODEL_ID", "MODEL_ID", "SM_VLLM_MODEL", "MODEL_NAME"}
+)
+"""Variables by which the published images are told where their model is."""
+
+
+@warning(
+    "IS246",
+    "A container of a published image has model files, or is told where they are.",
+    _CONTAINER,
+    ModelSpec,
+)
+def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
+    """An image of your own may carry its model."""
+    for placed in containers(spec):
+        container = placed.container
+        if not isinstance(container.image, FrameworkImage) or _has_files(container):
+            continue
+        # Triton's container loads what lies in its folder, whatever the environment names.
+        fetches = not is_triton(container.image)
+        told = fetches and MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
+        if not told:
+            key = "artifact_url" if isinstance(container, ComponentContainer) else "model_data_url"
+            message = f"the {container.image.framework} container gets no model"
+            variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
+            yield Finding(placed.path, message, f"add `{key}`{variable}")
+
+
+def _has_files(container: Container | ComponentContainer) -> bool:
+    if isinstance(container, ComponentContainer):
+        return container.artifact_url is not None
+    return (container.model_data_url, container.model_data_source, container.model_package_name) != (
+        None,
+    ) * 3
+
+
+@error(
+    "IS247", "An image lies in Amazon ECR, or in a registry that the model's VPC reaches.", _IMAGE, ModelSpec
+)
+def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
+    """Docker Hub and short names are not known to SageMaker."""
+    for placed in containers(spec):
+        image = placed.image
+        if not isinstance(image, str) or is_opaque(image) or ecr_image(str(sample(image))) is not None:
+            continue
+        if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
+            fix = f"write the ECR URI, or {_published(image)}"
+            yield Finding((*placed.path, "image"), f'"{image[:60]}" is no image in Amazon ECR', fix)
+
+
+def _published(image: str) -> str:
+    """How an image is written that AWS publishes, and others by the same name."""
+    name, _, tag = image.rpartition("/")[2].partition(":")
+    framework = max(filter(name.startswith, images.frameworks()), key=len, default=None)
+    if framework is None:
+        return "{framework, version} of an image that AWS publishes"
+    version = tag if tag in images.versions(framework) else "…"
+    return f'{{framework: {framework}, version: "{version}"}} for the image that AWS publishes'
+
+
+@error("IS248", "The URL of model files has no wildcards.", _CONTAINER, ModelSpec)
+def urls_have_no_wildcards(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
+    for path, url in _urls(spec):
+        if "*" in url or "?" in url:
+            fix = "name one archive, or a prefix that ends in `/` in `model_data_source`"
+            yield Finding(path, f'"{url}" has a wildcard', fix)

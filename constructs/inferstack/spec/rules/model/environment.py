@@ -1,0 +1,273 @@
+"""Environment variables of the containers, and tags."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from inferstack.catalog import cloudformation
+from inferstack.spec.blocks.alarms import Alarms
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, PipelineSpec
+from inferstack.spec.blocks.model import Container
+from inferstack.spec.parts.scaling import scaled_parts, steps_of
+from inferstack.spec.parts.walk import PlacedContainer, containers, models
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.texts.placeholders import is_opaque, sample
+
+_REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
+_ROLE_TAGS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html"
+_CLOUDFORMATION_TAGS = (
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html"
+)
+# The API's documentation bounds the whole map; no schema can.
+_MOST_BYTES = 32 * 1024
+
+
+class _Variable(msgspec.Struct, frozen=True):
+    path: SpecPath
+    key: str
+    value: str
+    bounds: Mapping[str, Any]
+
+
+def _bounds(placed: PlacedContainer) -> Mapping[str, Any]:
+    """CloudFormation's bounds of a container's environment; a component's differ from a model's."""
+    shape = ("AWS::SageMaker::Model", "ContainerDefinition")
+    if isinstance(placed.container, ComponentContainer):
+        shape = ("AWS::SageMaker::InferenceComponent", "InferenceComponentContainerSpecification")
+    return cloudformation.shape(*shape)["environment"].schema
+
+
+def _variables(spec: ModelSpec) -> Iterator[_Variable]:
+    for placed in containers(spec):
+        for key, value in (placed.container.environment or {}).items():
+            yield _Variable((*placed.path, "environment", key), key, value, _bounds(placed))
+
+
+@error(
+    "IS210",
+    "Names of environment variables are letters, digits and underscores.",
+    _CONTAINER,
+    ModelSpec,
+    about="environment",
+)
+def variable_names(spec: ModelSpec) -> Iterator[Finding]:
+    """The pattern is CloudFormation's."""
+    for variable in _variables(spec):
+        names = variable.bounds["propertyNames"]
+        fits = re.fullmatch(names["pattern"], variable.key) is not None
+        if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
+            message = f'"{variable.key[:60]}" is no name for an environment variable'
+            yield Finding(variable.path, message, _how_to_name(variable.key))
+
+
+def _how_to_name(key: str) -> str:
+    """CloudFormation's pattern for a component asks for a second character, which a model's does not."""
+    if re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", key) is None:
+        return "use letters, digits and underscores, and no digit in front"
+    return (
+        "a component's names need two characters or more"
+        if len(key) == 1
+        else "write at most 1024 characters"
+    )
+
+
+@error(
+    "IS211",
+    "The value of an environment variable is not longer than SageMaker allows.",
+    _CONTAINER,
+    ModelSpec,
+    about="environment",
+)
+def variable_values(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    for variable in _variables(spec):
+        most = variable.bounds["additionalProperties"]["maxLength"]
+        if not is_opaque(variable.value) and len(str(sample(variable.value))) > most:
+            message = f"`{variable.key}` has {len(variable.value)} characters"
+            yield Finding(
+                variable.path,
+                message,
+                f"at most {most} are allowed: put long values into a file of the model",
+            )
+
+
+@error(
+    "IS212",
+    "Names and values of a container's environment fit into 32 KB together.",
+    _CONTAINER,
+    ModelSpec,
+    about="environment",
+)
+def environment_size(spec: ModelSpec) -> Iterator[Finding]:
+    """Counted in bytes, as the API does."""
+    for placed in containers(spec):
+        size = _bytes(placed.container)
+        if size > _MOST_BYTES:
+            message = f"the environment has {size} bytes"
+            yield Finding(
+                (*placed.path, "environment"),
+                message,
+                f"at most {_MOST_BYTES} are allowed, names and values together",
+            )
+
+
+def _bytes(container: Container | ComponentContainer) -> int:
+    pairs = (container.environment or {}).items()
+    return sum(len((key + value).encode("utf-8", "surrogatepass")) for key, value in pairs)
+
+
+@error(
+    "IS276",
+    "The environments of a pipeline's containers fit into 32 KB together.",
+    _CONTAINER,
+    PipelineSpec,
+    about="environment",
+)
+def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
+    """Of one that is too large alone IS212 speaks."""
+    for path, _, model in models(spec):
+        sizes = [_bytes(container) for container in model.containers or ()]
+        if sum(sizes) > _MOST_BYTES >= max(sizes):
+            message = f"the environments of {len(sizes)} containers have {sum(sizes)} bytes together"
+            fix = f"at most {_MOST_BYTES} are allowed, names and values together"
+            fix = f"{fix}: put long values into files of the models"
+            yield Finding((*path, "containers"), message, fix)
+
+
+@error(
+    "IS213",
+    "A container has at most as many environment variables as SageMaker allows.",
+    _CONTAINER,
+    ModelSpec,
+    about="environment",
+)
+def environment_count(spec: ModelSpec) -> Iterator[Finding]:
+    """A component's container may have far fewer than a model's."""
+    for placed in containers(spec):
+        count, most = len(placed.container.environment or {}), _bounds(placed)["maxProperties"]
+        if count > most:
+            message = f"the environment has {count} variables"
+            yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
+
+
+@error("IS220", "A resource has at most as many tags as AWS allows.", _TAGS, ModelSpec, about="tags")
+def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    count, most = (
+        len(spec.tags or {}),
+        cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"],
+    )
+    if count > most:
+        yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
+
+
+@error("IS221", "No tag's key begins with `aws:`, which AWS keeps to itself.", _TAGS, ModelSpec, about="tags")
+def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
+    """In any case, as AWS compares."""
+    for key in spec.tags or {}:
+        if key.lower().startswith("aws:"):
+            yield Finding(
+                ("tags", key),
+                f"the key `{key}` is reserved for AWS",
+                "choose a key that does not begin with `aws:`",
+            )
+
+
+@error(
+    "IS222", "Keys and values of tags have only characters that AWS allows.", _TAGS, ModelSpec, about="tags"
+)
+def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
+    """The pattern is CloudFormation's."""
+    tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
+    for key, value in (spec.tags or {}).items():
+        for name, text in (("key", key), ("value", value)):
+            # Words are what tags mostly hold, and to compile the pattern takes as long as to check two specs.
+            if _is_word(text) or is_opaque(text):
+                continue
+            if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
+                message = f'the {name} "{text[:60]}" has characters that a tag may not have'
+                yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
+
+
+def _is_tag_text(text: str, pattern: str) -> bool:
+    """Whether AWS's pattern lets it pass, which has Unicode's letters, numbers and separators by their kinds.
+
+    Python's patterns have no kinds, so that ours is more lenient: beyond ASCII, and with what ends a line.
+    """
+    import unicodedata  # noqa: PLC0415 - most tags are words
+
+    plain = "".join("a" if unicodedata.category(char)[0] in "LNZ" else char for char in text)
+    return plain.isascii() and plain.isprintable() and re.fullmatch(pattern, plain) is not None
+
+
+def _is_word(text: str) -> bool:
+    return text.replace("-", "").isalnum()
+
+
+@error(
+    "IS223",
+    "Keys of tags differ in more than case where a role is made.",
+    _ROLE_TAGS,
+    ModelSpec,
+    about="tags",
+)
+def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """IAM compares keys without regard to case; the other services do not."""
+    if isinstance(spec.execution_role, str):
+        return
+    first: dict[str, str] = {}
+    for key in spec.tags or {}:
+        if key.casefold() in first:
+            message = f"`{key}` and `{first[key.casefold()]}` are one key to IAM, which has the role"
+            yield Finding(("tags", key), message, "keep one of them, or name a role in `execution_role`")
+        first.setdefault(key.casefold(), key)
+
+
+@error(
+    "IS224", "A tag has a value where a resource needs one.", _CLOUDFORMATION_TAGS, ModelSpec, about="tags"
+)
+def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
+    """The bound is CloudFormation's."""
+    strict = [
+        type_name
+        for type_name in _made(spec)
+        if cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0) > 0
+    ]
+    for key, value in (spec.tags or {}).items():
+        if strict and not value:
+            message = f"the tag `{key}` is empty, and {strict[0]} takes no empty value"
+            yield Finding(("tags", key), message, 'write a value such as "-", or remove the tag')
+
+
+def _made(spec: ModelSpec) -> Iterator[str]:
+    """Types that a spec may do without, of those that are particular about tags."""
+    if isinstance(spec, InferenceComponentsSpec):
+        yield "AWS::SageMaker::InferenceComponent"
+    has_alarms = spec.alarms is not False
+    if has_alarms and isinstance(spec.alarms, Alarms):
+        has_alarms = spec.alarms.defaults or bool(spec.alarms.rules)
+    if has_alarms or any(True for scaled in scaled_parts(spec) for _ in steps_of(scaled)):
+        yield "AWS::CloudWatch::Alarm"
+    if spec.dashboard is not False:
+        yield "AWS::CloudWatch::Dashboard"
+
+
+@error(
+    "IS217",
+    "An environment is not taken for one of CloudFormation's functions.",
+    _REF,
+    ModelSpec,
+    about="environment",
+)
+def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
+    """A mapping whose only key is `Ref` is a reference, wherever it stands in a template."""
+    for placed in containers(spec):
+        if set(placed.container.environment or {}) == {"Ref"}:
+            message = "`Ref` alone would be a reference of CloudFormation"
+            yield Finding((*placed.path, "environment"), message, "rename the variable, or add another one")

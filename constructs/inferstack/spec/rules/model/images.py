@@ -1,0 +1,312 @@
+"""Container images."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from inferstack.catalog import images, instances
+from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
+from inferstack.catalog.registries import ecr_image
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.parts.triton_blocks import own_block
+from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, may_be_triton, shows_triton
+from inferstack.spec.parts.walk import PlacedContainer, containers, region_of, variants
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import has_pseudo_parameter, is_opaque
+
+_PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+
+
+def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
+    """The framework image of a container with each host it must run on; None: no host is named."""
+    if isinstance(placed.image, FrameworkImage):
+        for name in placed.hosts or (None,):
+            yield placed.image, name
+
+
+def _find(image: FrameworkImage, instance_type: str | None) -> Image:
+    flavour = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
+    return images.find(image.framework, image.version, instance_type, **flavour)
+
+
+@error(
+    "IS700",
+    "AWS publishes the framework's image in this version and for this kind of instance.",
+    _PATHS,
+    ModelSpec,
+)
+def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """Each image once, even if several instance types find the same fault."""
+    for placed in containers(spec):
+        for image, instance_type in _published(placed):
+            try:
+                _find(image, instance_type)
+            except UnknownImage as unknown:
+                word = _at_fault(image, unknown.message)
+                fix = _mend(image, word, instance_type, unknown)
+                yield Finding((*placed.path, "image", word), unknown.message, fix)
+                break
+
+
+def _at_fault(image: FrameworkImage, message: str) -> str:
+    """The word of the image that is wrong."""
+    if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
+        return "framework"
+    flavours = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
+    return next((key for key in flavours if key in message), "version")
+
+
+def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: UnknownImage) -> str:
+    if not isinstance(unknown, NoBuild):
+        return _choose(word, str(getattr(image, word)), unknown.allowed)
+    if not _places(image):  # Not even elsewhere: the version or the flavour is wrong, too.
+        return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
+    move, sibling = _move(image, instance_type), _sibling(image, instance_type)
+    return move if sibling is None else f"write `framework: {sibling}`, or {move}"
+
+
+def _move(image: FrameworkImage, instance_type: str | None) -> str:
+    """On which instances the image runs, instead of where it does not."""
+    places = ", or with ".join(f"{what}, such as {name}" for what, name in _places(image))
+    how = "replace `serverless_config` by" if instance_type == SERVERLESS else "choose"
+    return f"{how} an instance type with {places}"
+
+
+_GPU = "a GPU"
+PROPOSED_TYPES = (
+    ("CPUs alone", "ml.m5.xlarge"),
+    (_GPU, "ml.g5.xlarge"),
+    ("Inferentia2", "ml.inf2.xlarge"),
+    ("Inferentia", "ml.inf1.xlarge"),
+    ("Graviton", "ml.c7g.xlarge"),
+)
+"""One instance type of each sort of processor that AWS builds images for."""
+_MOST_PLACES = 2
+
+
+def _places(image: FrameworkImage) -> list[tuple[str, str]]:
+    """Where the image runs: some sorts of processor, each with an instance type."""
+    found = [(what, name, tag) for what, name in PROPOSED_TYPES if (tag := _tag(image, name)) is not None]
+    # One build for every processor may be one for GPUs all the same.
+    fitting = [(what, name) for what, name, tag in found if _build(tag) != "GPUs" or what == _GPU]
+    return fitting[:_MOST_PLACES]
+
+
+# How AWS names a framework's builds for one sort of processor where they are a framework of their own.
+_SUFFIXES = ("-cpu", "-arm64", "-neuron", "-neuronx")
+
+
+def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
+    """The same under another name, built for this instance type in this version."""
+    stem = next((image.framework.removesuffix(it) for it in _SUFFIXES if image.framework.endswith(it)), None)
+    names = [f"{image.framework}{it}" for it in _SUFFIXES] if stem is None else [stem]
+    return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
+
+
+def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
+    if not allowed:
+        return f"remove `{word}`: there is one build of this version"
+    # Another patch of a version is nearer than one that has the same digits.
+    line = found.rpartition(".")[0]
+    patches = [it for it in allowed if word == "version" and "." in line and it.rpartition(".")[0] == line]
+    return did_you_mean_then(found, patches or allowed, f"allowed: {listed(allowed)}")
+
+
+@error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)
+def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """Where the spec names a region."""
+    region = region_of(spec)
+    for placed in containers(spec) if region is not None else ():
+        for image, instance_type in _published(placed):
+            try:
+                registries = _find(image, instance_type).registries
+            except UnknownImage:
+                break
+            if region not in registries:
+                message = f"{image.framework} {image.version} is not published in {region}"
+                yield Finding((*placed.path, "image"), message, f"published in {listed(sorted(registries))}")
+                break
+
+
+# One of each kind of processor that some framework has an image of its own for.
+_KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarge")
+
+
+@error(
+    "IS707",
+    "The instance type is known before the deployment where it chooses the image of a framework.",
+    _PATHS,
+    ModelSpec,
+    about="framework",
+)
+def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """Nothing can be left to the deployment that chooses between images for CPUs and for GPUs."""
+    for placed in containers(spec):
+        image = placed.image
+        if isinstance(image, FrameworkImage) and any(map(is_opaque, placed.hosts)):
+            found = {_tag(image, name) for name in _KINDS_OF_HOSTS} - {None}
+            if len(found) > 1:
+                message = f"{image.framework} has an image for each processor, and the deployment knows which"
+                fix = "write the instance type itself, or the URI of the image"
+                yield Finding((*placed.path, "image"), message, fix)
+
+
+@error("IS702", "An image in Amazon ECR is in the stack's region.", _CONTAINER, ModelSpec)
+def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker pulls from its own region only."""
+    region = region_of(spec)
+    for path, uri in _uris(spec):
+        image = ecr_image(uri)
+        if image is not None and region is not None and _is_elsewhere(image.region, region):
+            message = f"the image is in {image.region}, the stack in {region}"
+            fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
+            yield Finding(path, message, fix)
+
+
+def _is_elsewhere(place: str, region: str) -> bool:
+    return place != region and not has_pseudo_parameter(place)
+
+
+def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    for placed in containers(spec):
+        if isinstance(placed.image, str) and not is_opaque(placed.image):
+            yield (*placed.path, "image"), placed.image
+
+
+@error("IS703", "A Triton model repository runs in a Triton image.", _TRITON, ModelSpec)
+def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
+    """As does an ensemble, which is Triton's notion."""
+    for placed in _must_be_triton(spec):
+        image = placed.image
+        if isinstance(image, FrameworkImage) and not may_be_triton(image):
+            message = f"{image.framework} cannot load a Triton model repository"
+            yield Finding((*placed.path, "image", "framework"), message, "write `framework: triton`")
+
+
+@warning(
+    "IS704",
+    "A Triton model repository runs in a Triton image, which an image's name should show.",
+    _TRITON,
+    ModelSpec,
+)
+def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
+    """An image of one's own may be built on Triton; from its name nobody can tell."""
+    for placed in _must_be_triton(spec):
+        image = placed.image
+        if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
+            message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
+            yield Finding((*placed.path, "image"), message, "make sure that Triton is in it")
+
+
+def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """The repository at the top may be one container's among others: of several none must."""
+    found = list(containers(spec))
+    shared = spec.triton is not None and len(found) == 1
+    for placed in found:
+        if isinstance(spec, EnsembleSpec) or shared or own_block(placed) is not None:
+            yield placed
+
+
+@warning("IS705", "The build of an image fits the processors of the instance.", _PATHS, ModelSpec)
+def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
+    """Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own."""
+    for placed in containers(spec):
+        for name in placed.hosts:
+            misfit = next(_misfits(placed, name), None)
+            if misfit is not None:
+                where = "a serverless endpoint" if name == SERVERLESS else name
+                message = f"{misfit[0]}, and {where} has {misfit[1]}"
+                yield Finding((*placed.path, "image"), message, _other_build(placed.image, name))
+
+
+def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
+    if isinstance(image, FrameworkImage):
+        # Had AWS another build of it, that would have been taken.
+        return _move(image, instance_type)
+    other = "instances" if instance_type == SERVERLESS else "another instance type"
+    return f"use the other build of the image, or {other}"
+
+
+def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
+    """What the image is built for, and what the host has, as far as the facts of both are known."""
+    has = "x86_64" if name == SERVERLESS else images.architecture(name)
+    built_for = images.architectures(placed.image) if isinstance(placed.image, str) else ()
+    if built_for and has not in built_for:
+        yield f"the image is built for {listed(sorted(built_for))}", f"{has} processors"
+    host = instances.find(name)
+    if host is None and name != SERVERLESS:
+        return
+    gpus, accelerators = (0, 0) if host is None else (host.gpus, host.accelerators)
+    tag = tag_of(placed, name)
+    build = None if tag is None else _build(tag)
+    if build == "Neuron devices" and not accelerators:
+        yield f'"{tag}" is a build for {build}', "none"
+    elif build in ("CPUs", "GPUs") and (build == "GPUs") != bool(gpus):
+        yield f'"{tag}" is a build for {build}', f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"
+
+
+@error(
+    "IS706",
+    "The image of a framework is the same one on each instance type that a container runs on.",
+    _PATHS,
+    ModelSpec,
+    about="framework",
+)
+def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
+    """A model names one image, and AWS builds some of them for each kind of processor apart."""
+    for placed in containers(spec):
+        first_on: dict[str, str] = {}
+        for image, name in _published(placed):
+            with suppress(UnknownImage):
+                found = _find(image, name)
+                first_on.setdefault(f"{found.repository}:{found.tag}", name or "")
+        if len(first_on) > 1:
+            (one, here), (other, there) = list(first_on.items())[:2]
+            message = f"{here} needs {one}, and {there} {other}"
+            yield Finding((*placed.path, "image"), message, _an_image_each(spec, placed))
+
+
+def _an_image_each(spec: ModelSpec, placed: PlacedContainer) -> str:
+    if isinstance(placed.container, ComponentContainer):
+        return "write `specifications`, one for each instance type"
+    if isinstance(spec, InferenceComponentsSpec):
+        pooled = any(len(variant.instance_pools or ()) > 1 for _, variant in variants(spec))
+        types = "in the `specifications` for the instance types"
+        where = types if pooled else "in the `model_name` of the components on each"
+        return f"write `models`, one for each, and name them {where}"
+    return "write `models`, one for each, and name them in `model_name`, or `model_name_override` of a pool"
+
+
+def tag_of(placed: PlacedContainer, instance_type: str) -> str | None:
+    """The tag of a container's image on an instance type; None if it is not known."""
+    match placed.image:
+        case FrameworkImage() as image:
+            return _tag(image, instance_type)
+        case str() as uri if not is_opaque(uri) and ":" in uri:
+            return uri.rpartition(":")[2]
+        case _:
+            return None
+
+
+def _tag(image: FrameworkImage, instance_type: str | None) -> str | None:
+    try:
+        return _find(image, instance_type).tag
+    except UnknownImage:
+        return None
+
+
+def _build(tag: str) -> str | None:
+    """What a tag says it is built for."""
+    if "neuron" in tag:
+        return "Neuron devices"
+    if re.search(r"-cpu\b", tag):
+        return "CPUs"
+    return "GPUs" if re.search(r"-(?:gpu|cu\d+)\b", tag) else None

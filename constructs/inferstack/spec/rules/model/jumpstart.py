@@ -1,0 +1,61 @@
+"""Files that SageMaker JumpStart keeps: the names of its buckets say where they are and what is asked for."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog import regions
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import model_containers, region_of
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.model.artifacts import urls
+
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
+# Each region has one of each kind (sagemaker-core/src/sagemaker/core/jumpstart/region_config.json of
+# aws/sagemaker-python-sdk); what is gated lies in the private one.
+_BUCKET = re.compile(r"s3://jumpstart-(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
+
+
+@warning("IS237", "Files of SageMaker JumpStart are those of the stack's region.", _CONTAINER, ModelSpec)
+def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """The bucket's name says where it is, and model files must be in the endpoint's region."""
+    here = region_of(spec)
+    for path, bucket in _buckets(spec):
+        there = bucket["region"]
+        if here is not None and there != here and regions.has_form(there) and regions.has_form(here):
+            message = f"the bucket is in {there}, the stack in {here}"
+            name = f"jumpstart-{bucket['private'] or ''}cache-prod-{here}"
+            yield Finding(path, message, f"write {name}, or ${{AWS::Region}} at the end of its name")
+
+
+@warning("IS238", "The licence of a gated model of SageMaker JumpStart is accepted.", _ACCESS, ModelSpec)
+def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
+    """JumpStart's private buckets hold what is gated; a licence that is declined is an error of its own."""
+    accepting = {
+        (*path, "model_data_source", "s3_data_source", "s3_uri")
+        for path, _, model in model_containers(spec)
+        if model.model_data_source is not None
+        and model.model_data_source.s3_data_source.model_access_config is not None
+    }
+    for path, bucket in _buckets(spec):
+        if bucket["private"] and path not in accepting:
+            message = "JumpStart's private bucket holds gated models, and no licence is accepted"
+            yield Finding(path, message, f"read the licence, then {_how_to_accept(str(path[-1]))}")
+
+
+def _buckets(spec: ModelSpec) -> Iterator[tuple[SpecPath, re.Match[str]]]:
+    for path, url in urls(spec):
+        bucket = _BUCKET.fullmatch(url)
+        if bucket is not None:
+            yield path, bucket
+
+
+def _how_to_accept(key: str) -> str:
+    written = "`model_access_config: {accept_eula: true}`"
+    if key == "s3_uri":
+        return f"write {written} beside `s3_uri`"
+    source = f"`model_data_source.s3_data_source` and {written} in it"
+    if key == "artifact_url":
+        return f"write a model under `models` with {source}, and name it in `model_name`"
+    return f"write {source} instead of `{key}`"

@@ -1,0 +1,202 @@
+"""Multi-model endpoints."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import containers, hosts, is_async, models, variant_scalings, variants
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import is_opaque
+
+_MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
+_SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-endpoint.html"
+_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
+_POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+
+
+@error(
+    "IS300",
+    "A multi-model endpoint has a prefix ending in `/` under which its archives lie.",
+    _CREATE,
+    MultiModelSpec,
+)
+def archives_lie_under_a_prefix(spec: MultiModelSpec) -> Iterator[Finding]:
+    """The request adds the archive's name (`TargetModel`)."""
+    for path, _, model in models(spec):
+        url = model.model_data_url
+        if url is None and model.model_data_source is None:
+            yield Finding(
+                path,
+                "the model has no `model_data_url`",
+                "add the prefix of the archives: s3://bucket/prefix/",
+            )
+        elif url is not None and not is_opaque(url) and not url.endswith("/"):
+            what = "one archive" if url.endswith(".tar.gz") else "no prefix"
+            fix = f'write "{url.rpartition("/")[0]}/"' if url.endswith(".tar.gz") else f'write "{url}/"'
+            yield Finding(
+                (*path, "model_data_url"), f'"{url}" is {what}: a multi-model endpoint needs a prefix', fix
+            )
+
+
+@error(
+    "IS301",
+    "A multi-model endpoint does not take `model_data_source`.",
+    _CONTAINER,
+    MultiModelSpec,
+    about="model_data_source",
+)
+def no_data_source(spec: MultiModelSpec) -> Iterator[Finding]:
+    """Only archives can be loaded on request."""
+    for path, _, model in models(spec):
+        if model.model_data_source is not None:
+            fix = "write `model_data_url` with the prefix of the archives"
+            yield Finding(
+                (*path, "model_data_source"), "`model_data_source` does not go with multi-model", fix
+            )
+
+
+@error(
+    "IS302",
+    "A multi-model endpoint is not serverless.",
+    _SERVERLESS,
+    MultiModelSpec,
+    about="serverless_config",
+)
+def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
+    """Among the features that serverless endpoints lack."""
+    for path, variant in variants(spec):
+        if variant.serverless_config is not None:
+            fix = "use `instance_type` and `initial_instance_count`, or an endpoint for each model"
+            yield Finding((*path, "serverless_config"), "a multi-model endpoint cannot be serverless", fix)
+
+
+@error("IS303", "On GPUs a multi-model endpoint runs Triton.", _SUPPORT, MultiModelSpec)
+def triton_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
+    """AWS's other frameworks do multi-model on CPUs only."""
+    for path, image in _images_on_gpus(spec):
+        if isinstance(image, FrameworkImage) and not is_triton(image):
+            message = f"{image.framework} cannot host several models on a GPU"
+            yield Finding(
+                (*path, "image"), message, "use `framework: triton`, or an instance type without GPU"
+            )
+
+
+@warning(
+    "IS304", "On GPUs a multi-model endpoint runs Triton, or an image made for it.", _SUPPORT, MultiModelSpec
+)
+def own_image_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
+    """An image of one's own may implement the contract; from its name nobody can tell."""
+    for path, image in _images_on_gpus(spec):
+        if isinstance(image, str) and not is_opaque(image) and not is_triton(image):
+            message = f'nothing shows that "{image[:60]}" can host several models on a GPU'
+            yield Finding(
+                (*path, "image"),
+                message,
+                "make sure that its `multi-models` label and its endpoints are there",
+            )
+
+
+def _images_on_gpus(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | FrameworkImage]]:
+    on_gpu = {host.name for _, variant in variants(spec) for host in hosts(variant) if host.gpus}
+    for placed in containers(spec):
+        if placed.image is not None and on_gpu.intersection(placed.instance_types):
+            yield placed.path, placed.image
+
+
+@warning(
+    "IS305", "AWS documents multi-model endpoints on GPU for types with one GPU.", _SUPPORT, MultiModelSpec
+)
+def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
+    """Others may work; nobody promises it."""
+    for path, variant in variants(spec):
+        for host in hosts(variant):
+            if host.gpus and host.name not in MULTI_MODEL_GPU_TYPES:
+                message = (
+                    f"{host.name} is not among the GPU types that AWS documents for multi-model endpoints"
+                )
+                yield Finding(
+                    (*path, "instance_type"),
+                    message,
+                    "use a single-GPU g4dn or g5, or test it and ignore IS305",
+                )
+
+
+@warning(
+    "IS306",
+    "A multi-model endpoint has two or more instances, to stay up when one fails.",
+    _CREATE,
+    MultiModelSpec,
+)
+def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
+    """What counts is the least that scaling may leave. None at all, or limits that cannot be, are errors."""
+    scaled = {id(variant): (path, scaling.min_capacity) for path, variant, scaling in variant_scalings(spec)}
+    unclear = {
+        id(variant)
+        for path, variant, scaling in variant_scalings(spec)
+        if path != scaled[id(variant)][0] or scaling.min_capacity > scaling.max_capacity
+    }
+    for path, variant in variants(spec):
+        start = ((*path, "initial_instance_count"), variant.initial_instance_count)
+        where, fewest = start
+        if id(variant) in scaled:
+            where, fewest = (*scaled[id(variant)][0], "min_capacity"), scaled[id(variant)][1]
+        if fewest == 1 and id(variant) not in unclear:
+            yield Finding(where, "the endpoint may run on 1 instance", "AWS recommends 2 or more")
+
+
+@error(
+    "IS307",
+    "`multi_model_config` is for multi-model endpoints.",
+    _CONTAINER,
+    ModelSpec,
+    about="multi_model_config",
+)
+def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
+    """Elsewhere there is nothing to cache."""
+    for path, _, model in models(spec):
+        if model.multi_model_config is not None and not isinstance(spec, MultiModelSpec):
+            fix = "remove it, or choose `kind: multi-model`"
+            yield Finding(
+                (*path, "multi_model_config"),
+                f"`multi_model_config` does not fit `kind: {spec.kind}`",
+                fix,
+            )
+
+
+@warning(
+    "IS309",
+    "AWS does not document multi-model endpoints that are asynchronous.",
+    _MULTI_MODEL,
+    MultiModelSpec,
+    about="async_inference_config",
+)
+def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
+    """`TargetModel` is no parameter of an asynchronous request."""
+    if is_async(spec):
+        path = ("endpoint_config", "async_inference_config")
+        yield Finding(
+            path, "the multi-model endpoint is asynchronous", "use `kind: single-model`, or answer at once"
+        )
+
+
+@warning(
+    "IS310",
+    "AWS documents instance pools for single models and inference components.",
+    _POOLS,
+    MultiModelSpec,
+    about="instance_pools",
+)
+def no_instance_pools(spec: MultiModelSpec) -> Iterator[Finding]:
+    """Multi-model endpoints are not among them."""
+    for path, variant in variants(spec):
+        if variant.instance_pools is not None:
+            yield Finding(
+                (*path, "instance_pools"),
+                "the multi-model endpoint has instance pools",
+                "write one `instance_type`",
+            )

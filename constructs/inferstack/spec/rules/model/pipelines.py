@@ -1,0 +1,173 @@
+"""Several containers on each instance."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import ModelSpec, PipelineSpec
+from inferstack.spec.blocks.model import Container, Model
+from inferstack.spec.parts.walk import model_containers, models, variants
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.codes import OWN_FORMAT
+from inferstack.spec.problem.words import listed
+from inferstack.spec.rules.base import Finding, error
+
+_SERIAL = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-pipelines.html"
+_DIRECT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-container-endpoints.html"
+_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
+_FEWEST = 2
+
+
+def _mode(model: Model) -> str:
+    config = model.inference_execution_config
+    return "Serial" if config is None else config.mode
+
+
+@error(
+    "IS320",
+    "Only a pipeline has `containers`.",
+    OWN_FORMAT,
+    ModelSpec,
+    about=("containers", "inference_execution_config"),
+)
+def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
+    """Every other kind has one container a model, as a component has: its properties stand in the model."""
+    if isinstance(spec, PipelineSpec):
+        return
+    for path, _, model in models(spec):
+        for key in ("containers", "inference_execution_config"):
+            if getattr(model, key) is not None:
+                where = ".".join(map(str, path))
+                instead = f"write the container's properties directly under `{where}`"
+                way = instead if key == "containers" else "remove it"
+                message = f"`{key}` does not fit `kind: {spec.kind}`"
+                yield Finding((*path, key), message, f"{way}, or choose `kind: pipeline`")
+
+
+@error("IS321", "A pipeline has two or more containers.", _SERIAL, PipelineSpec)
+def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Finding]:
+    """One container alone is no pipeline."""
+    for path, _, model in models(spec):
+        count = len(model.containers or ())
+        if count < _FEWEST:
+            message = f"the pipeline has {count} container{'' if count == 1 else 's'}"
+            yield Finding((*path, "containers"), message, "add `containers`, or choose another kind")
+
+
+@error("IS322", "The containers of a pipeline say themselves what they run.", _MODEL, PipelineSpec)
+def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Finding]:
+    """A model has one container or a list of them."""
+    for path, _, model in models(spec):
+        for key in Container.__struct_fields__:
+            if getattr(model, key) is not None:
+                yield Finding(
+                    (*path, key),
+                    f"`{key}` stands beside `containers`",
+                    "move it into the container it is for",
+                )
+
+
+@error(
+    "IS323",
+    "A serial pipeline has one multi-model container at most, a direct one none.",
+    _DIRECT,
+    PipelineSpec,
+)
+def one_multi_model_container(spec: PipelineSpec) -> Iterator[Finding]:
+    """`TargetModel` can mean the models of one container only."""
+    for path, _, model in models(spec):
+        most = 1 if _mode(model) == "Serial" else 0
+        found = [i for i, it in enumerate(model.containers or ()) if it.mode == "MultiModel"]
+        for index in found[most:]:
+            where = (*path, "containers", index, "mode")
+            message = f"{len(found)} containers of the {_mode(model).lower()} pipeline are multi-model"
+            yield Finding(where, message, f"at most {most} may be: write `mode: SingleModel`")
+
+
+@error("IS324", "Containers that are called by name have names of their own.", _DIRECT, PipelineSpec)
+def direct_containers_have_names(spec: PipelineSpec) -> Iterator[Finding]:
+    """`TargetContainerHostname` of a request is one of them."""
+    for path, _, model in models(spec):
+        if _mode(model) == "Direct":
+            yield from _nameless(path, model)
+
+
+def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
+    names = Counter(it.container_hostname for it in model.containers or ())
+    for index, container in enumerate(model.containers or ()):
+        where, name = (*path, "containers", index), container.container_hostname
+        if name is None:
+            yield Finding(where, "the container has no name to be called by", "add `container_hostname`")
+        elif names[name] > 1:
+            message = f"{names[name]} containers are called `{name}`"
+            yield Finding((*where, "container_hostname"), message, "give each a name of its own")
+
+
+@error(
+    "IS329",
+    "In a serial pipeline all containers have a `container_hostname`, or none has.",
+    _CONTAINER,
+    PipelineSpec,
+    about="container_hostname",
+)
+def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
+    """SageMaker makes up names where it is given none at all; a direct pipeline needs them in any case."""
+    for path, _, model in models(spec):
+        found = model.containers or ()
+        names = [it.container_hostname for it in found if it.container_hostname is not None]
+        for index in range(len(found)) if names and _mode(model) == "Serial" else ():
+            if found[index].container_hostname is None:
+                message = (
+                    f"the container has no `container_hostname`, and {listed(names, last='and')} have one"
+                )
+                fix = "add `container_hostname` here too, or remove it from all containers"
+                yield Finding((*path, "containers", index), message, fix)
+
+
+@error("IS325", "A pipeline runs on instances.", _SERVERLESS, PipelineSpec)
+def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Finding]:
+    """Serverless endpoints have one container."""
+    for path, variant in variants(spec):
+        if variant.serverless_config is not None:
+            message = "a serverless variant cannot host a pipeline"
+            yield Finding(
+                (*path, "serverless_config"), message, "write `instance_type` and `initial_instance_count`"
+            )
+
+
+@error("IS326", "A container that serves many models reads them from a prefix.", _DIRECT, PipelineSpec)
+def multi_model_containers_have_a_prefix(spec: PipelineSpec) -> Iterator[Finding]:
+    """As for a multi-model endpoint: `model_data_url` ends in `/`."""
+    for path, _, container in model_containers(spec):
+        multi = getattr(container, "mode", None) == "MultiModel"
+        # IS328 says that such a source is none.
+        has_source = container.model_data_source is not None
+        if (
+            multi
+            and not has_source
+            and (container.model_data_url is None or not container.model_data_url.endswith("/"))
+        ):
+            where = (*path, "model_data_url")
+            yield Finding(
+                where, "the multi-model container has no prefix of archives", "write s3://bucket/prefix/"
+            )
+        if container.multi_model_config is not None and not multi:
+            message = f"`multi_model_config` is for {listed(['mode: MultiModel'])}"
+            yield Finding((*path, "multi_model_config"), message, "remove it, or set the mode")
+
+
+@error(
+    "IS328",
+    "A container that serves many models does not take `model_data_source`.",
+    _CONTAINER,
+    PipelineSpec,
+    about="model_data_source",
+)
+def multi_model_containers_have_no_data_source(spec: PipelineSpec) -> Iterator[Finding]:
+    """As for a multi-model endpoint: only archives can be loaded on request."""
+    for path, _, container in model_containers(spec):
+        if getattr(container, "mode", None) == "MultiModel" and container.model_data_source is not None:
+            fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
+            message = "`model_data_source` does not go with `mode: MultiModel`"
+            yield Finding((*path, "model_data_source"), message, fix)

@@ -1,0 +1,5 @@
+"""Triton's model repositories, as a spec names them."""
+
+from inferstack.spec.rules.triton import (
+    repository,
+)

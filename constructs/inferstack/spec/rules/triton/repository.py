@@ -1,0 +1,205 @@
+"""A `triton` block as a whole. What is inside a model is Triton's business."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.triton_container import DEFAULT_MODEL
+from inferstack.spec.blocks.inference_component import ComponentContainer, ComponentModel
+from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.triton import Triton
+from inferstack.spec.parts.triton_blocks import (
+    archive_of,
+    default_model,
+    ensembles,
+    own_block,
+    triton_blocks,
+)
+from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.walk import PlacedContainer, containers
+from inferstack.spec.problem.words import listed
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.names import unknown_name
+
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+_MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
+_COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentContainerSpecification.html"
+
+
+@error(
+    "IS250",
+    "A model repository is declared in one way: `models`, `archives` or `repository`.",
+    _TRITON,
+    ModelSpec,
+    about="triton",
+)
+def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
+    """An empty block declares nothing."""
+    for placed in triton_blocks(spec):
+        keys = ("models", "archives", "repository")
+        ways = [key for key in keys if getattr(placed.block, key) is not None]
+        if len(ways) > 1:
+            message = f"{listed(ways, last='and')} exclude one another"
+            yield Finding((*placed.path, ways[1]), message, "keep one of them")
+        elif not ways:
+            message = "`triton` declares no models"
+            yield Finding(
+                placed.path, message, "add `models`, `archives` or `repository`, or remove the block"
+            )
+
+
+@error("IS251", "Only a multi-model endpoint has `archives`.", _MULTI_MODEL, ModelSpec, about="triton")
+def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
+    """Every other endpoint loads one archive."""
+    for placed in triton_blocks(spec):
+        if placed.block.archives is not None and not placed.multi_model:
+            message = f"`archives` does not fit `kind: {spec.kind}`"
+            fix = "write the models directly under `triton.models`, or choose `kind: multi-model`"
+            yield Finding((*placed.path, "archives"), message, fix)
+
+
+@error(
+    "IS252",
+    "A multi-model endpoint declares its Triton models by archive.",
+    _MULTI_MODEL,
+    MultiModelSpec,
+    about="triton",
+)
+def multi_model_has_archives(spec: MultiModelSpec) -> Iterator[Finding]:
+    """A request chooses an archive (`TargetModel`), not a folder."""
+    if spec.triton is not None and spec.triton.models is not None:
+        fix = "write them under `triton.archives.<name>.tar.gz.models`"
+        yield Finding(("triton", "models"), "`models` says of no archive what it holds", fix)
+
+
+@error("IS253", "`default_model` names a model that the repository has.", _TRITON, ModelSpec, about="triton")
+def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
+    """The container stops when the folder is missing."""
+    for placed in triton_blocks(spec):
+        named, models = placed.block.default_model, placed.block.models
+        if named is not None and models is not None and named not in models:
+            yield unknown_name((*placed.path, "default_model"), "model", named, list(models))
+
+
+@error(
+    "IS254",
+    "Among several Triton models of one archive, one is the default or the ensemble.",
+    _TRITON,
+    ModelSpec,
+    about="triton",
+)
+def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
+    """Without it the container stops. The variable may stand in the environment as well."""
+    for placed in triton_blocks(spec):
+        models = placed.block.models or {}
+        if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
+            continue
+        if not all(DEFAULT_MODEL in (it.container.environment or {}) for it in placed.loaders):
+            found = ensembles(placed.block)
+            what = f"{len(found)} ensembles" if found else "no ensemble"
+            message = f"the repository has {len(models)} models, {what} and no default"
+            fix = f"add `default_model`: {listed(found or list(models))}"
+            yield Finding((*placed.path, "models"), message, fix)
+
+
+@error("IS255", "The repository of an ensemble has an ensemble.", _TRITON, EnsembleSpec, about="triton")
+def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
+    """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
+    triton = spec.triton
+    if triton is not None and triton.models is not None and not ensembles(triton):
+        message = "none of the models is an ensemble"
+        yield Finding(
+            ("triton", "models"),
+            message,
+            "add a model with `platform: ensemble`, or choose `kind: single-model`",
+        )
+
+
+@error(
+    "IS256",
+    "Only a repository with folders of its own has a `default_model`.",
+    _MULTI_MODEL,
+    MultiModelSpec,
+    about="triton",
+)
+def multi_model_has_no_default(spec: MultiModelSpec) -> Iterator[Finding]:
+    """With several archives the request says which one it means."""
+    if spec.triton is not None and spec.triton.default_model is not None:
+        message = "`default_model` has no meaning where each request names an archive"
+        yield Finding(("triton", "default_model"), message, "remove it")
+
+
+@error("IS257", "A container loads the model repository.", _TRITON, ModelSpec, about="triton")
+def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
+    """That of a lone container of another framework is said of its image."""
+    found = list(containers(spec))
+    for placed in triton_blocks(spec):
+        if placed.loaders or len(found) < 2:
+            continue
+        own = sum(own_block(it) is not None for it in found)
+        message = "none of the containers loads these models: "
+        message += "all that run Triton have their own" if own else "all have images of other frameworks"
+        fix = "remove it" if own else "write `framework: triton` in the container that does"
+        yield Finding(placed.path, message, fix)
+
+
+@error(
+    "IS258",
+    "A container with Triton models of its own gets an archive with them.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+    about="triton",
+)
+def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Nothing else brings them into the container."""
+    for placed in _with_own_block(spec):
+        if archive_of(placed) is None:
+            fix = f"{_how_to_get_one(placed)}, the place for the archive that `inferstack package` makes"
+            yield Finding(placed.path, "the container gets no archive with its Triton models", fix)
+
+
+def _how_to_get_one(placed: PlacedContainer) -> str:
+    if isinstance(placed.container, ComponentContainer):
+        return "add `artifact_url`"
+    keys = ("model_data_source", "model_package_name")
+    others = [key for key in keys if getattr(placed.container, key) is not None]
+    instead = f"write `model_data_url` instead of {listed(others, last='and')}"
+    return instead if others else "add `model_data_url`"
+
+
+@error(
+    "IS259",
+    "An archive that several containers load holds the same models for all of them.",
+    _COMPONENT,
+    InferenceComponentsSpec,
+    about="triton",
+)
+def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Which model of it answers may differ."""
+    first: dict[str, tuple[PlacedContainer, Triton]] = {}
+    for container, block in _loading(spec):
+        archive = archive_of(container)
+        if archive is None:
+            continue
+        where, url = archive
+        other, content = first.setdefault(url, (container, block))
+        if (content.models, content.repository) != (block.models, block.repository):
+            message = f'"{url}" has other models for {_who(container)} than for {_who(other)}'
+            fix = "give each its own archive, or declare the same models"
+            yield Finding(where, message, fix)
+
+
+def _who(placed: PlacedContainer) -> str:
+    # A component may be called like a model.
+    what = "the model " if isinstance(placed.container, ComponentModel) else ""
+    return f"{what}`{placed.path[1]}`"
+
+
+def _loading(spec: InferenceComponentsSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
+    """Containers and the models that they load, as far as that is sure."""
+    for placed in triton_blocks(spec):
+        for loader in placed.loaders:
+            if len(placed.loaders) == 1 or own_block(loader) is not None or is_triton(loader.image):
+                yield loader, placed.block
+
+
+def _with_own_block(spec: InferenceComponentsSpec) -> Iterator[PlacedContainer]:
+    return (placed for placed in containers(spec) if own_block(placed) is not None)

@@ -1,0 +1,1 @@
+"""What single texts of a spec say: placeholders, statistics, addresses."""

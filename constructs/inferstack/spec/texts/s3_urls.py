@@ -1,0 +1,63 @@
+"""What an S3 URL says of bucket and key, also where parts of it are known at deployment only.
+
+Every form of https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html, and tokens that stand
+for a whole URL (a parameter, a value of SSM, an import) or for the host of one (``RegionalDomainName``).
+"""
+
+import re
+
+import msgspec
+
+from inferstack.spec.texts.placeholders import ATOM, TOKEN, awaits_look_up, is_opaque
+
+_BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+)"
+_SHORTEST_BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+?)"
+_HOST = rf"(?:{ATOM}|[^/])+"
+_FORMS = tuple(
+    map(
+        re.compile,
+        (
+            rf"s3://(?P<path>(?:{ATOM}|[^/])*{TOKEN})",
+            rf"s3://{_BUCKET}/?(?P<key>.*)",
+            rf"https://{_SHORTEST_BUCKET}\.s3[.-]{_HOST}/(?P<key>.*)",
+            rf"https://s3[.-]{_HOST}/{_BUCKET}/?(?P<key>.*)",
+            rf"https://(?P<host>{TOKEN})/(?P<key>.*)",
+            rf"(?P<url>{TOKEN})(?P<key>.*)",
+        ),
+    )
+)
+_ASSET_KEY = re.compile(r"[0-9a-f]{64}\.gz")
+
+
+class S3Url(msgspec.Struct, frozen=True):
+    """An S3 URL in parts. Where a token stands for several, one of ``path``, ``host`` and ``url`` is there,
+    in the place of ``bucket``.
+    """
+
+    key: str = ""
+    """Key or prefix; behind a ``url`` what is written after it."""
+    bucket: str | None = None
+    path: str | None = None
+    """A text that ends with a token, which may hold bucket and key."""
+    host: str | None = None
+    """A token for the bucket's own host."""
+    url: str | None = None
+    """A token for a whole URL, or for its beginning."""
+
+
+def s3_url(text: str) -> S3Url | None:
+    """The parts of an S3 URL; None of a text that does not tell them."""
+    for form in _FORMS:
+        if (found := form.fullmatch(text)) is not None:
+            return S3Url(**found.groupdict())
+    return S3Url(bucket=text) if awaits_look_up(text) else None
+
+
+def is_open(url: str) -> bool:
+    """Whether a URL ends with what only the deployment knows: in a slash, or not."""
+    return re.search(rf"{ATOM}\Z", url) is not None and is_opaque(url)
+
+
+def is_asset(url: str) -> bool:
+    """Whether the key is one that CDK gives to an archive, of whose `.tar.gz` it keeps the last ending."""
+    return _ASSET_KEY.fullmatch(url.rpartition("/")[2]) is not None
