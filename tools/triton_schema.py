@@ -27,8 +27,8 @@ from tools.triton_descriptions import DESCRIPTIONS
 from tools.triton_wheel import descriptor_in_wheel, notice_of_wheel
 
 PACKAGE = Path(__file__).parent.parent / "constructs" / "inferstack"
-DESCRIPTOR = PACKAGE / "triton" / "model_config.desc"
-NOTICE = PACKAGE / "triton" / "LICENSE.model_config"
+DESCRIPTOR = PACKAGE / "triton" / "config" / "model_config.desc"
+NOTICE = PACKAGE / "triton" / "config" / "LICENSE.model_config"
 SCHEMA = PACKAGE / "catalog" / "data" / "triton-model-config.json"
 
 ROOT = "ModelConfig"

@@ -11,8 +11,7 @@ from oracle.mutations import Edit, Mutation
 from support.rehearsal import SERVER_PYTHON
 
 from inferstack.triton.check import repository_problems
-from inferstack.triton.folder import read_repository
-from inferstack.triton.messages import parse_text
+from inferstack.triton.config.messages import parse_text
 from inferstack.triton.model import CONFIG_FILE, FilePlace
 from inferstack.triton.rehearsal import stand_in
 from inferstack.triton.rehearsal.confinement import Confinement
@@ -21,6 +20,7 @@ from inferstack.triton.rehearsal.host import Host
 from inferstack.triton.rehearsal.http import TRITON_LENGTH, Reply
 from inferstack.triton.rehearsal.server import SERVER_RELEASE, find_server
 from inferstack.triton.rehearsal.tensors import binary_request
+from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.rules import Context
 
 _ENVIRONMENT = {

@@ -115,6 +115,30 @@ def test_a_room_of_spec_imports_only_what_it_may(room):
         assert {name.split(".")[2] for name in of_spec} & WITHIN_SPEC.keys() <= WITHIN_SPEC[room] | {room}, file
 
 
+WITHIN_TRITON = {
+    "config": frozenset[str](),
+    "repository": frozenset({"config"}),
+    "rules": frozenset({"repository"}),
+    "archive": frozenset({"config", "repository"}),
+    "invocation": frozenset({"archive"}),
+    "rehearsal": frozenset({"config", "archive", "rules"}),
+}
+"""And those of `triton`; `model` and what else they share stands beside them."""
+
+
+def test_every_room_of_triton_is_in_the_table():
+    rooms = {it.parent.name for it in (LIBRARY / "triton").glob("*/__init__.py")}
+    assert rooms == WITHIN_TRITON.keys()
+
+
+@pytest.mark.parametrize("room", WITHIN_TRITON)
+def test_a_room_of_triton_imports_only_what_it_may(room):
+    for file in files(f"triton/{room}"):
+        of_triton = (name for name in imported(file) if name.startswith("inferstack.triton."))
+        rooms = {name.split(".")[2] for name in of_triton} & WITHIN_TRITON.keys()
+        assert rooms <= WITHIN_TRITON[room] | {room}, file
+
+
 VOCABULARY = ("blocks", "texts", "problem", "parts.triton_blocks")
 """What everybody may take from `spec`: the format's classes, where Triton's models stand, and how to say that something is wrong."""
 

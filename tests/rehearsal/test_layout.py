@@ -9,11 +9,11 @@ from support.rehearsal import spec
 
 from inferstack.spec.check import load_spec
 from inferstack.triton.archive.packing import Progress, Watch, unwatched
-from inferstack.triton.messages import parse_text
+from inferstack.triton.config.messages import parse_text
 from inferstack.triton.model import FilePlace, Place
 from inferstack.triton.rehearsal.layout import LaidOut
 from inferstack.triton.rehearsal.packed import pack_and_lay_out
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.of_spec import repositories_of
 
 SPEC = spec(
     "single-model",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inferstack.triton.messages import parse_text
+from inferstack.triton.config.messages import parse_text
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rehearsal.local_config import local_config, stand_in_backend
 

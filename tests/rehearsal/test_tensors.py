@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
+from inferstack.triton.config.messages import parse_text
 from inferstack.triton.declared import deviations
-from inferstack.triton.messages import parse_text
 from inferstack.triton.protocol import without_json
 from inferstack.triton.rehearsal.tensors import (
     Tensor,

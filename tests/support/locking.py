@@ -14,7 +14,7 @@ from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_u
 from inferstack.spec.lock.reading import read_lock
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archives
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.of_spec import repositories_of
 
 NET = """\
 platform: onnxruntime_onnx

@@ -21,8 +21,8 @@ from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
 from inferstack.triton.check import repository_problems
-from inferstack.triton.folder import read_repository
 from inferstack.triton.model import FilePlace
+from inferstack.triton.repository.folder import read_repository
 
 END = bytes(1024)
 OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}

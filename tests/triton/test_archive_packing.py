@@ -16,7 +16,7 @@ from inferstack.spec.problem import SpecError
 from inferstack.triton.archive.packing import Packed, pack
 from inferstack.triton.archive.plan import Plan, plan_archive
 from inferstack.triton.archive.stored import StoredGzip, stored_size
-from inferstack.triton.folder import read_repository
+from inferstack.triton.repository.folder import read_repository
 
 LONG = f"net/1/{'long' * 40}.bin"
 JUNK = {
@@ -265,7 +265,7 @@ from pathlib import Path
 from support.archiving import locate
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
-from inferstack.triton.folder import read_repository
+from inferstack.triton.repository.folder import read_repository
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -11,10 +11,10 @@ from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.triton.archive.entry import Entry
 from inferstack.triton.archive.plan import Plan, plan_archive, plan_archives
-from inferstack.triton.config import config_from_spec
-from inferstack.triton.folder import read_repository
+from inferstack.triton.config.conversion import config_from_spec
 from inferstack.triton.model import Repository, TritonModel
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.repository.of_spec import repositories_of
 
 TENSOR = [{"name": "X", "data_type": "TYPE_FP32", "dims": [1]}]
 

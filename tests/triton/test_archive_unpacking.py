@@ -13,7 +13,7 @@ from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
 from inferstack.triton.archive.tar_reading import UnreadableError
 from inferstack.triton.archive.unpacking import unpack
-from inferstack.triton.folder import read_repository
+from inferstack.triton.repository.folder import read_repository
 
 END = bytes(1024)
 

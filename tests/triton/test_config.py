@@ -7,15 +7,15 @@ from google.protobuf import json_format
 from hypothesis import HealthCheck, given, settings
 from support.triton_messages import model_configs, set_fields
 
-from inferstack.triton.config import config_from_spec, render_config
-from inferstack.triton.messages import (
+from inferstack.triton.config.conversion import config_from_spec, render_config
+from inferstack.triton.config.messages import (
     ConfigError,
     enum_name,
     model_config_class,
     parse_mapping,
     parse_text,
 )
-from inferstack.triton.positions import field_positions
+from inferstack.triton.config.positions import field_positions
 
 slow_to_draw = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

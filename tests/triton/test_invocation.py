@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from inferstack.triton.config.messages import parse_text
 from inferstack.triton.invocation import BodyError, read_answer, request_body
 from inferstack.triton.invocation.arrays import from_bytes, from_json, to_bytes, to_json
-from inferstack.triton.messages import parse_text
 from inferstack.triton.protocol import BINARY, header_length
 
 CONFIG = parse_text(

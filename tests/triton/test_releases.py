@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from inferstack.spec.parts.triton_image import triton_release
-from inferstack.triton.messages import model_config_class
+from inferstack.triton.config.messages import model_config_class
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rules.base import Context, Release
 from inferstack.triton.rules.pytorch import PARAMETERS, parameters_are_known, values_have_the_right_type

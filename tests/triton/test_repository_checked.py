@@ -10,8 +10,8 @@ from support.repositories import spec_file
 from inferstack.spec.check import check_file
 from inferstack.spec.problem import Problem
 from inferstack.triton.check import repository_problems
-from inferstack.triton.folder import read_repository
 from inferstack.triton.model import FilePlace
+from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.rules import RULES
 
 # Long enough for the sample itself, and not what it stands for.

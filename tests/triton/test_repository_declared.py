@@ -7,7 +7,7 @@ from pathlib import Path
 from support.repositories import loaded, spec_file
 
 from inferstack.spec.check import check_file, load_spec
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.of_spec import repositories_of
 from inferstack.triton.rules import RULES
 
 

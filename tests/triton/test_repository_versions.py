@@ -6,8 +6,8 @@ import pytest
 from support.archiving import CONFIG, MODEL, lay_out
 
 from inferstack.spec.check import parse_spec
-from inferstack.triton.folder import read_repository
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.repository.of_spec import repositories_of
 from inferstack.triton.versions import is_version, loaded_versions, version_folders
 
 

@@ -10,9 +10,9 @@ from support.wrong_models import CASES, Case
 from inferstack.spec.document import read_document
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.rules.triton.models import triton_contexts
-from inferstack.triton.messages import model_config_class
+from inferstack.triton.config.messages import model_config_class
 from inferstack.triton.model import Repository, TritonModel
-from inferstack.triton.repository import repositories_at
+from inferstack.triton.repository.of_spec import repositories_at
 from inferstack.triton.rules import RULES, Context
 from tests.spec.test_rules_about import typed
 

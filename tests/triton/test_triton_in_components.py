@@ -10,7 +10,7 @@ from support.archiving import lay_out
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import check_file, load_spec
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.of_spec import repositories_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"
 NET = f"{{net: {{backend: python, {IO}, files: {{1/model.py: net.py}}}}}}"

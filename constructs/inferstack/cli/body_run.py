@@ -19,7 +19,7 @@ from inferstack.spec.problem import printable
 from inferstack.spec.problem.words import choose, listed
 from inferstack.triton.archive.atomic import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
-from inferstack.triton.repository import repositories_at
+from inferstack.triton.repository.of_spec import repositories_at
 
 _LARGEST = 6_291_456
 """Bytes that a request to a real-time endpoint may have."""

@@ -13,7 +13,7 @@ from inferstack.triton.archive.description import described
 from inferstack.triton.archive.packing import Packed, pack
 from inferstack.triton.archive.plan import Plan, plan_archives
 from inferstack.triton.model import FilePlace, Place
-from inferstack.triton.repository import repositories_of
+from inferstack.triton.repository.of_spec import repositories_of
 
 
 def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:

@@ -26,7 +26,7 @@ from inferstack.triton.rehearsal import (
     report,
     summary,
 )
-from inferstack.triton.repository import repositories_at
+from inferstack.triton.repository.of_spec import repositories_at
 
 
 def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:

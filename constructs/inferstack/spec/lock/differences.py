@@ -8,9 +8,9 @@ from pathlib import Path
 from inferstack.spec.lock.destinations import Destination
 from inferstack.spec.lock.file import LockedArchive, LockedFile
 from inferstack.spec.lock.local import files_at, how_it_differs, written_path
-from inferstack.triton.config import render_config
+from inferstack.triton.config.conversion import render_config
 from inferstack.triton.model import CONFIG_FILE, FilePlace, Place, Repository, TritonModel
-from inferstack.triton.repository import repositories_at
+from inferstack.triton.repository.of_spec import repositories_at
 
 
 @dataclass(frozen=True, slots=True)

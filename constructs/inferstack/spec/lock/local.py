@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from inferstack.spec.lock.file import LockedFile
-from inferstack.triton.archive.junk import why_junk
-from inferstack.triton.lfs import Pointer, pointer_in
+from inferstack.triton.repository.junk import why_junk
+from inferstack.triton.repository.lfs import Pointer, pointer_in
 
 LARGEST_READ = 1 << 20
 """Bytes. Files up to this size are compared by content, larger ones by size: `package` reads them all."""

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from inferstack.triton.archive.junk import why_junk
-from inferstack.triton.folder import decode, model_from_text, served_by_multi_model
-from inferstack.triton.messages import ConfigError
+from inferstack.triton.config.messages import ConfigError
 from inferstack.triton.model import (
     CONFIG_FILE,
     NO_REPOSITORY,
@@ -21,6 +19,8 @@ from inferstack.triton.model import (
     Repository,
     TritonModel,
 )
+from inferstack.triton.repository.folder import decode, model_from_text, served_by_multi_model
+from inferstack.triton.repository.junk import why_junk
 
 Kind = Literal["single", "multi-model"]
 LARGEST_CONFIG = 1 << 20

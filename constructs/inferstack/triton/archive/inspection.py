@@ -16,12 +16,12 @@ from inferstack.triton.archive.codes import (
 )
 from inferstack.triton.archive.contents import LARGEST_CONFIG, Contents, Kind, repository_in
 from inferstack.triton.archive.gzip_reading import GzipContent, not_gzip
-from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.names import folded, plain, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
 from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository
+from inferstack.triton.repository.junk import why_junk
 
 _MOST_MEMBERS = 100_000
 _MOST_NAMES = 16 << 20

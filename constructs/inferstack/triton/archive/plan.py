@@ -12,14 +12,14 @@ from pathlib import Path
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.triton.archive.codes import CLASH, MISSING, UNFIT_NAME
 from inferstack.triton.archive.entry import Entry
-from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.local_file import LocalFile
 from inferstack.triton.archive.names import folded, parents, unfit
 from inferstack.triton.archive.sources import FoundFile, LeftOut, found_under
 from inferstack.triton.archive.stored import stored_size
 from inferstack.triton.archive.tar_writing import tar_size
-from inferstack.triton.config import render_config
+from inferstack.triton.config.conversion import render_config
 from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, FilePlace, Place, Repository, TritonModel
+from inferstack.triton.repository.junk import why_junk
 
 Locate = Callable[[Place], FilePlace]
 """Turns a place in the spec into one in its file."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inferstack.spec.problem.words import did_you_mean_then
-from inferstack.triton.archive.admission import Unusable, lies_in, unfit_kind
 from inferstack.triton.archive.codes import MISSING, OUTSIDE, POINTER, UNREADABLE
-from inferstack.triton.archive.junk import why_junk
 from inferstack.triton.archive.local_file import LocalFile
-from inferstack.triton.lfs import pointer_in
+from inferstack.triton.repository.admission import Unusable, lies_in, unfit_kind
+from inferstack.triton.repository.junk import why_junk
+from inferstack.triton.repository.lfs import pointer_in
 
 
 @dataclass(frozen=True, slots=True)

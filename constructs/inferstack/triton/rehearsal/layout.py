@@ -15,8 +15,8 @@ from inferstack.triton.archive.packing import Watch, unwatched
 from inferstack.triton.archive.tar_reading import UnreadableError
 from inferstack.triton.archive.unpacking import unpack
 from inferstack.triton.backends import is_ensemble
-from inferstack.triton.config import render_config
-from inferstack.triton.messages import parse_text
+from inferstack.triton.config.conversion import render_config
+from inferstack.triton.config.messages import parse_text
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.rehearsal.local_config import LocalConfig, local_config, stand_in_backend
 from inferstack.triton.rehearsal.refused import NO_ROOM, RehearsalRefused

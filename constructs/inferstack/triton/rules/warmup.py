@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.spec.problem.words import listed
-from inferstack.triton.lfs import pointer_in
 from inferstack.triton.model import TritonModel, enum_name
+from inferstack.triton.repository.lfs import pointer_in
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
 
 _INSTANCE = f"{SOURCE}/backend_model_instance.cc"

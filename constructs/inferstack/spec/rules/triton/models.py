@@ -20,7 +20,7 @@ from inferstack.spec.parts.walk import PlacedContainer, runs_of
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
-from inferstack.triton.repository import repositories_at
+from inferstack.triton.repository.of_spec import repositories_at
 from inferstack.triton.rules import Context
 
 

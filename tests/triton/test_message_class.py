@@ -9,12 +9,11 @@ from google.protobuf.internal import api_implementation
 from hypothesis import given
 from support.triton_messages import model_configs
 
-from inferstack.triton import config_class
 from inferstack.triton.model import is_map
 from tools.triton_schema import DESCRIPTOR
 
 CONTENT = DESCRIPTOR.read_bytes()
-IN_PUBLIC = config_class._in_public(CONTENT)
+IN_PUBLIC = message_class._in_public(CONTENT)
 
 
 def types_in(kind: Any, seen: set[str]) -> Iterator[Any]:
@@ -30,14 +29,14 @@ def types_in(kind: Any, seen: set[str]) -> Iterator[Any]:
 def test_protobuf_works_in_c_here() -> None:
     """Otherwise the tests below compare the public way with itself."""
     assert api_implementation.Type() == "upb"
-    assert config_class._in_c(CONTENT) is not IN_PUBLIC
+    assert message_class._in_c(CONTENT) is not IN_PUBLIC
 
 
 @given(model_configs())
 def test_messages_of_both_ways_are_the_same(config: Any) -> None:
     content = config.SerializeToString(deterministic=True)
     other = IN_PUBLIC.FromString(content)
-    assert type(config) is config_class.model_config_class()
+    assert type(config) is message_class.model_config_class()
     assert other.SerializeToString(deterministic=True) == content
     assert str(other) == str(config)
     assert json_format.MessageToDict(other) == json_format.MessageToDict(config)
@@ -48,8 +47,8 @@ def test_without_protobuf_in_c_the_class_is_made_in_public(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api_implementation, "Type", lambda: kind)
-    monkeypatch.setattr(config_class, "_in_public", lambda content: ("made in public", content))
-    assert config_class.model_config_class.__wrapped__() == ("made in public", CONTENT)
+    monkeypatch.setattr(message_class, "_in_public", lambda content: ("made in public", content))
+    assert message_class.model_config_class.__wrapped__() == ("made in public", CONTENT)
 
 
 def test_a_field_is_a_map_where_protobuf_says_so() -> None:

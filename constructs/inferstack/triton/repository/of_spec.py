@@ -14,14 +14,8 @@ from inferstack.spec.parts.triton_blocks import (
     triton_blocks,
 )
 from inferstack.spec.problem import SpecPath
-from inferstack.triton.archive.admission import lies_in
-from inferstack.triton.config import config_from_spec
-from inferstack.triton.folder import (
-    read_archive_folders,
-    read_repository,
-    served_by_multi_model,
-)
-from inferstack.triton.messages import ConfigError
+from inferstack.triton.config.conversion import config_from_spec
+from inferstack.triton.config.messages import ConfigError
 from inferstack.triton.model import (
     MISSING_FOLDER,
     UNREADABLE,
@@ -30,6 +24,12 @@ from inferstack.triton.model import (
     Place,
     Repository,
     TritonModel,
+)
+from inferstack.triton.repository.admission import lies_in
+from inferstack.triton.repository.folder import (
+    read_archive_folders,
+    read_repository,
+    served_by_multi_model,
 )
 from inferstack.triton.versions import version_folders
 

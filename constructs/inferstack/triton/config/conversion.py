@@ -7,7 +7,7 @@ mappings, the name of the model is the key that holds it, and ``files`` is not T
 from collections.abc import Mapping
 from typing import Any
 
-from inferstack.triton.messages import parse_mapping, print_text
+from inferstack.triton.config.messages import parse_mapping, print_text
 
 _NOT_TRITONS = frozenset({"files"})
 _ACCELERATORS = ("gpu_execution_accelerator", "cpu_execution_accelerator")

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.spec.problem import SpecPath
-from inferstack.triton.archive.admission import unfit_kind
-from inferstack.triton.archive.junk import why_junk
-from inferstack.triton.messages import ConfigError, model_config_class, parse_text
+from inferstack.triton.config.messages import ConfigError, model_config_class, parse_text
+from inferstack.triton.config.positions import Position, field_positions
 from inferstack.triton.model import (
     CONFIG_FILE,
     NO_REPOSITORY,
@@ -22,7 +21,8 @@ from inferstack.triton.model import (
     Repository,
     TritonModel,
 )
-from inferstack.triton.positions import Position, field_positions
+from inferstack.triton.repository.admission import unfit_kind
+from inferstack.triton.repository.junk import why_junk
 from inferstack.triton.versions import version_folders
 
 _LARGEST = 1024 * 1024

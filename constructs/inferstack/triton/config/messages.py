@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from inferstack.triton.config_class import model_config_class
+from inferstack.triton.config.message_class import model_config_class
 from inferstack.triton.model import enum_name, is_map
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.triton.config_class import model_config_class
+from inferstack.triton.config.message_class import model_config_class
 from inferstack.triton.model import FieldPath, is_map, is_repeated
 
 Position = tuple[int, int]
