@@ -9,6 +9,7 @@ from google.protobuf.internal import api_implementation
 from hypothesis import given
 from support.triton_messages import model_configs
 
+from inferstack.triton.config import message_class
 from inferstack.triton.model import is_map
 from tools.triton_schema import DESCRIPTOR
 
