@@ -67,6 +67,10 @@ COVERED = {
         "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME=encode SAGEMAKER_TRITON_DEFAULT_MODEL_NAME=reranker ModelName "
         "RepositoryAccessMode=Vpc InferenceComponentName",
     ),
+    "Triton models of variants": (
+        "triton-ab",
+        "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME=ranker SAGEMAKER_TRITON_DEFAULT_MODEL_NAME=ranker-v2 InitialVariantWeight=9",
+    ),
     "hub access": ("uncompressed", "HubContentArn AcceptEula"),
     "private registry": ("private-registry", "RepositoryAccessMode=Vpc RepositoryCredentialsProviderArn"),
     "data capture": ("observed", "DataCaptureConfig CaptureContentTypeHeader"),

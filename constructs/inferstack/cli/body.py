@@ -15,6 +15,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--stage", help="choose this stage of the spec")
     component = "ask this inference component; needed where several have Triton models"
     add("--component", metavar="NAME", help=component)
+    model = "ask the variant with this model; needed where several differ in inputs or outputs"
+    add("--model", metavar="NAME", help=model)
     target = "ask this archive of a multi-model endpoint (TargetModel)"
     add("--target-model", metavar="ARCHIVE", help=target)
     inputs = "NAME=FILE.npy, NAME=FILE.json, or FILE.npz or FILE.json with several by name; can be repeated"
@@ -55,8 +57,9 @@ def _wrong_usage(options: argparse.Namespace) -> str | None:
         return "--read and --content-type go together"
     if options.read is not None and (options.input or options.parameter or options.json):
         return "--input, --parameter and --json are for a request, and --read for an answer"
-    if options.spec is None and {options.stage, options.component, options.target_model} != {None}:
-        return "--stage, --component and --target-model choose something in a SPEC"
+    chosen = {options.stage, options.component, options.model, options.target_model}
+    if options.spec is None and chosen != {None}:
+        return "--stage, --component, --model and --target-model choose something in a SPEC"
     return None
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
-from inferstack.cli.component import blocks_of, loading, only_block, only_component
+from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import load_spec
 from inferstack.spec.parts.triton_blocks import PlacedTriton
-from inferstack.spec.parts.walk import is_async
+from inferstack.spec.parts.walk import components, is_async, variants
 from inferstack.spec.problem import printable
 from inferstack.spec.problem.words import choose, listed
 from inferstack.triton.archive.atomic import complete_or_absent
@@ -32,7 +32,7 @@ class _Asked:
 
     model: TritonModel
     repository: Repository
-    component: str | None
+    choice: Choice
     target_model: str | None
 
 
@@ -114,26 +114,31 @@ def _refused(problems: tuple[str, ...]) -> int:
 
 
 def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
-    """The only one, or what a component runs. A request does not choose on which of its instance types."""
-    component = only_component(spec) if options.component is None else options.component
-    blocks = blocks_of(spec, component)
+    """The only one, or what is chosen. A request does not choose on which instance type a component runs, and
+    variants share the requests: then one has to fit all.
+    """
+    chosen = chosen_by(options)
+    choice = only_one(spec) if chosen == ALL else chosen
+    blocks = blocks_of(spec, choice)
     if not blocks:
         raise Refusal("no inputs and outputs are declared there: add them in a `triton` block")
-    if component is None:
+    if choice == ALL and components(spec):
         blocks = [only_block(spec, blocks, "the request" if options.read is None else "the answer")]
-        component = next(iter(loading(spec, blocks[0])), None)
-    first, *others = (_asked_at(block, component, options) for block in blocks)
+        choice = Choice(component=next(iter(loading(spec, blocks[0])), None))
+    first, *others = (_asked_at(block, choice, options) for block in blocks)
     if any(_interface(it.model) != _interface(first.model) for it in others):
-        archives = [it.repository.archive for it in (first, *others)]
-        message = f"`{component}` runs {listed(archives, last='and')}"
-        raise Refusal(f"{message}, which differ in their inputs or outputs, so that no request fits all")
+        archives = listed([it.repository.archive for it in (first, *others)], last="and")
+        who = spec.endpoint_name if choice.component is None else choice.component
+        differ = "which differ in their inputs or outputs, so that no request fits all"
+        fix = "" if components(spec) else "; add --model to ask one of them"
+        raise Refusal(f"`{who}` runs {archives}, {differ}{fix}")
     return first
 
 
-def _asked_at(block: PlacedTriton, component: str | None, options: argparse.Namespace) -> _Asked:
+def _asked_at(block: PlacedTriton, choice: Choice, options: argparse.Namespace) -> _Asked:
     repository = _repository(block, options)
     target = repository.archive if block.multi_model else None
-    return _Asked(_model(block, repository), repository, component, target)
+    return _Asked(_model(block, repository), repository, choice, target)
 
 
 def _interface(model: TritonModel) -> tuple[Any, ...]:
@@ -187,8 +192,11 @@ def _command(spec: ModelSpec, asked: _Asked, content_type: str, out: Path) -> It
     yield f"--endpoint-name {spec.endpoint_name}"
     if spec.region is not None:
         yield f"--region {spec.region}"
-    if asked.component is not None:
-        yield f"--inference-component-name {asked.component}"
+    if asked.choice.component is not None:
+        yield f"--inference-component-name {asked.choice.component}"
+    variant = _only_variant(spec, asked.choice.model)
+    if variant is not None:
+        yield f"--target-variant {variant}"
     if asked.target_model is not None:
         yield f"--target-model {shlex.quote(asked.target_model)}"
     yield f"--content-type {shlex.quote(content_type)}"
@@ -196,3 +204,10 @@ def _command(spec: ModelSpec, asked: _Asked, content_type: str, out: Path) -> It
         yield "--input-location s3://… # where the file was uploaded to"
     else:
         yield f"--body {shlex.quote(f'fileb://{out}')} answer.bin"
+
+
+def _only_variant(spec: ModelSpec, model: str | None) -> str | None:
+    """The one among several variants that hosts a model; None where a request need not or cannot choose."""
+    found = [it.variant_name for _, it in variants(spec) if it.model_name == model]
+    several = model is not None and len(variants(spec)) > 1
+    return found[0] if several and len(found) == 1 else None

@@ -37,6 +37,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--sse-kms-key-id", metavar="KEY", type=_key, help=key)
     component = "with --check: the archives are for this inference component of SPEC"
     add("--component", metavar="NAME", help=component)
+    add("--model", metavar="NAME", help="with --check: the archives are for this one of SPEC's `models`")
     multi = "with --check and no SPEC: the archives are for a multi-model endpoint"
     add("--multi-model", action="store_true", help=multi)
     command.set_defaults(wrong_usage=command.error)
@@ -70,8 +71,10 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
         yield "name a SPEC to pack, or archives with --check"
     if options.upload and options.check is not None:
         yield "--upload packs SPEC itself and takes no archives of --check"
-    if options.component is not None and None in (options.spec, options.check):
-        yield "--component goes with SPEC and --check"
+    if None in (options.spec, options.check):
+        for option in ("component", "model"):
+            if getattr(options, option) is not None:
+                yield f"--{option} goes with SPEC and --check"
     sse, key = options.sse, options.sse_kms_key_id
     if not options.upload and (sse, key) != (None, None):
         yield f"{'--sse' if sse is not None else '--sse-kms-key-id'} goes with --upload"
@@ -81,9 +84,10 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
+    from inferstack.cli.choice import chosen_by  # noqa: PLC0415 - packing needs none
     from inferstack.cli.package_check import check  # noqa: PLC0415 - brings protobuf
 
-    return check(options.check, loaded, options.component, multi_model=options.multi_model)
+    return check(options.check, loaded, chosen_by(options), multi_model=options.multi_model)
 
 
 def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from inferstack.cli.component import block_of_archive, blocks_of
+from inferstack.cli.choice import Choice, block_of_archive, blocks_of
 from inferstack.cli.progress import bar
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
@@ -26,18 +26,18 @@ from inferstack.triton.rules import Context
 
 
 def check(
-    archives: Iterable[Path], loaded: LoadedSpec | None, component: str | None, *, multi_model: bool
+    archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *, multi_model: bool
 ) -> int:
     """Looks into archives without unpacking them; prints what is in them and what is wrong with it.
 
-    With a spec they are judged as its endpoint loads them, or the inference component that is named or that
+    With a spec they are judged as its endpoint loads them, or the component or model that is chosen or that
     their paths tell; else as an endpoint of the kind does that is asked for.
 
     Raises:
-        Refusal: before any is read, when it is not clear which component an archive is for.
+        Refusal: before any is read, when it is not clear what an archive is for.
     """
     found: list[list[Problem]] = []
-    meant = [(it, None if loaded is None else block_for(it, loaded.spec, component)) for it in archives]
+    meant = [(it, None if loaded is None else block_for(it, loaded.spec, choice)) for it in archives]
     for archive, placed in meant:
         inspection = inspected(archive, loaded, multi_model=multi_model)
         problems = problems_of(inspection, loaded, placed)
@@ -54,14 +54,14 @@ def _summary(found: Sequence[Sequence[Problem]]) -> str:
     return f"{tally([*chain(*wrong)])} in {len(wrong)} of {archives}" if wrong else f"{archives}: no problems"
 
 
-def block_for(archive: Path, spec: ModelSpec, component: str | None) -> PlacedTriton:
+def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
     """The repository of a spec that an archive holds, also where the spec declares none.
 
     Raises:
-        Refusal: when it may be that of several components.
+        Refusal: when it may be that of several components or models.
     """
-    blocks = blocks_of(spec, component)
-    return block_of_archive(spec, archive, blocks, component) if blocks else undeclared(spec)
+    blocks = blocks_of(spec, choice)
+    return block_of_archive(spec, archive, blocks, choice) if blocks else undeclared(spec)
 
 
 def inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool = False) -> Inspection:

@@ -49,6 +49,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     component = "rehearse this inference component only; with --archive: the archive is for it"
     command.add_argument("--component", metavar="NAME", help=component)
+    model = "rehearse this one of `models` only; with --archive: the archive is for it"
+    command.add_argument("--model", metavar="NAME", help=model)
     command.add_argument("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
     command.set_defaults(wrong_usage=command.error)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from inferstack.cli.component import blocks_of
+from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
 from inferstack.cli.package_check import as_deployed, block_for, inspected, problems_of
 from inferstack.cli.progress import bar
 from inferstack.cli.refusal import Refusal
@@ -35,7 +35,7 @@ def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
     Raises:
         SpecError: with all that is wrong with the archives, or keeps them from being packed; then no server
             is started.
-        Refusal: when this machine cannot do it, or it is not clear which component an archive is for.
+        Refusal: when this machine cannot do it, or it is not clear what an archive is for.
     """
     chosen = list(_chosen(loaded, options))
     if not chosen:
@@ -56,13 +56,13 @@ def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
 
 
 def rehearsals_of(
-    loaded: LoadedSpec, file: Path, *, python: Path, seconds: float, component: str | None = None
+    loaded: LoadedSpec, file: Path, *, python: Path, seconds: float, choice: Choice = ALL
 ) -> Iterator[Rehearsal]:
-    """The rehearsals of a spec that was read from ``file``: of the endpoint, or of each component or one.
+    """The rehearsals of a spec that was read from ``file``: of the endpoint, or of each repository.
 
     See :class:`Rehearsal` for the rest.
     """
-    for placed in blocks_of(loaded.spec, component):
+    for placed in blocks_of(loaded.spec, choice):
         yield from _rehearsals_at(placed, loaded, file, python, seconds)
 
 
@@ -71,7 +71,7 @@ def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehears
     python, seconds = options.python, options.timeout
     if not options.archive:
         yield from rehearsals_of(
-            loaded, options.spec, python=python, seconds=seconds, component=options.component
+            loaded, options.spec, python=python, seconds=seconds, choice=chosen_by(options)
         )
         return
     for placed, archives, repositories in _given(loaded, options):
@@ -85,7 +85,7 @@ def _given(
     """Archives that are there, as the containers of the spec would load them, by what these load."""
     meant: dict[SpecPath, tuple[PlacedTriton, list[Path]]] = {}
     for archive in options.archive:
-        placed = block_for(archive, loaded.spec, options.component)
+        placed = block_for(archive, loaded.spec, chosen_by(options))
         meant.setdefault(placed.path, (placed, []))[1].append(archive)
     if any(len(archives) > 1 and not placed.multi_model for placed, archives in meant.values()):
         options.wrong_usage("only a multi-model endpoint has several archives")

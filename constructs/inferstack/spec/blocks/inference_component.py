@@ -5,7 +5,7 @@ from typing import ClassVar
 from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.base import Block, Number
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
-from inferstack.spec.blocks.model import FrameworkImage, Model
+from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.triton import Triton
 
 _TYPE = "AWS::SageMaker::InferenceComponent"
@@ -148,14 +148,6 @@ class ComponentSpecificationForInstanceType(Block):
     """Cache on the instances."""
     scheduling_config: SchedulingConfig | None = None
     """Placement of copies."""
-
-
-class ComponentModel(Model):
-    """A SageMaker model that inference components name. The container's properties stand directly in the
-    block."""
-
-    triton: Triton | None = None
-    """Model repository in the archive at `model_data_url`, for a Triton image."""
 
 
 class ComponentRuntimeConfig(Block):

@@ -11,9 +11,9 @@ from inferstack.spec.blocks.base import Block, form
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.execution_role import ExecutionRole, RoleArn
-from inferstack.spec.blocks.inference_component import ComponentModel, InferenceComponent
+from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.load_test import LoadTest
-from inferstack.spec.blocks.model import Model
+from inferstack.spec.blocks.model import Model, NamedModel
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.blocks.variant import Variant
 
@@ -58,7 +58,7 @@ class ModelSpec(Block):
     autoscaling: Autoscaling | None = None
     """Scaling of the only variant."""
     triton: Triton | None = None
-    """Model repository for a Triton image."""
+    """Model repository of all Triton containers that have no `triton` of their own."""
     description: Annotated[str, form(max_length=1024)] | None = None
     """Description of the stack."""
     env: Environment | None = None
@@ -116,6 +116,9 @@ class ModelBackedSpec(ModelSpec):
 class SingleModelSpec(ModelBackedSpec, tag="single-model", tag_field="kind"):
     """One model a variant, in one container."""
 
+    models: dict[HostingName, NamedModel] | None = None
+    """Models by name, for variants that differ in their model (`model_name`)."""
+
 
 class MultiModelSpec(ModelBackedSpec, tag="multi-model", tag_field="kind"):
     """Many archives under one S3 prefix, loaded when asked for (`TargetModel`)."""
@@ -123,6 +126,9 @@ class MultiModelSpec(ModelBackedSpec, tag="multi-model", tag_field="kind"):
 
 class EnsembleSpec(ModelBackedSpec, tag="ensemble", tag_field="kind"):
     """A Triton ensemble: several models in one container, called in one request."""
+
+    models: dict[HostingName, NamedModel] | None = None
+    """Models by name, for variants that differ in their model (`model_name`)."""
 
 
 class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
@@ -132,7 +138,7 @@ class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
 class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="kind", kw_only=True):
     """Several models packed on one fleet, each with its own copies and scaling."""
 
-    models: Annotated[dict[HostingName, ComponentModel], Meta(min_length=1)] | None = None
+    models: Annotated[dict[HostingName, NamedModel], Meta(min_length=1)] | None = None
     """SageMaker models by name, for components that name one (`specification.model_name`): for what no
     `container` says, such as plain files (`model_data_source`), model packages and private registries."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
@@ -141,9 +147,6 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
     """Scaling of the fleet's instances by yourself, instead of `managed_instance_scaling`."""
     inference_components: Annotated[dict[HostingName, InferenceComponent], Meta(min_length=1)]
     """Models by the name of their component."""
-    triton: Triton | None = None
-    """Model repository of all Triton containers that have no `triton` of their own, in `container` or in a
-    model under `models`."""
 
 
 Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec

@@ -3,6 +3,7 @@
 from typing import Annotated, ClassVar
 
 from inferstack.spec.blocks.base import Block, form
+from inferstack.spec.blocks.triton import Triton
 
 
 class FrameworkImage(Block):
@@ -177,3 +178,11 @@ class Model(Container):
     """True cuts the container off from every network call, in and out, except the model's files."""
     vpc_config: VpcConfig | None = None
     """Puts the container into your VPC."""
+
+
+class NamedModel(Model):
+    """One of several models. The only container's properties stand directly in the block."""
+
+    triton: Triton | None = None
+    """Model repository in the archive at `model_data_url`, for a Triton image, instead of the one at the
+    top."""

@@ -1,7 +1,7 @@
 """The model repositories of a spec, and the containers that load each of them.
 
-One may stand at the top. The container of an inference component may have its own, and so may a model that
-components name; the one at the top is then for the Triton containers that have none.
+One may stand at the top. Each of several models may have its own, and so may the container of an inference
+component; the one at the top is then for the Triton containers that have none.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
-    ComponentModel,
     ComponentSpecificationForInstanceType,
 )
 from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.model import NamedModel
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.parts.triton_image import is_triton, may_be_triton
 from inferstack.spec.parts.walk import PlacedContainer, containers, runs_of
@@ -43,7 +43,7 @@ class PlacedTriton(msgspec.Struct, frozen=True):
 
 @found_once
 def triton_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
-    """Every model repository of a spec. Components with the same models in the same archive share one."""
+    """Every model repository of a spec. Containers with the same models in the same archive share one."""
     if spec.triton is not None:
         yield _at_the_top(spec, spec.triton)
     yield from _joined(_own_blocks(spec))
@@ -62,7 +62,7 @@ def _at_the_top(spec: ModelSpec, block: Triton) -> PlacedTriton:
 def own_block(placed: PlacedContainer) -> Triton | None:
     """The repository that a container declares itself."""
     match placed.container:
-        case ComponentContainer(triton=block) | ComponentModel(triton=block):
+        case ComponentContainer(triton=block) | NamedModel(triton=block):
             return block
         case _:
             return None
@@ -70,7 +70,7 @@ def own_block(placed: PlacedContainer) -> Triton | None:
 
 def may_have_own_block(placed: PlacedContainer) -> bool:
     """Whether a container is one that can declare a repository itself."""
-    return isinstance(placed.container, ComponentContainer | ComponentModel)
+    return isinstance(placed.container, ComponentContainer | NamedModel)
 
 
 def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
@@ -122,7 +122,7 @@ def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
 
 def _folder(spec: ModelSpec, placed: PlacedContainer) -> str:
     """That of a component has its name; that of a model is `models/NAME`, since a component may have that."""
-    if isinstance(placed.container, ComponentModel):
+    if isinstance(placed.container, NamedModel):
         return "/".join(map(str, placed.path))
     (run,) = runs_of(spec, placed.path)
     if isinstance(run.specification, ComponentSpecificationForInstanceType):

@@ -83,7 +83,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     **{kind.__name__: {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `model`")} for kind in KINDS},
     "InferenceComponentsSpec": {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `endpoint_config`")},
     "Model": {**_OF_A_MODEL, "triton": _AT_THE_TOP},
-    "ComponentModel": _OF_A_MODEL,
+    "NamedModel": _OF_A_MODEL,
     "PipelineContainer": {"triton": _AT_THE_TOP},
     "EndpointConfig": {
         **dict.fromkeys(("name", "endpoint_config_name"), _NO_CONFIG_NAME),

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
-from inferstack.spec.blocks.inference_component import ComponentContainer, ComponentModel
-from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.inference_component import ComponentContainer
+from inferstack.spec.blocks.kinds import EnsembleSpec, ModelSpec, MultiModelSpec
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.parts.triton_blocks import (
     archive_of,
@@ -15,13 +15,13 @@ from inferstack.spec.parts.triton_blocks import (
 )
 from inferstack.spec.parts.triton_image import is_triton
 from inferstack.spec.parts.walk import PlacedContainer, containers
+from inferstack.spec.problem import dotted
 from inferstack.spec.problem.words import listed
 from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.rules.names import unknown_name
 
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
-_COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentContainerSpecification.html"
 
 
 @error(
@@ -103,14 +103,10 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS255", "The repository of an ensemble has an ensemble.", _TRITON, EnsembleSpec, about="triton")
 def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
     """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
-    triton = spec.triton
-    if triton is not None and triton.models is not None and not ensembles(triton):
-        message = "none of the models is an ensemble"
-        yield Finding(
-            ("triton", "models"),
-            message,
-            "add a model with `platform: ensemble`, or choose `kind: single-model`",
-        )
+    for placed in triton_blocks(spec):
+        if placed.block.models is not None and not ensembles(placed.block):
+            fix = "add a model with `platform: ensemble`, or choose `kind: single-model`"
+            yield Finding((*placed.path, "models"), "none of the models is an ensemble", fix)
 
 
 @error(
@@ -144,11 +140,11 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS258",
     "A container with Triton models of its own gets an archive with them.",
-    _COMPONENT,
-    InferenceComponentsSpec,
+    _TRITON,
+    ModelSpec,
     about="triton",
 )
-def component_has_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Finding]:
     """Nothing else brings them into the container."""
     for placed in _with_own_block(spec):
         if archive_of(placed) is None:
@@ -168,11 +164,11 @@ def _how_to_get_one(placed: PlacedContainer) -> str:
 @error(
     "IS259",
     "An archive that several containers load holds the same models for all of them.",
-    _COMPONENT,
-    InferenceComponentsSpec,
+    _TRITON,
+    ModelSpec,
     about="triton",
 )
-def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
     """Which model of it answers may differ."""
     first: dict[str, tuple[PlacedContainer, Triton]] = {}
     for container, block in _loading(spec):
@@ -188,12 +184,17 @@ def one_archive_has_one_content(spec: InferenceComponentsSpec) -> Iterator[Findi
 
 
 def _who(placed: PlacedContainer) -> str:
-    # A component may be called like a model.
-    what = "the model " if isinstance(placed.container, ComponentModel) else ""
-    return f"{what}`{placed.path[1]}`"
+    match placed.path:
+        # A component may be called like a model.
+        case ("models", name, *_):
+            return f"the model `{name}`"
+        case ("inference_components", name, *_):
+            return f"`{name}`"
+        case path:
+            return f"`{dotted(path)}`"
 
 
-def _loading(spec: InferenceComponentsSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
+def _loading(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
     """Containers and the models that they load, as far as that is sure."""
     for placed in triton_blocks(spec):
         for loader in placed.loaders:
@@ -201,5 +202,5 @@ def _loading(spec: InferenceComponentsSpec) -> Iterator[tuple[PlacedContainer, T
                 yield loader, placed.block
 
 
-def _with_own_block(spec: InferenceComponentsSpec) -> Iterator[PlacedContainer]:
+def _with_own_block(spec: ModelSpec) -> Iterator[PlacedContainer]:
     return (placed for placed in containers(spec) if own_block(placed) is not None)

@@ -1,0 +1,132 @@
+"""Which of a spec's model repositories is meant, where several containers have their own.
+
+With inference components it is told by the component that loads it, else by the model under `models`.
+"""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from inferstack.cli.refusal import Refusal
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.parts.walk import components, model_path, runs, runs_of
+from inferstack.spec.problem.words import choose, listed
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What the command line says of it: an inference component, a model, or nothing."""
+
+    component: str | None = None
+    model: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """Of whichever is chosen."""
+        return self.model if self.component is None else self.component
+
+
+ALL = Choice()
+
+
+def chosen_by(options: argparse.Namespace) -> Choice:
+    """What the options ``--component`` and ``--model`` say."""
+    return Choice(options.component, options.model)
+
+
+def blocks_of(spec: ModelSpec, choice: Choice) -> list[PlacedTriton]:
+    """The model repositories of a spec: all, or those that what is chosen loads.
+
+    Raises:
+        Refusal: when the spec has no such component or model.
+    """
+    if choice.name is None:
+        return list(triton_blocks(spec))
+    if choice.component is not None:
+        _require_component(spec, choice.component)
+    if choice.model is not None:
+        _require_model(spec, choice.model)
+    return [block for block in triton_blocks(spec) if choice.name in loading(spec, block)]
+
+
+def _require_component(spec: ModelSpec, name: str) -> None:
+    known = [it for _, it, _ in components(spec)]
+    if name not in known:
+        raise Refusal(f"there is no inference component `{name}`; {_instead(spec, name, known)}")
+
+
+def _instead(spec: ModelSpec, name: str, known: list[str]) -> str:
+    """What to write where no component is called so."""
+    path = model_path(spec, name)
+    if not known:
+        return "the spec has none at all" if path is None else f"it is a model: write --model {name}"
+    return choose(name, known) if path is None else f"it is a model, {_run_by(spec, name)}"
+
+
+def _require_model(spec: ModelSpec, name: str) -> None:
+    known = list(spec.models or {})
+    if name not in known:
+        instead = choose(name, known) if known else "the spec has no `models`"
+        raise Refusal(f"there is no model `{name}`; {instead}")
+    if components(spec):
+        raise Refusal(f"--model `{name}`: choose by --component, since the model is {_run_by(spec, name)}")
+
+
+def _run_by(spec: ModelSpec, model: str) -> str:
+    running = list(dict.fromkeys(run.name for run in runs_of(spec, ("models", model))))
+    return f"run by {listed(running, last='and') if running else 'no component'}"
+
+
+def only_one(spec: ModelSpec) -> Choice:
+    """The component or model that loads whatever is loaded; nothing if there are several, or none."""
+    found = {name for block in triton_blocks(spec) for name in loading(spec, block)}
+    if len(found) != 1:
+        return ALL
+    return Choice(component=found.pop()) if components(spec) else Choice(model=found.pop())
+
+
+def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
+    """Names of the inference components that load a repository; of the models, where there are none."""
+    loaders = [it.path for it in block.loaders]
+    if not components(spec):
+        return [str(path[1]) for path in loaders if path[0] == "models"]
+    return list(dict.fromkeys(run.name for run in runs(spec) if run.container in loaders))
+
+
+def only_block(
+    spec: ModelSpec, blocks: Iterable[PlacedTriton], what: str, choice: Choice = ALL
+) -> PlacedTriton:
+    """The one that is left, of all or of those that what is chosen loads.
+
+    Raises:
+        Refusal: when there are several, so that one must be named.
+    """
+    first, *more = blocks
+    if not more:
+        return first
+    names = list(dict.fromkeys(name for block in (first, *more) for name in loading(spec, block)))
+    if choice.name is None and len(names) > 1:
+        of = "component" if components(spec) else "model"
+        raise Refusal(f"{what} may be for any of several {of}s; add --{of}: {listed(names)}")
+    archives = listed([block.archive for block in (first, *more)])
+    raise Refusal(f"{what} may be any of {archives}; keep it in such a folder")
+
+
+def block_of_archive(
+    spec: ModelSpec, archive: Path, blocks: list[PlacedTriton], choice: Choice
+) -> PlacedTriton:
+    """The repository that an archive is meant for, by the path that `package` would give it, or by its name.
+    ``blocks`` are all, or those that what is chosen loads.
+
+    Raises:
+        Refusal: when it may be for several.
+    """
+    path = archive.as_posix()
+    by_path = [it for it in blocks if f"/{path}".endswith(f"/{it.archive}")]
+    by_name = [it for it in blocks if Path(it.archive).name == archive.name]
+    # The folder of a model may end like that of a component: the longest path is the one that was meant.
+    meant = sorted(by_path, key=lambda it: len(it.archive))[-1:]
+    found = meant or (by_name if len(by_name) == 1 else blocks)
+    return only_block(spec, found, path, choice)
