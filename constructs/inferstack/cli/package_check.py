@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from inferstack.cli.choice import Choice, block_of_archive, blocks_of
 from inferstack.cli.progress import bar
 from inferstack.cli.streams import tell
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.parts.triton_blocks import PlacedTriton, default_model, undeclared
 from inferstack.spec.problem import Problem, Severity, SpecPath, in_file_order
@@ -39,7 +39,7 @@ def check(
     found: list[list[Problem]] = []
     meant = [(it, None if loaded is None else block_for(it, loaded.spec, choice)) for it in archives]
     for archive, placed in meant:
-        inspection = inspected(archive, loaded, multi_model=multi_model)
+        inspection = inspected(archive, multi_model=multi_model if placed is None else placed.multi_model)
         problems = problems_of(inspection, loaded, placed)
         print(_description(inspection), text(problems), sep="", end="", flush=True)
         found.append(problems)
@@ -64,10 +64,9 @@ def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
     return block_of_archive(spec, archive, blocks, choice) if blocks else undeclared(spec)
 
 
-def inspected(archive: Path, loaded: LoadedSpec | None, *, multi_model: bool = False) -> Inspection:
-    """What is in an archive, read as the endpoint of a spec loads it, else one of the kind asked for."""
-    many = multi_model if loaded is None else isinstance(loaded.spec, MultiModelSpec)
-    kind: Kind = "multi-model" if many else "single"
+def inspected(archive: Path, *, multi_model: bool) -> Inspection:
+    """What is in an archive, read as a container with many of them loads it, or one with this only."""
+    kind: Kind = "multi-model" if multi_model else "single"
     with bar(archive.name, _size(archive)) as progress:
         return inspect_archive(archive, kind, progress)
 

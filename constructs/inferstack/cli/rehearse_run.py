@@ -89,7 +89,10 @@ def _given(
         meant.setdefault(placed.path, (placed, []))[1].append(archive)
     if any(len(archives) > 1 and not placed.multi_model for placed, archives in meant.values()):
         options.wrong_usage("only a multi-model endpoint has several archives")
-    found = [(it, archives, [inspected(one, loaded) for one in archives]) for it, archives in meant.values()]
+    found = [
+        (it, archives, [inspected(one, multi_model=it.multi_model) for one in archives])
+        for it, archives in meant.values()
+    ]
     problems = [it for placed, _, looks in found for one in looks for it in problems_of(one, loaded, placed)]
     wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
     if wrong:

@@ -5,7 +5,7 @@ What Triton's container reads: https://github.com/triton-inference-server/server
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.defaults import TRITON_ENVIRONMENT, TRITON_MULTI_MODEL_ENVIRONMENT
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.triton_blocks import default_model, loaded_by
 from inferstack.spec.parts.triton_image import is_triton
 from inferstack.spec.parts.walk import PlacedContainer
@@ -23,7 +23,7 @@ def _triton_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, s
     if block is None and not is_triton(placed.image):
         return {}
     environment = dict(TRITON_ENVIRONMENT.value)
-    if isinstance(spec, MultiModelSpec):
+    if placed.takes_prefix:
         environment |= TRITON_MULTI_MODEL_ENVIRONMENT.value
     default = None if block is None else default_model(block)
     if default is not None:

@@ -5,7 +5,7 @@ from inferstack.resolve.environment import container_environment
 from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.image import Image, resolve_image
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, Model
 from inferstack.spec.parts.walk import PlacedContainer, containers, models
 from inferstack.spec.problem import SpecPath
@@ -57,7 +57,7 @@ def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> 
     return (
         present(
             Image=image_uri(placed, region),
-            Mode="MultiModel" if isinstance(spec, MultiModelSpec) else None,
+            Mode="MultiModel" if placed.takes_prefix else None,
             Environment=container_environment(spec, placed),
         )
         | rest

@@ -14,7 +14,7 @@ from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
     ComponentSpecificationForInstanceType,
 )
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import NamedModel
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.parts.triton_image import is_triton, may_be_triton
@@ -55,8 +55,9 @@ def undeclared(spec: ModelSpec) -> PlacedTriton:
 
 
 def _at_the_top(spec: ModelSpec, block: Triton) -> PlacedTriton:
-    several = isinstance(spec, MultiModelSpec)
-    return PlacedTriton(("triton",), block, ARCHIVE, tuple(_shared_loaders(spec)), several)
+    loaders = tuple(_shared_loaders(spec))
+    several = any(it.takes_prefix for it in loaders or containers(spec))
+    return PlacedTriton(("triton",), block, ARCHIVE, loaders, several)
 
 
 def own_block(placed: PlacedContainer) -> Triton | None:

@@ -19,7 +19,13 @@ from inferstack.spec.blocks.inference_component import (
     ComponentSpecificationForInstanceType,
     InferenceComponent,
 )
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import (
+    InferenceComponentsSpec,
+    ModelBackedSpec,
+    ModelSpec,
+    MultiModelSpec,
+    PipelineSpec,
+)
 from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
@@ -166,6 +172,8 @@ class PlacedContainer(msgspec.Struct, frozen=True):
     container: Container | ComponentContainer
     instance_types: tuple[str, ...]
     is_serverless: bool = False
+    takes_prefix: bool = False
+    """Whether its files are many archives below a prefix, which it loads when asked for one."""
 
     @property
     def image(self) -> str | FrameworkImage | None:
@@ -188,7 +196,8 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
         serverless = any(it.serverless_config is not None for it in hosting(spec, name))
-        yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)), serverless)
+        many = isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
+        yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)), serverless, many)
     for run in runs(spec):
         if run.specification.container is not None:
             yield PlacedContainer(
@@ -196,9 +205,9 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
             )
 
 
-def takes_prefix(spec: ModelSpec, container: Container) -> bool:
-    """Whether a container's files are many archives below a prefix, which it loads when asked for one."""
-    return isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
+def how_to_have_many(spec: ModelSpec) -> str:
+    """What to write for a container that takes a prefix."""
+    return "write `mode: MultiModel`" if isinstance(spec, PipelineSpec) else "choose `kind: multi-model`"
 
 
 def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:

@@ -16,7 +16,6 @@ from inferstack.spec.parts.walk import (
     model_containers,
     models,
     specifications,
-    takes_prefix,
 )
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
@@ -83,7 +82,7 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
         if component.base_name is not None
         for below, _ in specifications(path, component)
     }
-    prefixes = {path for path, _, it in model_containers(spec) if takes_prefix(spec, it)}
+    prefixes = {it.path for it in containers(spec) if it.takes_prefix}
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
         if not (plain or url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and _has_key(url):

@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
+from inferstack.spec.blocks.model import Container, FrameworkImage
 from inferstack.spec.parts.triton_image import is_triton
-from inferstack.spec.parts.walk import containers, hosts, is_async, models, variant_scalings, variants
+from inferstack.spec.parts.walk import (
+    containers,
+    hosts,
+    how_to_have_many,
+    is_async,
+    variant_scalings,
+    variants,
+)
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
@@ -21,43 +28,48 @@ _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Cont
 
 @error(
     "IS300",
-    "A multi-model endpoint has a prefix ending in `/` under which its archives lie.",
+    "A container that serves many models has a prefix ending in `/` under which its archives lie.",
     _CREATE,
-    MultiModelSpec,
+    ModelBackedSpec,
 )
-def archives_lie_under_a_prefix(spec: MultiModelSpec) -> Iterator[Finding]:
+def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
     """The request adds the archive's name (`TargetModel`)."""
-    for path, _, model in models(spec):
-        url = model.model_data_url
-        if url is None and model.model_data_source is None:
-            yield Finding(
-                path,
-                "the model has no `model_data_url`",
-                "add the prefix of the archives: s3://bucket/prefix/",
-            )
+    for path, container in _with_many_models(spec):
+        url = container.model_data_url
+        if url is None and container.model_data_source is None:
+            fix = "add the prefix of the archives: s3://bucket/prefix/"
+            yield Finding(path, "the model has no `model_data_url`", fix)
         elif url is not None and not is_opaque(url) and not url.endswith("/"):
             what = "one archive" if url.endswith(".tar.gz") else "no prefix"
             fix = f'write "{url.rpartition("/")[0]}/"' if url.endswith(".tar.gz") else f'write "{url}/"'
-            yield Finding(
-                (*path, "model_data_url"), f'"{url}" is {what}: a multi-model endpoint needs a prefix', fix
-            )
+            message = f'"{url}" is {what}: {_who(spec)} needs a prefix'
+            yield Finding((*path, "model_data_url"), message, fix)
+
+
+def _with_many_models(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, Container]]:
+    for placed in containers(spec):
+        if placed.takes_prefix and isinstance(placed.container, Container):
+            yield placed.path, placed.container
+
+
+def _who(spec: ModelBackedSpec) -> str:
+    return f"a multi-model {'endpoint' if isinstance(spec, MultiModelSpec) else 'container'}"
 
 
 @error(
     "IS301",
-    "A multi-model endpoint does not take `model_data_source`.",
+    "A container that serves many models does not take `model_data_source`.",
     _CONTAINER,
-    MultiModelSpec,
+    ModelBackedSpec,
     about="model_data_source",
 )
-def no_data_source(spec: MultiModelSpec) -> Iterator[Finding]:
+def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Only archives can be loaded on request."""
-    for path, _, model in models(spec):
-        if model.model_data_source is not None:
-            fix = "write `model_data_url` with the prefix of the archives"
-            yield Finding(
-                (*path, "model_data_source"), "`model_data_source` does not go with multi-model", fix
-            )
+    for path, container in _with_many_models(spec):
+        if container.model_data_source is not None:
+            fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
+            message = f"{_who(spec)} takes no `model_data_source`"
+            yield Finding((*path, "model_data_source"), message, fix)
 
 
 @error(
@@ -75,8 +87,8 @@ def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "serverless_config"), "a multi-model endpoint cannot be serverless", fix)
 
 
-@error("IS303", "On GPUs a multi-model endpoint runs Triton.", _SUPPORT, MultiModelSpec)
-def triton_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
+@error("IS303", "On GPUs a multi-model endpoint runs Triton.", _SUPPORT, ModelBackedSpec)
+def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     """AWS's other frameworks do multi-model on CPUs only."""
     for path, image in _images_on_gpus(spec):
         if isinstance(image, FrameworkImage) and not is_triton(image):
@@ -87,9 +99,9 @@ def triton_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS304", "On GPUs a multi-model endpoint runs Triton, or an image made for it.", _SUPPORT, MultiModelSpec
+    "IS304", "On GPUs a multi-model endpoint runs Triton, or an image made for it.", _SUPPORT, ModelBackedSpec
 )
-def own_image_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
+def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     """An image of one's own may implement the contract; from its name nobody can tell."""
     for path, image in _images_on_gpus(spec):
         if isinstance(image, str) and not is_opaque(image) and not is_triton(image):
@@ -101,10 +113,10 @@ def own_image_on_gpus(spec: MultiModelSpec) -> Iterator[Finding]:
             )
 
 
-def _images_on_gpus(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | FrameworkImage]]:
+def _images_on_gpus(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, str | FrameworkImage]]:
     on_gpu = {host.name for _, variant in variants(spec) for host in hosts(variant) if host.gpus}
     for placed in containers(spec):
-        if placed.image is not None and on_gpu.intersection(placed.instance_types):
+        if placed.takes_prefix and placed.image is not None and on_gpu.intersection(placed.instance_types):
             yield placed.path, placed.image
 
 
@@ -158,14 +170,16 @@ def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
 )
 def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     """Elsewhere there is nothing to cache."""
-    for path, _, model in models(spec):
-        if model.multi_model_config is not None and not isinstance(spec, MultiModelSpec):
-            fix = "remove it, or choose `kind: multi-model`"
-            yield Finding(
-                (*path, "multi_model_config"),
-                f"`multi_model_config` does not fit `kind: {spec.kind}`",
-                fix,
-            )
+    for placed in containers(spec):
+        config = getattr(placed.container, "multi_model_config", None)
+        if config is not None and not placed.takes_prefix:
+            message = f"`multi_model_config` does not fit {_what(spec)}"
+            fix = f"remove it, or {how_to_have_many(spec)}"
+            yield Finding((*placed.path, "multi_model_config"), message, fix)
+
+
+def _what(spec: ModelSpec) -> str:
+    return "a container with one model" if isinstance(spec, PipelineSpec) else f"`kind: {spec.kind}`"
 
 
 @warning(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container, Model
-from inferstack.spec.parts.walk import model_containers, models, variants
+from inferstack.spec.parts.walk import models, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.codes import OWN_FORMAT
 from inferstack.spec.problem.words import listed
@@ -134,40 +134,3 @@ def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Finding]:
             yield Finding(
                 (*path, "serverless_config"), message, "write `instance_type` and `initial_instance_count`"
             )
-
-
-@error("IS326", "A container that serves many models reads them from a prefix.", _DIRECT, PipelineSpec)
-def multi_model_containers_have_a_prefix(spec: PipelineSpec) -> Iterator[Finding]:
-    """As for a multi-model endpoint: `model_data_url` ends in `/`."""
-    for path, _, container in model_containers(spec):
-        multi = getattr(container, "mode", None) == "MultiModel"
-        # IS328 says that such a source is none.
-        has_source = container.model_data_source is not None
-        if (
-            multi
-            and not has_source
-            and (container.model_data_url is None or not container.model_data_url.endswith("/"))
-        ):
-            where = (*path, "model_data_url")
-            yield Finding(
-                where, "the multi-model container has no prefix of archives", "write s3://bucket/prefix/"
-            )
-        if container.multi_model_config is not None and not multi:
-            message = f"`multi_model_config` is for {listed(['mode: MultiModel'])}"
-            yield Finding((*path, "multi_model_config"), message, "remove it, or set the mode")
-
-
-@error(
-    "IS328",
-    "A container that serves many models does not take `model_data_source`.",
-    _CONTAINER,
-    PipelineSpec,
-    about="model_data_source",
-)
-def multi_model_containers_have_no_data_source(spec: PipelineSpec) -> Iterator[Finding]:
-    """As for a multi-model endpoint: only archives can be loaded on request."""
-    for path, _, container in model_containers(spec):
-        if getattr(container, "mode", None) == "MultiModel" and container.model_data_source is not None:
-            fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
-            message = "`model_data_source` does not go with `mode: MultiModel`"
-            yield Finding((*path, "model_data_source"), message, fix)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import EnsembleSpec, ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import EnsembleSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.parts.triton_blocks import (
     archive_of,
@@ -14,7 +14,7 @@ from inferstack.spec.parts.triton_blocks import (
     triton_blocks,
 )
 from inferstack.spec.parts.triton_image import is_triton
-from inferstack.spec.parts.walk import PlacedContainer, containers
+from inferstack.spec.parts.walk import PlacedContainer, containers, how_to_have_many
 from inferstack.spec.problem import dotted
 from inferstack.spec.problem.words import listed
 from inferstack.spec.rules.base import Finding, error
@@ -52,7 +52,7 @@ def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     for placed in triton_blocks(spec):
         if placed.block.archives is not None and not placed.multi_model:
             message = f"`archives` does not fit `kind: {spec.kind}`"
-            fix = "write the models directly under `triton.models`, or choose `kind: multi-model`"
+            fix = f"write the models directly under `triton.models`, or {how_to_have_many(spec)}"
             yield Finding((*placed.path, "archives"), message, fix)
 
 
@@ -60,14 +60,15 @@ def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     "IS252",
     "A multi-model endpoint declares its Triton models by archive.",
     _MULTI_MODEL,
-    MultiModelSpec,
+    ModelBackedSpec,
     about="triton",
 )
-def multi_model_has_archives(spec: MultiModelSpec) -> Iterator[Finding]:
+def multi_model_has_archives(spec: ModelBackedSpec) -> Iterator[Finding]:
     """A request chooses an archive (`TargetModel`), not a folder."""
-    if spec.triton is not None and spec.triton.models is not None:
-        fix = "write them under `triton.archives.<name>.tar.gz.models`"
-        yield Finding(("triton", "models"), "`models` says of no archive what it holds", fix)
+    for placed in triton_blocks(spec):
+        if placed.multi_model and placed.block.models is not None:
+            fix = "write them under `triton.archives.<name>.tar.gz.models`"
+            yield Finding((*placed.path, "models"), "`models` says of no archive what it holds", fix)
 
 
 @error("IS253", "`default_model` names a model that the repository has.", _TRITON, ModelSpec, about="triton")
@@ -113,14 +114,15 @@ def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
     "IS256",
     "Only a repository with folders of its own has a `default_model`.",
     _MULTI_MODEL,
-    MultiModelSpec,
+    ModelBackedSpec,
     about="triton",
 )
-def multi_model_has_no_default(spec: MultiModelSpec) -> Iterator[Finding]:
+def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
     """With several archives the request says which one it means."""
-    if spec.triton is not None and spec.triton.default_model is not None:
-        message = "`default_model` has no meaning where each request names an archive"
-        yield Finding(("triton", "default_model"), message, "remove it")
+    for placed in triton_blocks(spec):
+        if placed.multi_model and placed.block.default_model is not None:
+            message = "`default_model` has no meaning where each request names an archive"
+            yield Finding((*placed.path, "default_model"), message, "remove it")
 
 
 @error("IS257", "A container loads the model repository.", _TRITON, ModelSpec, about="triton")
