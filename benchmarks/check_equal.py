@@ -1,7 +1,7 @@
 """Do both ways make the same templates? `python -m benchmarks.check_equal [COUNT]`.
 
 Compares what `app.py` and the hand-written app synthesise, and what `inferstack render` prints: section by
-section, resource by resource, without Metadata (inferstack adds the line of the spec that each comes from).
+section, resource by resource, without Metadata (inferstack adds the key of the spec that each comes from).
 """
 
 import json

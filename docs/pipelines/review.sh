@@ -27,7 +27,7 @@ for stage in "$@"; do
   fi
   inferstack validate "$specs" --stage "$stage" "${against[@]}" --format markdown | sed "s|$work/||g" || status=1
   if templates "$stage" "$after"; then
-    # Lines move in the spec all the time; where a resource comes from is no change.
+    # Where a resource comes from is no change of what it is.
     changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
       "before/$stage" "after/$stage" || true)
     # A comment has an end.

@@ -19,7 +19,7 @@ def test_one_spec_is_printed(write: Write, capsys: pytest.CaptureFixture[str]) -
     out, err = capsys.readouterr()
     template = json.loads(out)
     assert template["Resources"]["Endpoint"]["Type"] == "AWS::SageMaker::Endpoint"
-    assert template["Resources"]["Model"]["Metadata"] == {"inferstack:source": "a.yaml:3"}
+    assert template["Resources"]["Model"]["Metadata"] == {"inferstack:source": "a.yaml: model"}
     assert err == ""
 
 
@@ -39,7 +39,7 @@ def test_the_source_is_relative_wherever_the_spec_was_named_from(
 ) -> None:
     file = write("specs/a.yaml")
     assert main(["render", str(folder / file)]) == 0
-    assert '"inferstack:source": "specs/a.yaml:3"' in capsys.readouterr().out
+    assert '"inferstack:source": "specs/a.yaml: model"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
@@ -52,7 +52,7 @@ def test_a_name_that_is_not_utf8_is_shown_by_its_bytes(
         pytest.skip("this file system has no such names")
     assert main(["render", os.fsdecode(b"b\xff.yaml"), "--format", form]) == 0
     template = yaml.safe_load(capsys.readouterr().out)
-    assert template["Resources"]["Model"]["Metadata"] == {"inferstack:source": "b\\udcff.yaml:3"}
+    assert template["Resources"]["Model"]["Metadata"] == {"inferstack:source": "b\\udcff.yaml: model"}
 
 
 def test_the_region_decides_the_image(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

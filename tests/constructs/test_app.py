@@ -75,7 +75,7 @@ def test_without_the_cdk_cli_the_output_goes_to_cdk_out(folder):
 def test_resources_name_their_line_in_the_same_words_on_every_machine(folder):
     write("a.yaml")
     build_app(folder / "model_specs").synth()
-    assert synthesised("a")["Resources"]["Model"]["Metadata"] == {"inferstack:source": "model_specs/a.yaml:4"}
+    assert synthesised("a")["Resources"]["Model"]["Metadata"] == {"inferstack:source": "model_specs/a.yaml: model"}
 
 
 def test_nothing_of_this_machine_is_written(folder):

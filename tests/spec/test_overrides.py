@@ -59,14 +59,14 @@ def test_overrides_come_after_the_stage(tmp_path: Path) -> None:
     assert (spec.tags, spec.description) == ({"stage": "prod"}, "Ours in prod.")
 
 
-def test_resources_name_the_lines_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resources_name_the_file_and_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     over = {"alarms": {"actions": [TOPIC]}, "autoscaling": {"min_capacity": 1, "max_capacity": 2, "policies": [{"metric": "CPUUtilization", "target_value": 50}]}}
     loaded = read(tmp_path, over)
     made = resolve_template(loaded.spec, region="us-east-1", source_of=loaded.source_of)["Resources"]
     sources = {it["Type"].rpartition(":")[2]: it["Metadata"]["inferstack:source"] for it in made.values()}
-    assert sources["Model"] == "churn.yaml:3"
-    assert sources["Alarm"] == "churn.yaml:8"
+    assert sources["Model"] == "churn.yaml: model"
+    assert sources["Alarm"] == "churn.yaml: alarms.rules.0"
     assert sources["ScalableTarget"] == "churn.yaml: autoscaling"
 
 

@@ -231,6 +231,12 @@ def test_a_stage_cannot_change_the_kind_or_hold_stages(key: str, stage: str | No
     assert problem.path == ("stages", "prod", key)
 
 
+def test_what_a_stage_cannot_change_is_said_in_its_order() -> None:
+    same = ["endpoint_name", "kind"] if False else ["stages", "kind"]
+    found = problems({"stages": {"prod": dict.fromkeys(same, "x")}}, "prod")
+    assert [problem.path[-1] for problem in found] == same
+
+
 def test_keys_of_those_names_are_free_deeper_down() -> None:
     assert staged({}, {"a": {"kind": 1, "stages": 2}}) == {"a": {"kind": 1, "stages": 2}}
 

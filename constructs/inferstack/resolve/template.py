@@ -22,7 +22,7 @@ from inferstack.spec.texts.placeholders import tokens
 SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]
 SourceOf = Callable[[SpecPath], str]
-"""Where a part of the spec stands, as ``file:line``."""
+"""Where a part of the spec stands, as ``file: path``."""
 
 
 def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf) -> Template:
@@ -31,7 +31,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     Args:
         spec: a spec without errors.
         region: region of the stack, or None for a template that works in any.
-        source_of: says for a path of the spec which file and line it stands on.
+        source_of: says for a path of the spec where it stands.
     """
     resources = resolve_resources(spec, region)
     template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}

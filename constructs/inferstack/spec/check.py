@@ -26,7 +26,6 @@ from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.problem.words import did_you_mean_then, listed
-from inferstack.spec.reading.tree import NOWHERE
 from inferstack.spec.rules.selection import rules_for
 from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
 from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
@@ -56,10 +55,8 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     """Archives that the lock has, by name: what is in them need not be on this machine."""
 
     def source_of(self, path: SpecPath) -> str:
-        """Where a part of the spec stands: `file:line`, or `file: path` where it was made in Python."""
-        at = self.document.position(path)
-        where = f" {dotted(path)}" if at == NOWHERE else at.line
-        return f"{self.document.shown_file}:{where}"
+        """Where a part of the spec stands: `file: path`. The line would change with each one above it."""
+        return f"{self.document.shown_file}: {dotted(path)}"
 
 
 def load_spec(
@@ -225,10 +222,8 @@ def _rule_problems_beside(structural: list[Problem], document: Document) -> Iter
     """What the rules say of a spec that is wrong in places, elsewhere; so that one look shows all.
 
     Only where the rest can be typed: what is missing or of another type leaves nothing to judge. Triton's
-    models have no types here, so rules must not see wrong ones.
+    rules are not asked: inside of its models nothing has a type here.
     """
-    if any(problem.path[:1] == ("triton",) for problem in structural):
-        return
     unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
     try:
         spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec)

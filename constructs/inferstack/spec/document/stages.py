@@ -199,7 +199,7 @@ def _stage_problems(document: Document, name: str, override: object) -> Iterator
 def _same_in_all(
     document: Document, path: SpecPath, override: Mapping[str, Any], who: str
 ) -> Iterator[Problem]:
-    for key in _SAME_IN_ALL.keys() & override.keys():
+    for key in (it for it in override if it in _SAME_IN_ALL):
         message = f"{who} cannot set `{key}`"
         yield _problem(document, (*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key])
 
