@@ -13,6 +13,7 @@ from inferstack.catalog.triton_container import LOG_VERBOSE, PING_MODE
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
 from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.endpoint import VariantProperty
 from inferstack.spec.blocks.inference_component import ComponentRuntimeConfig, InferenceComponent
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
 
@@ -39,6 +40,11 @@ RETAIN_WHEN_SCALED = Default(
     True,
     "Without it every update of a scaled endpoint resets the instance count to the initial one.",
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html",
+)
+WEIGHTS_WHEN_SCALED = Default(
+    VariantProperty(variant_property_type="DesiredWeight"),
+    "What is retained with the count is the weight, too: a new one in the spec would have no effect.",
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VariantProperty.html",
 )
 ALARM_PERIOD = Default(60, "SageMaker publishes these metrics every minute.", _METRICS)
 ALARM_EVALUATION_PERIODS = Default(3, "One bad minute is noise, three are a problem.", _ALARMS)

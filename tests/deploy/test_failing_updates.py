@@ -129,6 +129,20 @@ def test_what_scaling_has_reached_survives_an_update(aws: EmulatedAws, monkeypat
     assert fleet["DesiredInstanceCount"] == 4
 
 
+def test_a_new_weight_moves_the_traffic_of_a_scaled_fleet(aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded, template = example("sentiment-ab", monkeypatch)
+    name, sagemaker = loaded.spec.endpoint_name, aws.client("sagemaker")
+    deploy(aws, "stack", template)
+    wanted = [{"VariantName": "Stable", "DesiredInstanceCount": 3, "DesiredWeight": 2.0}]
+    sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
+    changed = copy.deepcopy(template)
+    stable, _ = changed["Resources"]["EndpointConfig"]["Properties"]["ProductionVariants"]
+    stable["InitialVariantWeight"] = 5
+    assert deploy(aws, "stack", changed) == "UPDATE_COMPLETE"
+    fleet = next(it for it in sagemaker.describe_endpoint(EndpointName=name)["ProductionVariants"] if it["VariantName"] == "Stable")
+    assert (fleet["DesiredInstanceCount"], fleet["DesiredWeight"]) == (3, 5)
+
+
 def test_a_multi_model_endpoint_is_asked_for_a_model(
     aws: EmulatedAws, container: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,37 @@ def test_a_fleet_of_fixed_size_is_not_retained(resolve: Resolved) -> None:
     assert "RetainAllVariantProperties" not in only(resolve("single"), "AWS::SageMaker::Endpoint")
 
 
+TWO = """
+    variant: null
+    variants:
+      - {variant_name: A, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 9, autoscaling: SCALING}
+      - {variant_name: B, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 1}
+""".replace("SCALING", "{min_capacity: 1, max_capacity: 2, policies: [{metric: CPUUtilization, target_value: 50}]}")
+WEIGHTS = [{"VariantPropertyType": "DesiredWeight"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "excluded"),
+    [
+        ("", WEIGHTS),
+        ("endpoint: {retain_all_variant_properties: true}", None),
+        ("endpoint: {retain_all_variant_properties: false}", None),
+        (
+            "endpoint: {exclude_retained_variant_properties: [{variant_property_type: DesiredInstanceCount}]}",
+            [{"VariantPropertyType": "DesiredInstanceCount"}],
+        ),
+    ],
+)
+def test_weights_are_those_of_the_spec_unless_it_says_otherwise(resolve: Resolved, said: str, excluded: object) -> None:
+    endpoint = only(resolve("single", f"{TWO}    {said}\n"), "AWS::SageMaker::Endpoint")
+    assert endpoint.get("ExcludeRetainedVariantProperties") == excluded
+
+
+def test_one_variant_alone_has_no_weight_to_keep(resolve: Resolved) -> None:
+    endpoint = only(resolve("single", CPU), "AWS::SageMaker::Endpoint")
+    assert "ExcludeRetainedVariantProperties" not in endpoint
+
+
 def test_the_spec_decides_about_retaining(resolve: Resolved) -> None:
     endpoint = only(
         resolve("components", "endpoint: {retain_all_variant_properties: false}"), "AWS::SageMaker::Endpoint"

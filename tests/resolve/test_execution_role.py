@@ -310,6 +310,8 @@ def test_whoever_brings_a_model_package_may_log_in_to_its_registry(resolve: Reso
         ("s3://models/mistral", "s3:::models/mistral/*"),
         ("s3://models/mistral/", "s3:::models/mistral/*"),
         ("s3://models/source.tar.gz", "s3:::models/source.tar.gz"),
+        ("s3://models/Qwen2.5-7B-Instruct", "s3:::models/Qwen2.5-7B-Instruct/*"),
+        ("s3://models/qwen.gguf", "s3:::models/qwen.gguf"),
     ],
 )
 def test_files_that_the_environment_names_are_read(resolve: Resolved, url: str, arn: str) -> None:

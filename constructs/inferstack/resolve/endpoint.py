@@ -1,6 +1,6 @@
 """AWS::SageMaker::Endpoint: the one resource with a name of its own."""
 
-from inferstack.defaults import RETAIN_WHEN_SCALED
+from inferstack.defaults import RETAIN_WHEN_SCALED, WEIGHTS_WHEN_SCALED
 from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
@@ -8,6 +8,7 @@ from inferstack.resolve.resource import Resource, Resources, Value, get_att, pre
 from inferstack.spec.blocks.endpoint import Endpoint
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.to_zero import counts_change
+from inferstack.spec.parts.walk import has_weights
 
 ENDPOINT = "Endpoint"
 
@@ -23,7 +24,7 @@ def resolve_endpoint(spec: ModelSpec) -> Resources:
     made = {
         "EndpointName": spec.endpoint_name,
         "EndpointConfigName": get_att(ENDPOINT_CONFIG, "EndpointConfigName"),
-        **present(RetainAllVariantProperties=_retained(spec)),
+        **_retained(spec, block),
         **properties(block, leave_out=frozenset({"deployment_config"})),
         **present(DeploymentConfig=_deployment(spec, block)),
     }
@@ -37,6 +38,11 @@ def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:
     return properties(config) | rollback(spec, config.auto_rollback_configuration)
 
 
-def _retained(spec: ModelSpec) -> bool | None:
-    """Counts that something else changes must survive an update."""
-    return RETAIN_WHEN_SCALED.value if counts_change(spec) else None
+def _retained(spec: ModelSpec, block: Endpoint) -> dict[str, Value]:
+    """Counts that something else changes survive an update, and weights are those of the spec."""
+    if not counts_change(spec):
+        return {}
+    retained: dict[str, Value] = {"RetainAllVariantProperties": RETAIN_WHEN_SCALED.value}
+    if block.retain_all_variant_properties is None and has_weights(spec):
+        retained["ExcludeRetainedVariantProperties"] = [properties(WEIGHTS_WHEN_SCALED.value)]
+    return retained

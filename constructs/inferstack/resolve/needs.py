@@ -27,6 +27,7 @@ from inferstack.spec.texts.placeholders import is_opaque
 from inferstack.spec.texts.s3_urls import is_open
 
 _S3_PREFIX = "S3Prefix"
+_MODEL_ARCHIVE = ".tar.gz"
 
 
 class Needs(msgspec.Struct, frozen=True):
@@ -115,9 +116,12 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
     for value in environment.values():
         bucket, _, key = value.removeprefix("s3://").partition("/")
         if value.startswith("s3://") and bucket and key:
-            # A name without an ending is a folder, whether or not the slash was written.
-            folder = key.endswith("/") or "." not in key.rpartition("/")[2]
-            yield (f"{value.rstrip('/')}/" if folder else value), folder
+            name = key.rpartition("/")[2]
+            # A name with a dot may be a file's or, as `Qwen2.5-7B`, a folder's; one without is a folder's.
+            if "." in name:
+                yield value, False
+            if not name.endswith(_MODEL_ARCHIVE):
+                yield f"{value.rstrip('/')}/", True
 
 
 def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:

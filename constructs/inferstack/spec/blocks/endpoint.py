@@ -123,6 +123,7 @@ class Endpoint(Block):
     """True keeps instance counts and weights across updates. It is the default where something scales,
     since an update would otherwise reset the count to `initial_instance_count`."""
     exclude_retained_variant_properties: tuple[VariantProperty, ...] | None = None
-    """Properties that are reset nevertheless; for `retain_all_variant_properties`."""
+    """Properties that are reset nevertheless; for `retain_all_variant_properties`. Where that is not said,
+    weights that variants share the traffic by are: the spec's are those that count."""
     retain_deployment_config: bool | None = None
     """True reuses the deployment configuration of the last update."""

@@ -81,6 +81,11 @@ def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     yield from shadow_variants(spec)
 
 
+def has_weights(spec: ModelSpec) -> bool:
+    """Whether weights say how much each of several variants gets; a component is on one that it names."""
+    return not isinstance(spec, InferenceComponentsSpec) and len(every_variant(spec)) > 1
+
+
 @found_once
 def models(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None, Model]]:
     """Every SageMaker model: path, name under `models` (None for the only `model`), model."""
