@@ -200,6 +200,19 @@ def test_the_region_that_a_spec_does_not_name_is_that_of_the_template(region: li
     assert "nothing changes" in note
 
 
+def test_another_region_than_that_of_the_template_has_other_images(say: Say) -> None:
+    render(write("bert", image=FRAMEWORK), "--region", "us-east-1")
+    _, [problem], [note] = say("specs", "--region", "eu-west-1")
+    assert "IS870" in problem
+    assert "replaced Model, EndpointConfig" in note
+
+
+def test_a_region_changes_nothing_in_a_template_for_all_of_them(say: Say) -> None:
+    render(write("bert", image=FRAMEWORK))
+    _, problems, [note] = say("specs", "--region", "eu-west-1")
+    assert (problems, "nothing changes" in note) == ([], True)
+
+
 def test_another_kind_of_stack_is_a_problem(say: Say) -> None:
     render(write("bert"))
     file = Path("old/bert.template.json")

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     problems += check_files(files, stage=options.stage, region=options.region, each=each)
     updates: list[str] = []
     if options.against is not None:
-        problems, updates = _with_updates(problems, options.against, files, options.stage)
+        problems, updates = _with_updates(problems, files, options)
     # Flushed at once, so that the summary comes last where both streams end up in one place.
     print(in_format(options.format, Findings(problems, len(files), updates)), end="", flush=True)
     tell(summary(problems, len(files)))
@@ -40,12 +40,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _with_updates(
-    problems: list[Problem], against: Path, files: Iterable[Path], stage: str | None
+    problems: list[Problem], files: Iterable[Path], options: argparse.Namespace
 ) -> tuple[list[Problem], list[str]]:
     """What was found, and what deploying the specs would do to the stacks that are there."""
     from inferstack.review.against import compare_with  # noqa: PLC0415 - brings the making of templates
 
-    comparison = compare_with(against, files, stage=stage)
+    comparison = compare_with(options.against, files, stage=options.stage, region=options.region)
     for note in comparison.notes:
         tell(printable(note))
     return list(in_file_order(dict.fromkeys((*problems, *comparison.problems)))), comparison.notes

@@ -17,7 +17,7 @@ from inferstack.resolve.resource import Resource, Resources, Value, at_deploymen
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import components, containers
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.texts.placeholders import tokens
+from inferstack.spec.texts.placeholders import is_settled
 
 SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]
@@ -70,7 +70,7 @@ def description(spec: ModelSpec) -> str:
     if spec.description is not None:
         return spec.description
     # CloudFormation takes no function here.
-    name = "" if tokens(spec.endpoint_name) else f" {spec.endpoint_name}"
+    name = f" {spec.endpoint_name}" if is_settled(spec.endpoint_name) else ""
     return f"SageMaker endpoint{name} ({spec.kind}), made by inferstack"
 
 

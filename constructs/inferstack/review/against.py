@@ -29,7 +29,9 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
 
 
-def compare_with(against: Path, files: Iterable[Path], *, stage: str | None) -> Comparison:
+def compare_with(
+    against: Path, files: Iterable[Path], *, stage: str | None, region: str | None = None
+) -> Comparison:
     """Compares specs with previous templates. Specs with errors are left out: they deploy nothing.
 
     Args:
@@ -37,6 +39,7 @@ def compare_with(against: Path, files: Iterable[Path], *, stage: str | None) -> 
             name, or by the spec file that the template says it came from.
         files: spec files.
         stage: the stage to compare. Without one, a spec that can be deployed without a stage is meant so.
+        region: where a spec goes that names none itself; without it, to where the template is.
     """
     result = Comparison()
     try:
@@ -49,7 +52,7 @@ def compare_with(against: Path, files: Iterable[Path], *, stage: str | None) -> 
     together = not is_folder and len(documents) == 1 and len(documents[0].specs) == 1
     for document in documents:
         own = [(one, templates if together else _own(one, templates, document)) for one in document.specs]
-        _compare_document(own, against, result)
+        _compare_document(own, against, region, result)
     return result
 
 
@@ -71,7 +74,10 @@ def _loaded(file: Path, stage: str | None) -> _Specs:
 
 
 def _compare_document(
-    own: list[tuple[LoadedSpec, list[PreviousTemplate]]], against: Path, result: Comparison
+    own: list[tuple[LoadedSpec, list[PreviousTemplate]]],
+    against: Path,
+    region: str | None,
+    result: Comparison,
 ) -> None:
     """What one file deploys, each with the templates that may be its own."""
     claims: dict[str, list[LoadedSpec]] = {}
@@ -87,7 +93,7 @@ def _compare_document(
         # What is deployed without a stage is what is meant without one.
         chosen = [one for one in claimed if one.stage is None] or claimed
         if len(chosen) == 1:
-            _compare_one(chosen[0], found[file], result)
+            _compare_one(chosen[0], found[file], region, result)
         else:
             result.problems.append(_unclear_stage(chosen, found[file]))
 
@@ -106,9 +112,11 @@ def _own(one: LoadedSpec, templates: list[PreviousTemplate], document: _Specs) -
     return [it for it in templates if one.document.shown_file in it.spec_files]
 
 
-def _compare_one(one: LoadedSpec, template: PreviousTemplate, result: Comparison) -> None:
+def _compare_one(
+    one: LoadedSpec, template: PreviousTemplate, region: str | None, result: Comparison
+) -> None:
     try:
-        update = update_of(_as_deployed(one, template), template.resources)
+        update = update_of(_as_deployed(one, template, region), template.resources)
     except SpecError as error:
         result.problems.extend(error.problems)
         return
@@ -120,12 +128,14 @@ def _compare_one(one: LoadedSpec, template: PreviousTemplate, result: Comparison
     result.notes.append(f"{_title(one)} against {template.file}: {_summary(update)}")
 
 
-def _as_deployed(one: LoadedSpec, template: PreviousTemplate) -> LoadedSpec:
-    """The spec in the region of the previous template's images, which a spec need not name."""
+def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None) -> LoadedSpec:
+    """The spec where it goes, which it need not say: that chooses images, as in the previous template; or
+    leaves the choice to the deployment, where that does so.
+    """
     framework = any(isinstance(it.image, FrameworkImage) for it in containers(one.spec))
     if one.spec.region is not None or not framework or template.image_region is None:
         return one
-    return in_region(one, template.image_region)
+    return in_region(one, template.image_region if region is None else region)
 
 
 def _strangers(update: Update) -> Iterator[str]:

@@ -11,8 +11,10 @@ from inferstack.spec.parts.walk import components, models
 from inferstack.spec.problem import Severity, SpecPath
 from inferstack.spec.problem.codes import Code, by_code
 from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.texts.placeholders import is_settled
 
 _LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
+_DESCRIPTION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-description-structure.html"
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
 LARGEST_TEMPLATE = 1_000_000
 """Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.
@@ -47,6 +49,14 @@ def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
 def output_count(spec: ModelSpec) -> int:
     """Name and ARN of the endpoint, the name of each component, the dashboard's address."""
     return 2 + len(components(spec)) + int(spec.dashboard is not False)
+
+
+@error("IS225", "The description of a stack is plain text.", _DESCRIPTION, ModelSpec, about="description")
+def description_is_plain(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudFormation fills nothing in there."""
+    if spec.description is not None and not is_settled(spec.description):
+        message = "the description holds what only the deployment knows, and would be shown as it is written"
+        yield Finding(("description",), message, "write it without; `${stage}` may stand in it")
 
 
 @error("IS208", "A template has at most 500 resources.", _LIMITS, ModelSpec)
