@@ -65,11 +65,8 @@ def generate() -> dict[str, Json]:
 
 
 def _behaviour(schema: Json) -> dict[str, Any]:
-    tagging = schema["tagging"]
-    taggable = tagging["taggable"]
     return {
-        "taggable": taggable,
-        "tag_property": _pointer(tagging["tagProperty"]) if taggable else None,
+        "taggable": schema["tagging"]["taggable"],
         "create_only": _pointers(schema, "createOnlyProperties"),
     }
 
@@ -84,7 +81,6 @@ def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json
     resource = {
         **_behaviour(schema),
         "read_only": _pointers(schema, "readOnlyProperties"),
-        "write_only": _pointers(schema, "writeOnlyProperties"),
         "definitions": definitions,
     }
     return resource, api_only
@@ -94,8 +90,7 @@ def _structure(api: Api, name: str) -> Json:
     """An API's structure in the form of a resource type, so that look-ups need not tell them apart."""
     properties = {member: schema_of_shape(api, shape) for member, shape in members_of(api, name)}
     definition = {"required": sorted(api.shape(name).get("required", ())), "properties": properties}
-    lists: Json = {"create_only": [], "read_only": [], "write_only": []}
-    return {"taggable": False, "tag_property": None, **lists, "definitions": {"": definition}}
+    return {"taggable": False, "create_only": [], "read_only": [], "definitions": {"": definition}}
 
 
 def _definition(definition: Json, schema: Json) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from inferstack.catalog import images
 from inferstack.resolve.locations import ecr_repository_arn
 from inferstack.resolve.resource import Value, pascal
 from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.parts.walk import PlacedContainer
 
 _ACCOUNT = "Account"
 
@@ -27,8 +28,20 @@ class Image(msgspec.Struct, frozen=True):
     """Name and content of the Mapping that ``uri`` and ``repository_arn`` look the account up in."""
 
 
-def resolve_image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> Image:
-    """The image for a region (None: any region) and the kind of processor that the instance has."""
+def image_uri(placed: PlacedContainer, region: str | None) -> Value | None:
+    """URI of the container's image, or None where a model package brings it."""
+    image = placed_image(placed, region)
+    return None if image is None else image.uri
+
+
+def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
+    """The container's image in a region (None: in any), for the processor of the first instance type that it
+    runs on.
+    """
+    return None if placed.image is None else _image(placed.image, region, next(iter(placed.hosts), None))
+
+
+def _image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> Image:
     if isinstance(image, str):
         return Image(image, ecr_repository_arn(image))
     found = images.find(

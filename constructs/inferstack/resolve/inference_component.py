@@ -9,7 +9,8 @@ from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import endpoint_name
 from inferstack.resolve.environment import container_environment
-from inferstack.resolve.model import image_uri, model_name
+from inferstack.resolve.image import image_uri
+from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec

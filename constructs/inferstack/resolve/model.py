@@ -3,7 +3,7 @@
 from inferstack.resolve.convert import properties
 from inferstack.resolve.environment import container_environment
 from inferstack.resolve.execution_role import role_arn
-from inferstack.resolve.image import Image, resolve_image
+from inferstack.resolve.image import image_uri
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, Model
@@ -62,16 +62,3 @@ def _container(spec: ModelSpec, placed: PlacedContainer, region: str | None) -> 
         )
         | rest
     )
-
-
-def image_uri(placed: PlacedContainer, region: str | None) -> Value | None:
-    """URI of the container's image, or None where a model package brings it."""
-    image = placed_image(placed, region)
-    return None if image is None else image.uri
-
-
-def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
-    """The container's image for the processor of the first instance type that it runs on."""
-    if placed.image is None:
-        return None
-    return resolve_image(placed.image, region, next(iter(placed.hosts), None))

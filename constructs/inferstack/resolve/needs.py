@@ -6,7 +6,7 @@ import msgspec
 
 from inferstack.catalog.registries import ecr_image
 from inferstack.resolve.alarms import rollback_alarm_arns
-from inferstack.resolve.image import resolve_image
+from inferstack.resolve.image import placed_image
 from inferstack.resolve.locations import model_package_arn
 from inferstack.resolve.resource import Value
 from inferstack.spec.blocks.endpoint_config import EndpointConfig
@@ -126,10 +126,9 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
 
 def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:
     for placed in containers(spec):
-        if placed.image is not None and not _comes_through_vpc(placed):
-            image = resolve_image(placed.image, region, next(iter(placed.hosts), None))
-            if image.repository_arn is not None:
-                yield image.repository_arn
+        image = None if _comes_through_vpc(placed) else placed_image(placed, region)
+        if image is not None and image.repository_arn is not None:
+            yield image.repository_arn
 
 
 def _comes_through_vpc(placed: PlacedContainer) -> bool:

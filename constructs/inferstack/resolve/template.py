@@ -10,8 +10,9 @@ from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashb
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
 from inferstack.resolve.execution_role import after_policies, resolve_execution_role
+from inferstack.resolve.image import placed_image
 from inferstack.resolve.inference_component import component_id, resolve_inference_components
-from inferstack.resolve.model import placed_image, resolve_models
+from inferstack.resolve.model import resolve_models
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
 from inferstack.spec.blocks.kinds import ModelSpec
