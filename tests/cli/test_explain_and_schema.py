@@ -1,21 +1,58 @@
 """``inferstack explain`` and ``inferstack schema``."""
 
 import json
+import re
 
 import pytest
 
 from inferstack.cli import main
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.problem import Severity
+from inferstack.spec.problem.update_codes import LEFT_OVER
 from inferstack.spec.schema import shipped_schema
+from inferstack.triton.archive.codes import JUNK_INSIDE
+
+OF_NO_SPEC = {LEFT_OVER, JUNK_INSIDE}
 
 
 def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for code, entry in catalogue().items():
         assert main(["explain", code]) == 0
         out = capsys.readouterr().out
-        assert out.startswith(f"{code} ({entry.severity})\n{entry.sentence}\nSource: {entry.source}\n")
-        assert ("ignore: [" in out) is (entry.severity is Severity.WARNING)
+        first, *sentence = out.partition("\nSource: ")[0].splitlines()
+        assert (first, " ".join(sentence)) == (f"{code} ({entry.severity})", entry.sentence)
+        assert f"\nSource: {entry.source}\n" in out
+        of_a_spec = code not in OF_NO_SPEC
+        assert ("ignore: [" in out) is (entry.severity is Severity.WARNING and of_a_spec)
+
+
+def test_what_is_explained_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in catalogue():
+        main(["explain", code])
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if len(line) > 80 and not line.startswith("Source: https://")] == []
+
+
+def test_in_a_terminal_the_list_is_as_wide_as_that(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert all(re.match("IS[0-9]{3} |" + " " * 14, line) for line in lines)
+    assert [line.split()[0] for line in lines if line.startswith("IS")] == list(catalogue())
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("1", 40), ("nonsense", 80)])
+def test_a_terminal_without_a_width_is_no_trouble(
+    columns: str, widest: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["explain", "IS041"]) == 0
+    sentence = capsys.readouterr().out.splitlines()[1]
+    assert widest - 15 < len(sentence) <= widest
 
 
 def test_an_example_has_in_its_margin_what_is_wrong_and_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:

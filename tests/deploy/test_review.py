@@ -95,6 +95,19 @@ def test_the_first_specs_of_a_repository_are_reviewed_too(repository: Repository
     assert repository.comment().count("Nothing to compare with") == 2
 
 
+def test_the_stacks_of_a_spec_that_is_removed_are_named(repository: Repository) -> None:
+    other = repository.folder / "model_specs" / "other.yaml"
+    other.write_text(BEFORE.replace("bert", "other"), "utf-8")
+    repository.commit(BEFORE)
+    other.unlink()
+    repository.propose(BEFORE)
+    status, printed = github(repository)
+    assert status == 0, printed
+    for stage in ("test", "prod"):
+        assert f"| warning | `before/{stage}/other.template.yaml:1` | **IS854** " in repository.comment()
+        assert f"delete-stack --stack-name other-{stage}`" in repository.comment()
+
+
 def test_a_review_leaves_nothing_behind(repository: Repository) -> None:
     repository.propose(WRONG)
     github(repository)

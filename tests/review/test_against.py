@@ -178,7 +178,7 @@ def test_the_same_endpoint_in_two_regions_is_told_apart_by_the_stacks_name(say: 
     for region in ("us-east-1", "eu-west-1"):
         render(write("bert", image=FRAMEWORK, more=ENV.format(region)))
         Path("old/bert.template.json").rename(f"old/bert-111122223333-{region}.template.json")
-    _, problems, [note] = say()
+    _, problems, [note] = say("specs/bert.yaml")
     assert problems == []
     assert "against old/bert-111122223333-eu-west-1.template.json" in note
 

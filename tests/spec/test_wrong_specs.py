@@ -10,7 +10,7 @@ from inferstack.spec.catalogue import catalogue
 from inferstack.spec.check import check_file
 from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.problem import Problem
-from inferstack.spec.problem.update_codes import UPDATE_CODES
+from inferstack.spec.problem.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 from inferstack.spec.rules import RULES
 
 TRITON = "IS9"
@@ -22,6 +22,7 @@ NOT_IN_A_TEXT = {
     *("IS208", "IS209", "IS218"),
     *LOCK_CODES,
     *UPDATE_CODES,
+    *LEFT_OVER_CODES,
 }
 
 

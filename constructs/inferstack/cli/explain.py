@@ -2,17 +2,23 @@
 
 import argparse
 import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 
 from inferstack.cli.refusal import Refusal
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.examples import examples
-from inferstack.spec.problem import Severity
 from inferstack.spec.problem.words import listed
+from inferstack.spec.rules.ignore import may_be_ignored
 
 _LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
 _MOST_DIGITS = 4
+_WIDTH = 80
+# Below this more lines would be broken in words than at their ends.
+_NARROWEST = 40
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -23,24 +29,44 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Say what a problem's code means and what it rests on; without a code, list all of them."""
     if options.code is None:
-        print(*(f"{it.code} {it.severity:7} {it.sentence}" for it in catalogue().values()), sep="\n")
+        _list_all()
         return 0
     entry = catalogue().get(options.code.upper())
     if entry is None:
         close = _probably_meant(options.code.upper())
         hint = f"did you mean {listed(close, quote='')}?" if close else "`inferstack explain` lists all codes"
         raise Refusal(f"there is no code {options.code}; {hint}")
-    print(f"{entry.code} ({entry.severity})", entry.sentence, f"Source: {entry.source}", sep="\n")
-    if entry.severity is Severity.WARNING:
+    print(f"{entry.code} ({entry.severity})", _wrapped(entry.sentence), f"Source: {entry.source}", sep="\n")
+    if may_be_ignored(entry.code):
         print(f"If it does not apply to a spec, say so there: ignore: [{{code: {entry.code}, reason: …}}]")
     _show_example(entry.code)
     return 0
 
 
+def _list_all() -> None:
+    for it in catalogue().values():
+        code = f"{it.code} {it.severity:7} "
+        # One line a code for whatever reads on, such as grep.
+        print(_wrapped(it.sentence, code) if sys.stdout.isatty() else f"{code}{it.sentence}")
+
+
 def _show_example(code: str) -> None:
     example = examples().get(code)
     if example is not None:
-        print("", f"For example, {example.title}:", "", *example.shown(), sep="\n")
+        print("", _wrapped(f"For example, {example.title}:"), "", *example.shown(), sep="\n")
+
+
+def _wrapped(text: str, before: str = "") -> str:
+    """The text as wide as the terminal, and below itself where something stands before it."""
+    width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 0)).columns)
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=before,
+        subsequent_indent=" " * len(before),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _probably_meant(code: str) -> list[str]:

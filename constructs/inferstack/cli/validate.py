@@ -1,14 +1,13 @@
 """``inferstack validate``."""
 
 import argparse
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 from inferstack.cli.processes import mapped
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.streams import tell
-from inferstack.spec.check_files import CheckedFile, check_files
+from inferstack.spec.check_files import CheckedFile, check_files, is_folder
 from inferstack.spec.problem import Problem, Severity, in_file_order, printable
 from inferstack.spec.report import FORMATS, Findings, in_format, summary
 
@@ -40,12 +39,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _with_updates(
-    problems: list[Problem], files: Iterable[Path], options: argparse.Namespace
+    problems: list[Problem], files: list[Path], options: argparse.Namespace
 ) -> tuple[list[Problem], list[str]]:
     """What was found, and what deploying the specs would do to the stacks that are there."""
     from inferstack.review.against import compare_with  # noqa: PLC0415 - brings the making of templates
 
-    comparison = compare_with(options.against, files, stage=options.stage, region=options.region)
+    comparison = compare_with(
+        options.against,
+        files,
+        stage=options.stage,
+        region=options.region,
+        folders=[path for path in options.paths if is_folder(path)],
+    )
     for note in comparison.notes:
         tell(printable(note))
     return list(in_file_order(dict.fromkeys((*problems, *comparison.problems)))), comparison.notes

@@ -1,18 +1,17 @@
 """Specs against the templates that their stacks were made of."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from inferstack.resolve.endpoint import ENDPOINT
+from inferstack.review.belonging import deployed_by, left_over, own_templates
 from inferstack.review.changes import Fate
 from inferstack.review.findings import update_problems
 from inferstack.review.template_file import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Update, update_of
 from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.check import LoadedSpec, check_document, in_region
-from inferstack.spec.document import read_document
-from inferstack.spec.document.stages import stage_names
+from inferstack.spec.check import LoadedSpec, in_region
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.problem.update_codes import OTHER_STACK, UNCLEAR
@@ -30,7 +29,12 @@ class Comparison:
 
 
 def compare_with(
-    against: Path, files: Iterable[Path], *, stage: str | None, region: str | None = None
+    against: Path,
+    files: Sequence[Path],
+    *,
+    stage: str | None,
+    region: str | None = None,
+    folders: Iterable[Path] = (),
 ) -> Comparison:
     """Compares specs with previous templates. Specs with errors are left out: they deploy nothing.
 
@@ -40,6 +44,8 @@ def compare_with(
         files: spec files.
         stage: the stage to compare. Without one, a spec that can be deployed without a stage is meant so.
         region: where a spec goes that names none itself; without it, to where the template is.
+        folders: folders whose spec files are all among the files, so that a template of a file in there which
+            no spec makes any more is told of.
     """
     result = Comparison()
     try:
@@ -48,29 +54,19 @@ def compare_with(
     except SpecError as error:
         return Comparison(list(error.problems))
     result.problems.extend(problems)
-    documents = [document for file in files if (document := _loaded(file, stage)).specs]
+    documents = [found for file in files if (found := deployed_by(file, stage)).specs]
     together = not is_folder and len(documents) == 1 and len(documents[0].specs) == 1
+    claimed: set[str] = set()
     for document in documents:
-        own = [(one, templates if together else _own(one, templates, document)) for one in document.specs]
+        own = [
+            (one, templates if together else own_templates(one, templates, document))
+            for one in document.specs
+        ]
+        claimed |= {template.file for _, found in own for template in found}
         _compare_document(own, against, region, result)
+    if is_folder:
+        result.problems.extend(left_over(templates, claimed, files, folders))
     return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Specs:
-    """What one file deploys: itself, or its stages."""
-
-    specs: list[LoadedSpec]
-    has_stages: bool
-
-
-def _loaded(file: Path, stage: str | None) -> _Specs:
-    try:
-        document = read_document(file)
-    except SpecError:
-        # Whoever checks the file has said so.
-        return _Specs([], False)
-    return _Specs(check_document(document, stage=stage)[0], bool(stage_names(document)))
 
 
 def _compare_document(
@@ -96,20 +92,6 @@ def _compare_document(
             _compare_one(chosen[0], found[file], region, result)
         else:
             result.problems.append(_unclear_stage(chosen, found[file]))
-
-
-def _own(one: LoadedSpec, templates: list[PreviousTemplate], document: _Specs) -> list[PreviousTemplate]:
-    """Templates of the spec's endpoint; where there is none, of the spec file under another name."""
-    name = one.spec.endpoint_name.casefold()
-    found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
-    if len(found) > 1:
-        # The same endpoint in several accounts or regions: the app puts them into the stack's name.
-        env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
-        found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
-    if found or document.has_stages:
-        # Under another name may be another stage.
-        return found
-    return [it for it in templates if one.document.shown_file in it.spec_files]
 
 
 def _compare_one(

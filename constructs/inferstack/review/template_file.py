@@ -40,8 +40,13 @@ class PreviousTemplate:
     @property
     def spec_files(self) -> frozenset[str]:
         """The spec files that its resources came from."""
-        found = (deployed.mapping(it.get("Metadata")).get(SOURCE_METADATA) for it in self.resources.values())
-        return frozenset(it.rpartition(":")[0] for it in found if isinstance(it, str))
+        return frozenset(it for it in map(self.source_of, self.resources) if it is not None)
+
+    def source_of(self, logical_id: str) -> str | None:
+        """The spec file that a resource came from; None where it is not there, or came from none."""
+        resource = deployed.mapping(self.resources.get(logical_id))
+        source = deployed.mapping(resource.get("Metadata")).get(SOURCE_METADATA)
+        return source.rpartition(":")[0] if isinstance(source, str) else None
 
     @property
     def image_region(self) -> str | None:

@@ -10,7 +10,7 @@ from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.names_across_files import NAME_CODES
 from inferstack.spec.problem.codes import Code
 from inferstack.spec.problem.file_codes import FILE_CODES
-from inferstack.spec.problem.update_codes import UPDATE_CODES
+from inferstack.spec.problem.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 from inferstack.spec.rules import RULES
 from inferstack.spec.rules.template import TEMPLATE_CODES
 from inferstack.spec.structure import STRUCTURE_CODES
@@ -38,7 +38,8 @@ def every_entry() -> Iterator[Code]:
 
     of_files = (FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES)
     of_specs = (STRUCTURE_CODES, CHECK_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
-    for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, UPDATE_CODES):
+    of_updates = (UPDATE_CODES, LEFT_OVER_CODES)
+    for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_updates):
         yield from table.values()
 
 

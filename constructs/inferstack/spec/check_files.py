@@ -26,7 +26,7 @@ def spec_files(path: Path | str) -> tuple[Path, ...]:
         SpecError: when a folder holds none, or cannot be read.
     """
     folder = Path(path)
-    if not _is_folder(folder):
+    if not is_folder(folder):
         return (folder,)
     try:
         found = sorted(file for file in folder.iterdir() if _is_spec(file))
@@ -37,7 +37,8 @@ def spec_files(path: Path | str) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Whether a path stands for the spec files of a folder."""
     try:
         return path.is_dir()
     except OSError:

@@ -11,6 +11,7 @@ UNREADABLE = "IS850"
 NOT_A_TEMPLATE = "IS851"
 UNCLEAR = "IS852"
 OTHER_STACK = "IS853"
+LEFT_OVER = "IS854"
 SCALED_TYPE_CHANGES = "IS860"
 GUARDED_VARIANTS_CHANGE = "IS861"
 BECOMES_SERVERLESS = "IS862"
@@ -143,3 +144,8 @@ UPDATE_CODES = by_code(
     warning(SCALING_REMOVED, "Something no longer scales.", _SCALED),
 )
 """What comparing with a previous template reports, by code."""
+
+LEFT_OVER_CODES = by_code(
+    warning(LEFT_OVER, "No spec of the folder makes the stack of a template any more.", _OWN)
+)
+"""What is found of templates without a spec, so that none could ignore it."""

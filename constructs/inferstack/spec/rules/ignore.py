@@ -29,6 +29,11 @@ def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
+def may_be_ignored(code: str) -> bool:
+    """Whether a spec can turn it off: a warning, and of a spec."""
+    return _severity(code) is Severity.WARNING
+
+
 def _severity(code: str) -> Severity | None:
     """How bad what has the code is; None if nothing has it, or no spec can bring it about."""
     from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415 - few specs ignore anything
