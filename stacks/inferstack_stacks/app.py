@@ -1,7 +1,8 @@
 """The app: one stack for each spec in a folder.
 
 CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (by default the app's), and
-`stage`, the stage to make all specs for.
+`stage`, the stage to make all specs for. A key that is nearly one of these, such as `stages=prod`, ends the
+process.
 """
 
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import text
-from inferstack_stacks.context import cdk_context
+from inferstack_stacks.context import specs_and_stage
 
 if TYPE_CHECKING:
     from aws_cdk import App, IReusableStackSynthesizer
@@ -32,13 +32,10 @@ def build(
     synthesizer: "IReusableStackSynthesizer | None",
 ) -> "App":
     """The app of all specs in a folder, as :func:`inferstack_stacks.build_app` says."""
-    asked = cdk_context(context)
-    specs, stage = asked.get("specs"), asked.get("stage")
+    specs, stage = specs_and_stage(context)
     with without_collection():
         try:
-            loaded = load_specs(
-                str(specs_dir if specs is None else specs), None if stage is None else str(stage)
-            )
+            loaded = load_specs(specs_dir if specs is None else specs, stage)
             app = _app(context, outdir, synthesizer)
             _add_stacks(app, loaded)
         except SpecError as error:

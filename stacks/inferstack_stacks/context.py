@@ -7,9 +7,36 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from inferstack.spec.problem.words import slip_of
+
 # Set by the CDK CLI for the app that it runs: the context, and a file with what the first could not hold.
 _CONTEXT = "CDK_CONTEXT_JSON"
 _OVERFLOW = "CONTEXT_OVERFLOW_LOCATION_ENV"
+
+SPECS, STAGE = "specs", "stage"
+"""What the app asks of its context."""
+
+
+def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
+    """Which specs the context chooses, and at which stage; None where it says nothing.
+
+    A key that was probably meant ends the process: without it the bare specs would be deployed in silence.
+    """
+    context = cdk_context(given)
+    _refuse_slips(context)
+    specs, stage = (None if context.get(key) is None else str(context[key]) for key in (SPECS, STAGE))
+    if specs == "":
+        sys.exit(f"`-c {SPECS}=` names no folder; write `-c {SPECS}=DIR`, or leave it out")
+    return specs, stage
+
+
+def _refuse_slips(context: Mapping[str, Any]) -> None:
+    for key, value in context.items():
+        meant = None if key in (SPECS, STAGE) else slip_of(key, (SPECS, STAGE))
+        # What is not text was not written behind `-c`: an app may have such data of its own.
+        if meant is not None and meant not in context and isinstance(value, str):
+            own = f'if it is one of your own, say `"{meant}": null` in the context of cdk.json'
+            sys.exit(f"the context has `{key}`: did you mean `-c {meant}={value}`? {own}")
 
 
 def cdk_context(given: Mapping[str, Any] | None) -> dict[str, Any]:

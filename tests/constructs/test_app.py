@@ -118,6 +118,30 @@ def test_context_that_is_null_chooses_nothing(folder):
     assert [it.stack_name for it in app.synth().stacks] == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"), [("stages", "stage"), ("Stage", "stage"), ("satge", "stage"), ("spec", "specs")]
+)
+def test_context_that_is_called_nearly_so_is_not_passed_over(folder, key, meant):
+    write("a.yaml")
+    with pytest.raises(SystemExit, match=f"^the context has `{key}`: did you mean `-c {meant}=prod`? ".replace("?", r"\?")):
+        build_app(context={key: "prod"})
+
+
+@pytest.mark.parametrize(
+    "context",
+    [{"stages": "mine", "stage": None}, {"stages": {"prod": "111122223333"}}, {"stage-name": "x", "state": 1}],
+)
+def test_an_app_may_have_context_of_its_own(folder, context):
+    write("a.yaml")
+    build_app(context=context)
+
+
+def test_no_folder_is_no_choice_of_specs(folder):
+    write("a.yaml")
+    with pytest.raises(SystemExit, match=r"^`-c specs=` names no folder; write `-c specs=DIR`, or leave it out$"):
+        build_app(context={"specs": ""})
+
+
 def test_all_problems_of_all_files_are_printed_one_a_line_and_nothing_is_written(folder, capsys):
     write("a.yaml", SPEC.format(name="a", count=2) + "modle: 1\n")
     write("b.yaml", SPEC.format(name="b", count="two"))
