@@ -1,3 +1,4 @@
+import json
 import re
 import tempfile
 
@@ -295,7 +296,16 @@ def test_a_warning_becomes_an_annotation_with_its_code(tmp_path):
     # Read as text: two packages of CDK ship Python classes for it, and the one installed last is there.
     written = "".join(file.read_text("utf-8") for file in tmp_path.glob("*.json"))
     assert "aws:cdk:warning" in written
-    assert re.search(r'"execution_role\.statements\.0\.resource\.0: IS\d{3}: warning: .* \[ack: IS\d{3}\]', written)
+    assert re.search(r'"execution_role\.statements\.0\.resource\.0: IS\d{3}: .* \[ack: IS\d{3}\]', written)
+
+
+def test_cdk_has_no_advice_on_the_accounts_of_images(tmp_path):
+    app = cdk.App(outdir=str(tmp_path))
+    framework = spec("single", "model: {image: {framework: triton, version: '26.05'}}")
+    InferenceEndpoint(cdk.Stack(app, "Stack"), "Endpoint", spec=framework)
+    app.synth()
+    assert "Mappings" in json.loads((tmp_path / "Stack.template.json").read_text("utf-8"))
+    assert "aws:cdk:info" not in "".join(file.read_text("utf-8") for file in tmp_path.glob("*.json"))
 
 
 @pytest.mark.parametrize(("base", "change"), [("single", "{}"), ("components", MODELLED)])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
-from aws_cdk import Annotations, CfnResource, Stack
+from aws_cdk import Annotations, Aws, CfnResource, Stack
 from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
@@ -62,7 +62,11 @@ class Rendered(CfnInclude):
             )
         for warning in loaded.warnings:
             # By code, so that CDK can be told that a warning is known.
-            Annotations.of(self).add_warning_v2(warning.code, str(warning))
+            Annotations.of(self).add_warning_v2(warning.code, warning.without_severity)
+        for name in template.get("Mappings", ()):
+            # Where CDK sees no look-up by a token, it advises the user to have the mapping left out; those of
+            # the template are functions, which it does not count.
+            self.get_mapping(name).find_in_map(Aws.REGION, "Account")
 
     if not TYPE_CHECKING:
 

@@ -47,7 +47,14 @@ class Problem(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "fix", _shortened(self.fix))
 
     def __str__(self) -> str:
-        label = "" if self.severity is Severity.ERROR else f"{self.severity}: "
+        return self._line("" if self.severity is Severity.ERROR else f"{self.severity}: ")
+
+    @property
+    def without_severity(self) -> str:
+        """The same line, for whoever says by other means that it is a warning."""
+        return self._line("")
+
+    def _line(self, label: str) -> str:
         remedy = f"; {self.fix}" if self.fix else ""
         return printable(f"{self._place}: {self.code}: {label}{self.message}{remedy}")
 
