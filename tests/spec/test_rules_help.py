@@ -470,3 +470,28 @@ def test_what_is_wrong_with_the_model_of_a_component_is_mended_there(
     code: str, change: dict[str, Any], said: str
 ) -> None:
     assert fix(code, MODELLED | change) == said
+
+
+def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
+    assert "ml.m5.large has no GPU, so that GPUUtilization is not published" in str(found(tracking("GPUUtilization")))
+    alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "Nothing", "threshold": 5}]}}
+    for code, spec in (("IS510", tracking("Nothing")), ("IS800", alarmed)):
+        assert "GPU" not in fix(code, spec)
+        on_gpus = {"instance_type": "ml.g5.xlarge", "initial_instance_count": 2}
+        assert "`GPUUtilization`" in fix(code, {**spec, "variant": on_gpus})
+
+
+def test_of_many_metrics_those_are_proposed_that_are_like_the_one_found() -> None:
+    alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "CPUUtilisation", "threshold": 5}]}}
+    assert fix("IS800", alarmed) == (
+        "did you mean `CPUUtilization`? here are `CPUUtilization`, `DiskUtilization`, `MemoryUtilization` and 8 more"
+    )
+
+
+def test_a_share_of_a_sum_is_put_the_same_way_in_alarms_and_policies() -> None:
+    policy, alarm = tracking("CPUUtilization"), {"rules": [{"metric": "CPUUtilization", "threshold": 90}]}
+    said = [str(it).partition(": warning: ")[2] for it in found({**policy, "alarms": alarm})]
+    assert said == [
+        "CPUUtilization is a sum: 60 is 30 % of 2 vCPUs; for 60 % of all, write 120",
+        'CPUUtilization is a sum: 90 is 45 % of 2 vCPUs; for 90 % of all, which is 180, write "90 %"',
+    ]

@@ -38,8 +38,7 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
 
     def devices(self, metric: Metric) -> int:
         """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
-        about_gpus = metric.name.startswith("GPU")
-        if self.variant is None or (metric.per_device is None and not about_gpus):
+        if self.variant is None or (metric.per_device is None and not is_about_gpus(metric)):
             return 1
         host = self._host
         if metric.per_device is None:
@@ -114,3 +113,8 @@ def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:
 def is_of_instances(metric: Metric) -> bool:
     """Whether the metric is read off instances or containers, and does not come of requests."""
     return metric.namespace != _REQUESTS
+
+
+def is_about_gpus(metric: Metric) -> bool:
+    """Whether instances without GPUs do not publish it."""
+    return metric.name.startswith("GPU")

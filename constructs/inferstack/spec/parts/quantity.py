@@ -101,6 +101,12 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1
     return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
 
 
+def as_sum(value: Number, metric: Metric, devices: int) -> str:
+    """What share of all a number is that is compared with a sum over devices, in words."""
+    word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
+    return f"{metric.name} is a sum: {value} is {value / devices:.3g} % of {devices} {word}"
+
+
 # The rules ask, and who makes the alarm; default alarms are those of all specs.
 @lru_cache(maxsize=256)
 def _with_unit(text: str, metric: Metric) -> Quantity:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from inferstack.spec.texts.placeholders import is_opaque
 
 _SHOWN = 12
+_FEW = 6
 _LONGEST = 60
 _TELLING = 4
 _LIKE = 0.6
@@ -91,12 +92,20 @@ def choose(found: object, options: Sequence[object]) -> str:
     """What was probably meant and what is allowed; of many options those that are like the one found."""
     words = [str(option) for option in options]
     near = _by_nearness(found, words)
-    shown = list(near)[: _SHOWN // 2]
-    if len(words) > _SHOWN and shown:
-        allowed = f"{', '.join(shown)} and {len(words) - len(shown)} more"
-    else:
-        allowed = listed(words, quote="")
-    return f"{_question(near)} allowed: {allowed}".lstrip()
+    return f"{_question(near)} allowed: {_likest(near, words, _SHOWN, quote='')}".lstrip()
+
+
+def likest(found: object, options: Sequence[str]) -> str:
+    """The options: all if they are few, or none is like the one found; else those that are, of how many."""
+    return _likest(_by_nearness(found, options), options, _FEW, quote="`")
+
+
+def _likest(near: Mapping[str, float], options: Sequence[str], most: int, *, quote: str) -> str:
+    shown = list(near)[:_FEW]
+    if len(options) <= most or not shown:
+        return listed(options, quote=quote)
+    named = ", ".join(f"{quote}{option}{quote}" for option in shown)
+    return f"{named} and {len(options) - len(shown)} more" if len(options) > len(shown) else named
 
 
 def _question(near: Mapping[str, float]) -> str:

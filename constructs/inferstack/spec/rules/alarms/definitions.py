@@ -7,11 +7,11 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
-from inferstack.spec.parts.measured import is_of_instances, seconds_between_readings
-from inferstack.spec.parts.quantity import absolute_threshold, as_counted, is_utilization
+from inferstack.spec.parts.measured import is_of_instances, published, seconds_between_readings
+from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
 from inferstack.spec.parts.walk import components, hosts, kind_of, variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, likest
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.metrics.watching import alarm_rules, unfit_threshold, watching
 from inferstack.spec.rules.names import unknown_name
@@ -56,8 +56,8 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """For any kind of endpoint; IS801 looks at this one."""
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
-            known = metrics.names(kind_of(spec))
-            fix = did_you_mean_then(name, [*known, *metrics.names()], f"here are {listed(known)}")
+            known = _published_names(spec)
+            fix = did_you_mean_then(name, [*known, *metrics.names()], f"here are {likest(name, known)}")
             yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
@@ -77,9 +77,15 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
             fix = (
                 "remove `variant_name` or `inference_component`"
                 if of_kind
-                else f"here are {listed(metrics.names(kind_of(spec)))}"
+                else f"here are {likest(name, _published_names(spec))}"
             )
             yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
+
+
+def _published_names(spec: ModelSpec) -> list[str]:
+    """Names of the metrics that some part of this endpoint publishes."""
+    names = metrics.names(kind_of(spec))
+    return [name for name in names if any(part.devices(metric) for part, metric in published(name, spec))]
 
 
 @error(
@@ -141,15 +147,11 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     for path, rule in alarm_rules(spec):
         for metric in _counted(spec, rule)[:1]:
             devices = max(_devices(spec, rule, metric), default=1)
-            bare = isinstance(rule.threshold, int | float) and 1 <= rule.threshold <= 100
-            if bare and devices > 1:
-                all_of_it = absolute_threshold(f"{rule.threshold} %", metric, devices)
-                message = f"{rule.metric} is a sum over {devices} devices, up to {devices * 100}"
-                yield Finding(
-                    (*path, "threshold"),
-                    message,
-                    f'write "{rule.threshold} %" for {all_of_it}, a share of all',
-                )
+            match rule.threshold:
+                case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
+                    all_of_it = absolute_threshold(f"{bare} %", metric, devices)
+                    fix = f'for {bare} % of all, which is {all_of_it}, write "{bare} %"'
+                    yield Finding((*path, "threshold"), as_sum(bare, metric, devices), fix)
 
 
 @warning(

@@ -7,11 +7,12 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
+from inferstack.spec.parts.measured import is_about_gpus
+from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
 from inferstack.spec.parts.walk import hosts, kind_of
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, likest, listed
 from inferstack.spec.rules.base import Finding, error, warning
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
@@ -28,7 +29,7 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, _, name in named_policies(spec):
         if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
-            fix = did_you_mean_then(name, [*fitting, *metrics.names()], f"here fit {listed(fitting)}")
+            fix = did_you_mean_then(name, [*fitting, *metrics.names()], f"here fit {likest(name, fitting)}")
             yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
 
 
@@ -37,7 +38,14 @@ def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
     known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
     predefined = [name for name in known if _published(spec, scaled, name)]
     published = (name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))
-    return [*predefined, *filter(_can_be_tracked, published)]
+    trackable = (name for name in published if _can_be_tracked(name))
+    return [*predefined, *(name for name in trackable if _has_devices(spec, scaled, name))]
+
+
+def _has_devices(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    """Whether the instances have what the metric is about; those of a type that is not known may."""
+    fleet = [] if scaled.variant is None else list(hosts(scaled.variant))
+    return all(it.gpus for it in fleet) or not any(map(is_about_gpus, metrics_of(spec, scaled, name)))
 
 
 def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
@@ -126,7 +134,7 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
                 fix = f"write a share, such as 0.7{_as_share(policy.target_value)}"
             if not most:
                 key = "metric"
-                message = f"the instance type has no GPU, so that {policy.metric} is not published"
+                message = f"{_without_gpu(scaled)} has no GPU, so that {policy.metric} is not published"
                 fix = "choose another metric, or an instance type with GPUs"
             yield Finding((*path, key), message, fix)
 
@@ -143,10 +151,9 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, policy, metric, _ in _bounded(spec):
         devices = max(_devices(scaled, metric), default=1)
         if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
-            word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
-            share = f"{policy.target_value} is {policy.target_value / devices:.3g} % of {devices} {word}"
+            message = as_sum(policy.target_value, metric, devices)
             fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
-            yield Finding((*path, "target_value"), f"{policy.metric} is a sum: {share}", fix)
+            yield Finding((*path, "target_value"), message, fix)
 
 
 @warning(
@@ -218,3 +225,9 @@ def _as_share(percent: Number) -> str:
 def _devices(scaled: Scaled, metric: Metric) -> list[int]:
     """How many devices the metric sums over, on each instance type that is known."""
     return [] if scaled.variant is None else [it.devices(metric.per_device) for it in hosts(scaled.variant)]
+
+
+def _without_gpu(scaled: Scaled) -> str:
+    """The first of its instance types that has none."""
+    fleet = () if scaled.variant is None else hosts(scaled.variant)
+    return next(it.name for it in fleet if not it.gpus)
