@@ -5,19 +5,8 @@ from collections.abc import Mapping
 
 from tools.sources import service_model
 
-# Hosting types without a row. EC2 no longer sells the p2 and p3; nobody has noted down the others' facts.
-KNOWN_MISSING = frozenset(
-    {
-        "ml.dl1.24xlarge",
-        "ml.p2.16xlarge",
-        "ml.p2.8xlarge",
-        "ml.p2.xlarge",
-        "ml.p3.16xlarge",
-        "ml.p3.2xlarge",
-        "ml.p3.8xlarge",
-        "ml.p6e-gb200.36xlarge",
-    }
-)
+# Hosting types without a row: nobody has noted down their facts.
+KNOWN_MISSING = frozenset({"ml.dl1.24xlarge", "ml.p6e-gb200.36xlarge"})
 
 
 def unlisted(table: str) -> list[str]:

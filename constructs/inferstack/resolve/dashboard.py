@@ -152,7 +152,7 @@ def _lines(shown: Shown, parts: Iterable[Measured]) -> list[Value]:
         _line(metric, part, statistic)
         for metric, statistic in shown
         for part in parts
-        if part.publishes(metric) and part.devices(metric) > 0
+        if part.may_have(metric)
     ]
 
 

@@ -12,7 +12,14 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.parts.walk import component_variants, components, every_variant, instance_types, kind_of
+from inferstack.spec.parts.walk import (
+    component_variants,
+    components,
+    every_variant,
+    hosts,
+    instance_types,
+    kind_of,
+)
 
 ENDPOINT = "EndpointName"
 VARIANT = "VariantName"
@@ -36,20 +43,34 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
         """Whether the metric has exactly this part's dimensions."""
         return metric.dimensions == self.level
 
-    def devices(self, metric: Metric) -> int:
-        """How many devices the metric sums over on one instance: 1 where it does not, 0 without devices."""
-        if self.variant is None or (metric.per_device is None and not is_about_gpus(metric)):
+    def devices(self, metric: Metric) -> int | None:
+        """How many devices the metric sums over on an instance of the preferred type: 1 where it does not, 0
+        without devices, None where that is not known.
+        """
+        if self.variant is None or not (metric.per_device is not None or is_about_gpus(metric)):
             return 1
-        host = self._host
-        if metric.per_device is None:
-            return 1 if host is None or host.gpus else 0
-        return 0 if host is None else host.devices(metric.per_device)
+        return None if self._host is None else _devices(self._host, metric)
+
+    def may_have(self, metric: Metric) -> bool:
+        """Whether the part publishes the metric, as far as is known: without GPUs there is none of them."""
+        return self.publishes(metric) and self.devices(metric) != 0
 
     @cached_property
     def _host(self) -> InstanceType | None:
         """The instance type that is preferred, if its facts are known."""
         preferred = () if self.variant is None else instance_types(self.variant)
         return instances.find(preferred[0]) if preferred else None
+
+
+def devices_by_type(variant: Variant, metric: Metric) -> dict[str, int]:
+    """How many devices a metric sums over on each instance type that is known, the preferred one first."""
+    return {host.name: _devices(host, metric) for host in hosts(variant)}
+
+
+def _devices(host: InstanceType, metric: Metric) -> int:
+    if metric.per_device is not None:
+        return host.devices(metric.per_device)
+    return 0 if is_about_gpus(metric) and not host.gpus else 1
 
 
 def of_component(name: str, variant: Variant | None = None) -> Measured:

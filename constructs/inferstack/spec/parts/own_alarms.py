@@ -48,7 +48,8 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
     for default in _defaults(spec, block):
         for part, metric in _watched(spec, default.rule):
             taken = default.not_where_taken and takes_gpu_memory(spec, part)
-            if not taken and _tells_more_than_the_base(spec, default, part):
+            told = _is_known(default, part, metric) and _tells_more_than_the_base(spec, default, part)
+            if told and not taken:
                 yield _own_alarm(spec, ("alarms",), default.rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
@@ -80,6 +81,12 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
             yield default
 
 
+def _is_known(default: DefaultAlarm, part: Measured, metric: Metric | None) -> bool:
+    """False of a share of devices where nobody knows how many there are."""
+    is_number = not isinstance(default.rule.threshold, str)
+    return metric is None or is_number or part.devices(metric) is not None
+
+
 def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> bool:
     """False for an adapter whose base has the same alarm on the same thing; true for any other part.
 
@@ -104,8 +111,7 @@ def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metri
         yield from ((part, None) for part in _told_about(spec, wanted))
         return
     for part, metric in published(rule.metric, spec):
-        # A fleet without GPUs publishes nothing about GPUs.
-        if _fits(part, wanted) and part.devices(metric) > 0:
+        if _fits(part, wanted) and part.may_have(metric):
             yield part, metric
 
 

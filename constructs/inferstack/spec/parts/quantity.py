@@ -86,17 +86,21 @@ def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
     return Quantity(threshold)
 
 
-def absolute_threshold(threshold: Number | str, metric: Metric, devices: int = 1) -> Number:
+def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | None = 1) -> Number:
     """The number that CloudWatch compares the metric with.
 
-    ``devices`` is the number of GPUs or vCPUs that a ``per_device`` metric sums over on one instance.
+    ``devices`` is the number of GPUs or vCPUs that a ``per_device`` metric sums over on one instance, None
+    where that is not known.
 
     Raises:
-        UnfitQuantity: as :func:`parse_threshold`.
+        UnfitQuantity: as :func:`parse_threshold`, and for a share of devices that are not known.
     """
     quantity = parse_threshold(threshold, metric)
     if not quantity.is_share:
         return quantity.value
+    if devices is None:
+        message = f"{describe(threshold)} is a share of devices of which nobody knows how many there are"
+        raise UnfitQuantity(message, "write the number itself: 100 for each device")
     of_all = devices * (100 if metric.unit == "Percent" else 1)
     return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
 

@@ -7,9 +7,14 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
-from inferstack.spec.parts.measured import is_of_instances, published, seconds_between_readings
+from inferstack.spec.parts.measured import (
+    devices_by_type,
+    is_of_instances,
+    published,
+    seconds_between_readings,
+)
 from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
-from inferstack.spec.parts.walk import components, hosts, kind_of, variants
+from inferstack.spec.parts.walk import components, kind_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, likest
 from inferstack.spec.rules.base import Finding, error, warning
@@ -85,7 +90,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
 def _published_names(spec: ModelSpec) -> list[str]:
     """Names of the metrics that some part of this endpoint publishes."""
     names = metrics.names(kind_of(spec))
-    return [name for name in names if any(part.devices(metric) for part, metric in published(name, spec))]
+    return [name for name in names if any(part.may_have(metric) for part, metric in published(name, spec))]
 
 
 @error(
@@ -126,9 +131,11 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number; some shares end at 1."""
     for path, rule in alarm_rules(spec):
         for metric in () if adds_up(rule.statistic) else _counted(spec, rule)[:1]:
-            if metric.most is None:
+            on_types = _devices(spec, rule, metric)
+            if metric.most is None or not (on_types or metric.per_device is None):
+                # It has no end, or nobody knows of how many devices it is the sum.
                 continue
-            most = metric.most * max(_devices(spec, rule, metric), default=1)
+            most = metric.most * max(map(max, on_types), default=1)
             if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
                 message = f"{metric.name} is between 0 and {most} here, and the threshold is {rule.threshold}"
                 share = '"90 %"' if is_utilization(metric) else "0.9"
@@ -146,7 +153,7 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """90 on four GPUs is 22.5 % of them."""
     for path, rule in alarm_rules(spec):
         for metric in _counted(spec, rule)[:1]:
-            devices = max(_devices(spec, rule, metric), default=1)
+            devices = max((preferred for preferred, *_ in _devices(spec, rule, metric)), default=1)
             match rule.threshold:
                 case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
                     all_of_it = absolute_threshold(f"{bare} %", metric, devices)
@@ -172,9 +179,11 @@ def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "threshold"), message, fix)
 
 
-def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[int]:
+def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]]:
+    """How many devices the metric sums over, on the types of each variant that the rule watches."""
     watched = (it for _, it in variants(spec) if rule.variant_name in (None, it.variant_name))
-    return [host.devices(metric.per_device) for variant in watched for host in hosts(variant)]
+    found = (devices_by_type(variant, metric).values() for variant in watched)
+    return [list(it) for it in found if it]
 
 
 @error(

@@ -7,7 +7,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.measured import is_about_gpus
+from inferstack.spec.parts.measured import devices_by_type, is_about_gpus
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
 from inferstack.spec.parts.walk import hosts, kind_of
@@ -124,7 +124,7 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
     for path, scaled, policy, metric, of_each in _bounded(spec):
         counts = _devices(scaled, metric) if metric.per_device is not None else [1]
-        most = of_each * min(counts, default=0)
+        most = of_each * max(counts, default=0)
         # Of a type whose facts are not known nothing can be said.
         if counts and policy.target_value > most:
             key = "target_value"
@@ -149,7 +149,7 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
 def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """60 on four GPUs is 15 % of them."""
     for path, scaled, policy, metric, _ in _bounded(spec):
-        devices = max(_devices(scaled, metric), default=1)
+        devices = next(iter(_devices(scaled, metric)), 1)
         if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
             message = as_sum(policy.target_value, metric, devices)
             fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
@@ -223,8 +223,8 @@ def _as_share(percent: Number) -> str:
 
 
 def _devices(scaled: Scaled, metric: Metric) -> list[int]:
-    """How many devices the metric sums over, on each instance type that is known."""
-    return [] if scaled.variant is None else [it.devices(metric.per_device) for it in hosts(scaled.variant)]
+    """How many devices the metric sums over, on each instance type that is known, the preferred one first."""
+    return [] if scaled.variant is None else list(devices_by_type(scaled.variant, metric).values())
 
 
 def _without_gpu(scaled: Scaled) -> str:

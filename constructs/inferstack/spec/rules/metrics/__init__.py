@@ -3,5 +3,6 @@
 from inferstack.spec.rules.metrics import (
     expressions,
     spelt_out,
+    sums,
     watched,
 )
