@@ -1,7 +1,7 @@
 """Writes the reference manual of the spec format from its JSON Schema: a section a block."""
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from inferstack.spec.problem.words import span
@@ -13,6 +13,11 @@ Schema = Mapping[str, Any]
 LONGEST_LIST = 12
 PREFIX = "#/$defs/"
 KIND = "kind"
+# What a reader comes for, before what most specs leave out.
+FIRST = (
+    *(KIND, "endpoint_name", "model", "inference_components", "models"),
+    *("variant", "variants", "shadow_variants"),
+)
 HEADS = ("Key", "Type", "Allowed", "Default", "Meaning")
 TYPES = {
     "string": "text",
@@ -78,14 +83,13 @@ def reference(schema: Schema) -> str:
 
 
 def _kinds_as_read(kinds: list[str], definitions: Schema) -> Schema:
-    """The kinds, each with the keys first that must be there, then those that not every kind has."""
-    shared = set.intersection(*(set(definitions[kind]["properties"]) for kind in kinds))
-    return {kind: _sorted(definitions[kind], shared) for kind in kinds}
+    """The kinds, each with its keys in the order in which they are read."""
+    return {kind: _sorted(definitions[kind]) for kind in kinds}
 
 
-def _sorted(definition: Schema, last: Container[str]) -> Schema:
-    properties, required = definition["properties"], definition["required"]
-    order = sorted(properties, key=lambda key: (key not in required, key in last))
+def _sorted(definition: Schema) -> Schema:
+    properties = definition["properties"]
+    order = sorted(properties, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST))
     return {**definition, "properties": {key: properties[key] for key in order}}
 
 
@@ -111,20 +115,28 @@ def _link(name: str) -> str:
 
 
 def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
-    """The keys of the kinds; kinds with the same keys share a section."""
+    """The keys of the kinds; kinds that differ in nothing but their name share a section."""
     alike: dict[str, list[str]] = {}
     for name in tags:
-        alike.setdefault(_keys(name, definitions[name], {KIND}), []).append(name)
-    for keys, names in alike.items():
+        alike.setdefault(_keys(name, _of_kinds(definitions[name], [])), []).append(name)
+    for names in alike.values():
         anchors = "".join(f'<a id="{name.lower()}"></a>' for name in names)
-        yield f"## {anchors}{', '.join(f'`{tags[name]}`' for name in names)}\n\n{keys}"
+        own = [tags[name] for name in names]
+        keys = _keys(names[0], _of_kinds(definitions[names[0]], own))
+        yield f"## {anchors}{_values(own)}\n\n{keys}"
 
 
-def _keys(name: str, definition: Schema, without: Container[str] = ()) -> str:
+def _of_kinds(definition: Schema, tags: list[str]) -> Schema:
+    """The block of several kinds, whose `kind` is one of them."""
+    properties = definition["properties"]
+    kind = {**properties[KIND], "enum": tags}
+    return {**definition, "properties": {**properties, KIND: kind}}
+
+
+def _keys(name: str, definition: Schema) -> str:
     """The table of a block's keys; empty if it has none."""
     required = definition.get("required", ())
-    known = {key: it for key, it in definition["properties"].items() if key not in without}
-    rows = [_row(name, key, it, key in required) for key, it in known.items()]
+    rows = [_row(name, key, it, key in required) for key, it in definition["properties"].items()]
     return table(HEADS, rows) if rows else ""
 
 

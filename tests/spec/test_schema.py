@@ -226,12 +226,15 @@ def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
     for name, key, schema in properties():
         assert f"`{key}`" in page, f"{name}.{key}"
         shown = " ".join(schema["description"].split()).replace("|", "\\|")
-        assert key == "kind" or shown in page, f"{name}.{key}"
+        assert shown in page, f"{name}.{key}"
     assert "ml.g5.12xlarge" in page
 
 
 def test_the_reference_of_a_kind_begins_with_what_a_reader_comes_for() -> None:
     page = update_schema.REFERENCE.read_text("utf-8")
     keys = [re.findall(r"^\| \*?\*?`(\w+)`", part, re.MULTILINE) for part in page.split("\n## ")]
-    kinds = [found[:2] for found in keys if "endpoint_name" in found]
-    assert kinds == [["endpoint_name", "model"], ["inference_components", "endpoint_name"]]
+    kinds = [found[:5] for found in keys if "endpoint_name" in found]
+    assert kinds == [
+        *[["kind", "endpoint_name", "model", "models", "variant"]] * 2,
+        ["kind", "endpoint_name", "inference_components", "models", "variant"],
+    ]

@@ -52,7 +52,7 @@ class ModelSpec(Block):
     models: Mapping[HostingName, Model] | None = None
     """Models by name, for variants that differ in their model (`model_name`)."""
     variant: Variant | None = None
-    """The fleet. Several stand under `variants`."""
+    """The fleet, or `variants` for several: one of the two must be there."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
     """Fleets that share the traffic by weight."""
     autoscaling: Autoscaling | None = None
@@ -108,7 +108,7 @@ class ModelBackedSpec(ModelSpec):
     """An endpoint whose variants host SageMaker models."""
 
     model: Model | None = None
-    """The model. Several stand under `models`."""
+    """The model, or `models` for several: one of the two must be there."""
     shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
     """A fleet that gets copies of the requests while its answers are thrown away, to try a change."""
 
