@@ -1,7 +1,8 @@
-"""The policies that users copy: valid, enough for every stack of ours, and no more than that."""
+"""The policies that users copy, and the commands that give them to AWS: valid, enough for every stack of ours, and no more."""
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore import xform_name
+from botocore.session import get_session
 from cfnlint.data import AdditionalSpecs
 from cfnlint.helpers import load_resource
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
@@ -32,6 +35,8 @@ TYPES = sorted(
 )
 POLICIES = sorted(FOLDER.glob("*-policy.json"))
 TRUSTS = sorted(FOLDER.glob("trust-*.json"))
+PAGE = (FOLDER.parent / "README.md").read_text("utf-8")
+COMMANDS = [shlex.split(line) for line in re.findall(r"^\$ aws (.*)$", PAGE, re.MULTILINE)]
 
 # What the handlers of CloudFormation's registry declare, and why stacks of ours never come there.
 NEVER_NEEDED = {
@@ -174,6 +179,39 @@ def test_a_role_trusts_one_repository_only(file: Path) -> None:
     [(operator, conditions)] = statement["Condition"].items()
     assert operator == "StringEquals", "StringLike with a star trusts every fork, branch or tag"
     assert {key.rpartition(":")[2] for key in conditions} == {"aud", "sub"}
+
+
+def options(words: list[str]) -> dict[str, str]:
+    """The options of a command, which all have a value."""
+    return dict(zip(words[2::2], words[3::2], strict=True))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+def test_a_command_of_the_page_is_one_that_the_aws_cli_has(words: list[str]) -> None:
+    service = get_session().get_service_model(words[0])
+    operation = service.operation_model({xform_name(it, "-"): it for it in service.operation_names}[words[1]])
+    required, known = (
+        {f"--{xform_name(name, '-')}" for name in names}
+        for names in (operation.input_shape.required_members, operation.input_shape.members)
+    )
+    assert required <= options(words).keys() <= known
+    for option, value in options(words).items():
+        assert not value.startswith("file://") or (FOLDER / value.removeprefix("file://")).exists()
+        # https://docs.aws.amazon.com/cli/latest/userguide/cliv2-migration-changes.html#cliv2-migration-paramfile
+        assert not value.startswith("https://") or option == "--url", "version 1 of the AWS CLI fetches it"
+
+
+def test_the_page_makes_the_identity_providers_that_the_roles_trust() -> None:
+    made = {}
+    for words in COMMANDS:
+        if words[1] == "create-open-id-connect-provider":
+            given = options(words)
+            made[given["--url"].removeprefix("https://")] = given["--client-id-list"]
+    for file in TRUSTS:
+        [statement] = statements(file)
+        provider = statement["Principal"]["Federated"].partition(":oidc-provider/")[2]
+        assert statement["Condition"]["StringEquals"][f"{provider}:aud"] in made.pop(provider)
+    assert made == {}
 
 
 @pytest.mark.parametrize("file", POLICIES, ids=lambda file: file.stem)
