@@ -63,10 +63,12 @@ def test_the_yaml_of_the_readme_is_that_of_the_file() -> None:
     assert text.startswith(shown)
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
-    (program,) = blocks("In your own CDK app", "python")
+def test_the_constructs_of_the_readme_work_in_its_project(tmp_path: Path) -> None:
+    (program,), (spec,) = blocks("In your own CDK app", "python"), blocks("A project of your own", "yaml")
+    (tmp_path / "model_specs").mkdir()
+    (tmp_path / "model_specs/churn.yaml").write_text(spec, "utf-8")
     (tmp_path / "app.py").write_text(program, "utf-8")
-    run_python(tmp_path / "app.py", folder=ROOT)
+    run_python(tmp_path / "app.py", folder=tmp_path)
 
 
 def test_the_four_files_of_the_readme_make_a_project(tmp_path: Path) -> None:
