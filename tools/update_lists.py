@@ -68,13 +68,13 @@ metric takes the place of the default for it. Without `alarms.actions` an alarm 
 nobody.
 """
 _TAKEN_TOP = """\
-There is no default alarm on GPU memory for a variant or an inference component whose image's name has one of
-these words: the server takes most of the GPU's memory when it starts, the CUDA context comes on top of that,
-and the alarm would ring for ever, whatever the traffic. A rule on it in `alarms.rules` is yours and is made.
-
 An adapter runs in the container of its base and on the base's copies. It has a default alarm on
 `Invocation5XXErrors`, one on `NoCapacityInvocationFailures` where its base may go to zero copies, and none on
 memory, which the base's alarms watch. A rule of your own without `inference_component` goes for adapters too.
+
+A variant or an inference component has no default alarm on GPU memory if its image's name has one of these
+words. Such a server takes most of the GPU's memory when it starts, the CUDA context comes on top of that, and
+the alarm would always ring. Write a rule on it in `alarms.rules` if you want one.
 """
 _KIND_TITLES = {
     "instances": "One model a variant, on instances",
