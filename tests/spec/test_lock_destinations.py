@@ -55,19 +55,39 @@ def test_archives_with_two_places_to_go_are_refused(tmp_path: Path) -> None:
     assert problem.fix == "give the containers that load them one URL, or each a `triton` block of its own"
 
 
-def test_no_block_of_its_own_is_proposed_to_a_container_that_cannot_have_one(tmp_path: Path) -> None:
+TWO_MODELS = f"""\
+models:
+  a: {{{IMAGE}, model_data_url: s3://acme-models/a.tar.gz}}
+  b: {{{IMAGE}, model_data_url: s3://acme-models/b.tar.gz}}
+variants:
+  - {{variant_name: a, model_name: a, instance_type: ml.m5.large, initial_instance_count: 1}}
+  - {{variant_name: b, model_name: b, instance_type: ml.m5.large, initial_instance_count: 1}}
+"""
+TWO_CONTAINERS = f"""\
+model:
+  containers:
+    - {{{IMAGE}, model_data_url: s3://acme-models/a.tar.gz}}
+    - {{{IMAGE}, model_data_url: s3://acme-models/b.tar.gz}}
+variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "blocks", "fix"),
+    [
+        ("single-model", TWO_MODELS, "give the containers that load them one URL, or each a `triton` block of its own"),
+        ("pipeline", TWO_CONTAINERS, "give the containers that load them one URL"),
+    ],
+)
+def test_a_block_of_its_own_is_proposed_to_a_container_that_can_have_one(
+    kind: str, blocks: str, fix: str, tmp_path: Path
+) -> None:
     other = f"model:\n  {IMAGE}\n  model_data_url: s3://acme-models/one/model.tar.gz\nvariant: {{instance_type"
-    models = (
-        f"models:\n  a: {{{IMAGE}, model_data_url: s3://acme-models/a.tar.gz}}\n"
-        f"  b: {{{IMAGE}, model_data_url: s3://acme-models/b.tar.gz}}\n"
-    )
-    fleets = ", ".join(
-        f"{{variant_name: {name}, model_name: {name}, instance_type: ml.m5.large, initial_instance_count: 1}}" for name in "ab"
-    )
     file = locked_spec(tmp_path, ONE)
-    edit(f"{other}: ml.m5.large, initial_instance_count: 2}}\n", f"{models}variants: [{fleets}]\n")(file)
+    edit(f"{other}: ml.m5.large, initial_instance_count: 2}}\n", blocks)(file)
+    edit("kind: single-model", f"kind: {kind}")(file)
     (problem,) = found(file)
-    assert (problem.code, problem.fix) == ("IS055", "give the containers that load them one URL")
+    assert (problem.code, problem.fix) == ("IS055", fix)
 
 
 def test_each_component_gets_what_was_uploaded_for_it(tmp_path: Path) -> None:
