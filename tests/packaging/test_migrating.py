@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from inferstack.spec.check import parse_spec
+from inferstack.spec.problem import SpecError
 from inferstack.spec.schema import shipped_schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
@@ -28,3 +30,28 @@ def test_a_row_ends_with_keys_of_a_spec(row: list[str]) -> None:
 
 def test_there_are_many_rows() -> None:
     assert len(ROWS) > 15
+
+
+SPEC = {
+    "kind": "single-model",
+    "endpoint_name": "churn",
+    "model": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/churn:1"},
+    "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
+}
+# Resources of Terraform, CloudFormation's words for what is no property, and what a spec has itself.
+NO_KEYS = re.compile(r"aws_\w+|Model|EndpointConfig|CloudWatch|Ref|Fn|Sub|Alarms|name|[Tt]ags|EndpointName")
+
+
+def other_keys() -> list[str]:
+    """What CloudFormation and Terraform call what a row is about."""
+    said = re.findall("`([^`]+)`", " ".join(cell for row in ROWS for cell in row[:2]))
+    words = dict.fromkeys(word for it in said for word in re.findall(r"\w+", it))
+    return [word for word in words if NO_KEYS.fullmatch(word) is None]
+
+
+@pytest.mark.parametrize("key", other_keys())
+def test_who_writes_the_other_key_is_told_what_to_write(key: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        parse_spec(SPEC | {key: {}})
+    (fix,) = (it.fix for it in refused.value.problems if it.path == (key,))
+    assert "allowed: " not in fix

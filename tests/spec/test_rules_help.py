@@ -495,3 +495,17 @@ def test_a_share_of_a_sum_is_put_the_same_way_in_alarms_and_policies() -> None:
         "CPUUtilization is a sum: 60 is 30 % of 2 vCPUs; for 60 % of all, write 120",
         'CPUUtilization is a sum: 90 is 45 % of 2 vCPUs; for 90 % of all, which is 180, write "90 %"',
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("s3://a/b.tar.gz", "a bucket's name has 3 to 63 small letters"),
+        ("s3://acme_models/b.tar.gz", "a bucket's name has 3 to 63 small letters"),
+        ("s3://acme-models", "write s3://bucket/key"),
+    ],
+)
+def test_of_a_bucket_that_is_none_it_is_said_what_one_is(url: str, said: str) -> None:
+    text = fix("IS230", {**SINGLE, "model": {**SINGLE["model"], "model_data_url": url}})
+    assert said in text
+    assert ("small letters" in text) is ("small letters" in said)

@@ -27,7 +27,7 @@ from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dott
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.spec.rules.selection import rules_for
-from inferstack.spec.structure import UNKNOWN_KEY, structure_problems
+from inferstack.spec.structure import UNKNOWN_KEY, of_meant_kind, structure_problems
 from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -210,23 +210,36 @@ def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | Non
 
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
-    structural = [*structure_problems(staged), *_placeholder_problems(staged), *token_problems(staged)]
+    structural = _structural_problems(staged)
     if structural:
-        raise SpecError([*structural, *_rule_problems_beside(structural, staged)])
+        raise SpecError(_all_that_is_wrong(structural, staged))
     spec = _with_region(msgspec.convert(staged.data, Spec), region)
     applied = apply_lock(spec, staged, stage, lock)
     return replace(_ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
 
 
+def _structural_problems(document: Document) -> list[Problem]:
+    return [*structure_problems(document), *_placeholder_problems(document), *token_problems(document)]
+
+
+def _all_that_is_wrong(structural: list[Problem], document: Document) -> Iterator[Problem]:
+    """Of a spec whose kind is a slip also what is wrong with it as one of the kind that was meant."""
+    meant = of_meant_kind(document)
+    if meant is not None:
+        structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
+    yield from structural
+    yield from _rule_problems_beside(structural, document if meant is None else meant)
+
+
 def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
     """What the rules say of a spec that is wrong in places, elsewhere; so that one look shows all.
 
-    Only where the rest can be typed: what is missing or of another type leaves nothing to judge. Triton's
-    rules are not asked: inside of its models nothing has a type here.
+    Only where the rest can be typed: what is missing or of another type leaves nothing to judge, except for
+    numbers in quotes. Triton's rules are not asked: inside of its models nothing has a type here.
     """
     unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
     try:
-        spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec)
+        spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec, strict=False)
     except (msgspec.ValidationError, UnicodeEncodeError):
         # The latter of half a character, which only data made in Python can hold.
         return

@@ -17,7 +17,7 @@ from inferstack.spec.problem import IN_PYTHON, Problem, SpecError, SpecPath
 from inferstack.spec.problem.file_codes import NO_SPEC
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
-from inferstack.spec.reading.tree import Node, Position, tree_of
+from inferstack.spec.reading.tree import Entry, Node, Position, mapping_node, tree_of
 
 __all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document", "relative_to_cwd"]
 
@@ -62,6 +62,14 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
         """Every text that may hold a placeholder, with its path."""
         return () if not self.may_have_placeholders else tuple(texts_with_placeholders(self.data))
+
+    def rewritten(self, found: str, key: str, text: str) -> "Document":
+        """The document with a key and its text in the place of a key at the top, which may be the same."""
+        entries = self.tree.entries if isinstance(self.tree.entries, dict) else {}
+        others = {name: entry for name, entry in entries.items() if name != found}
+        at, node = entries[found]
+        tree = mapping_node(self.tree.at, {key: Entry(at, Node(node.at, text)), **others})
+        return msgspec.structs.replace(self, tree=tree)
 
     def __repr__(self) -> str:
         return f"Document(file={self.file!r})"

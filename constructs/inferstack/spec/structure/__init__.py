@@ -23,6 +23,12 @@ WRONG_LENGTH = "IS107"
 WRONG_COUNT = "IS108"
 EXCLUSIVE_KEYS = "IS109"
 
+_KIND = "kind"
+_OF_A_TEMPLATE = frozenset({"AWSTemplateFormatVersion", "Resources"})
+_FROM_A_TEMPLATE = (
+    "write a spec, of which `inferstack render` makes such a template; its keys are in "
+    "docs/migrating.md"
+)
 _RESOURCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"
 
 STRUCTURE_CODES = by_code(
@@ -45,7 +51,7 @@ STRUCTURE_CODES = by_code(
 
 def structure_problems(document: Document) -> list[Problem]:
     """Everything in a document (of one stage) that the schema forbids."""
-    kind = document.data.get("kind")
+    kind = document.data.get(_KIND)
     definition = kind_definitions().get(kind) if isinstance(kind, str) else None
     if definition is None:
         return [_kind_problem(document)]
@@ -57,16 +63,38 @@ def structure_problems(document: Document) -> list[Problem]:
     return [*reported(document, definition), *removed_in_vain(document, idle)]
 
 
+def of_meant_kind(document: Document) -> Document | None:
+    """The document as it would be without the slip in its kind, or in the key; None if there is none.
+
+    What is merely like a kind is not enough: what was said of another kind would be wrong.
+    """
+    found, kinds = document.data, list(kind_definitions())
+    key = _KIND if _KIND in found else slip_of(_KIND, list(found))
+    meant = None if key is None else slip_of(str(found[key]), kinds)
+    if key is None or meant is None or found.get(_KIND) == meant:
+        return None
+    return document.rewritten(key, _KIND, meant)
+
+
 def _kind_problem(document: Document) -> Problem:
     kinds = list(kind_definitions())
-    path: SpecPath
-    if "kind" not in document.data:
-        path, code, message = (), MISSING_KEY, "the spec lacks `kind`"
-        slip = slip_of("kind", list(document.data))
-        fix = f"{'add' if slip is None else f'instead of `{slip}` write'} `kind:` with {listed(kinds)}"
-    else:
-        found = document.data["kind"]
-        path, code, message = ("kind",), NOT_AN_OPTION, f"{describe(found)} is no kind"
-        fix = choose(found, kinds)
-    at = document.position(path)
+    if _KIND in document.data:
+        found = document.data[_KIND]
+        message = f"{describe(found)} is no kind"
+        return _problem(document, (_KIND,), NOT_AN_OPTION, message, choose(found, kinds))
+    if document.data.keys() & _OF_A_TEMPLATE:
+        message = "this is a template of CloudFormation, and no spec"
+        return _problem(document, (), MISSING_KEY, message, _FROM_A_TEMPLATE)
+    slip = slip_of(_KIND, list(document.data))
+    message = "the spec lacks `kind`"
+    if slip is None:
+        return _problem(document, (), MISSING_KEY, message, f"add `kind:` with {listed(kinds)}")
+    meant = slip_of(str(document.data[slip]), kinds)
+    written = f"`kind:` with {listed(kinds)}" if meant is None else f"`kind: {meant}`"
+    fix = f"instead of `{slip}` write {written}"
+    return _problem(document, (slip,), MISSING_KEY, message, fix)
+
+
+def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
+    at = document.position(path, key=code == MISSING_KEY)
     return Problem(document.file, *at, code, message, fix, path=path)

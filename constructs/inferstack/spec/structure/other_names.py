@@ -26,6 +26,8 @@ CALLED_HERE = {
     "cpu": "number_of_cpu_cores_required",
     "gpu": "number_of_accelerator_devices_required",
     "memory": "min_memory_required_in_mb",
+    "predefined_metric_type": "metric",
+    "alarm_actions": "actions",
 }
 """Where a block has the second key, the first one means it."""
 NAMED_BY = {
@@ -55,6 +57,12 @@ _JUMPSTART = (
 )
 _KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
 _ITSELF = "write what stands in it in the policy itself"
+_A_POLICY = "an entry of `policies` under `autoscaling`"
+_A_STEP_POLICY = "an entry of `step_policies` under `autoscaling`"
+_IN_A_POLICY = "write it in an entry of `policies`"
+_IN_A_RULE = "write it in an entry of `rules`"
+_PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
+_ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
 _OF_A_POLICY = {
     "policy_type": "remove it: `policies` track a target, and `step_policies` take steps",
     "scaling_target_id": _NO_TARGET,
@@ -62,11 +70,45 @@ _OF_A_POLICY = {
     "scalable_dimension": _NO_TARGET,
     "service_namespace": _NO_TARGET,
 }
+# Both blocks have the key, and each kind of spec takes one of them.
+_NETWORK = ("vpc_config", "enable_network_isolation")
 _OF_A_SPEC = {
     "endpoint_config_name": _NO_CONFIG_NAME,
     "execution_role_arn": _ONE_ROLE,
     "jumpstart_model_id": _JUMPSTART,
     "model_id": _JUMPSTART,
+    "scalable_target": "write its `min_capacity` and `max_capacity` under `autoscaling`",
+    "scaling_policy": f"write what stands in it as {_A_POLICY}, or of `step_policies` there",
+    "target_tracking_scaling_policy_configuration": f"write what stands in it as {_A_POLICY}",
+    "step_scaling_policy_configuration": f"write what stands in it as {_A_STEP_POLICY}",
+    "scheduled_action": "write it as an entry of `scheduled_actions` under `autoscaling`",
+    "customized_metric_specification": f"write it in {_A_POLICY}",
+    **dict.fromkeys(_PREDEFINED, f"write the type of the metric as `metric` in {_A_POLICY}"),
+    "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
+    "alarm_name": _ALARMS_NAME,
+    "alarm": "write what stands in it as an entry of `rules` under `alarms`",
+    "inference_component": (
+        "write what stands in it under its name in `inference_components`, with `kind: inference-components`"
+    ),
+}
+_OF_A_SPEC_WITH_A_MODEL = {
+    **_OF_A_SPEC,
+    **dict.fromkeys(_NETWORK, "write it under `model`"),
+    **dict.fromkeys(("primary_container", "container"), "write what stands in it under `model`"),
+    "containers": "write it under `model`, with `kind: pipeline`",
+    "model_name": _NO_MODEL_NAME,
+    "mode": _KIND,
+}
+_OF_A_SPEC_WITH_COMPONENTS = {
+    **_OF_A_SPEC,
+    **dict.fromkeys(_NETWORK, "write it under `endpoint_config`"),
+    **dict.fromkeys(
+        ("primary_container", "container", "containers"),
+        "write what stands in it as `container` under the `specification` of an inference component",
+    ),
+    "model_name": "write it under the `specification` of an inference component",
+    "mode": "remove it: `kind` sets it",
+    "shadow_production_variants": "remove it: it is called `shadow_variants`, which this kind does not have",
 }
 _OF_A_MODEL = {
     "primary_container": "write what stands in it in the model itself",
@@ -77,11 +119,9 @@ _OF_A_MODEL = {
     "tags": _ALL_TAGS,
 }
 _AT_THE_TOP = "write it at the top of the spec"
-# Both blocks have the key, and each kind of spec takes one of them.
-_NETWORK = ("vpc_config", "enable_network_isolation")
 NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
-    **{kind.__name__: {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `model`")} for kind in KINDS},
-    "InferenceComponentsSpec": {**_OF_A_SPEC, **dict.fromkeys(_NETWORK, "write it under `endpoint_config`")},
+    **{kind.__name__: _OF_A_SPEC_WITH_A_MODEL for kind in KINDS},
+    "InferenceComponentsSpec": _OF_A_SPEC_WITH_COMPONENTS,
     "Model": {**_OF_A_MODEL, "triton": _AT_THE_TOP},
     "NamedModel": _OF_A_MODEL,
     "PipelineContainer": {"triton": _AT_THE_TOP},
@@ -110,7 +150,11 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "Autoscaling": {
         **dict.fromkeys(("resource_id", "scalable_dimension", "service_namespace"), _NO_TARGET),
         "role_arn": "remove it: AWS has a role of its own for what scales SageMaker",
+        "target": "write it as `target_value` in an entry of `policies`",
+        **dict.fromkeys(("metric", "target_value", "scale_in_cooldown", "scale_out_cooldown"), _IN_A_POLICY),
+        **dict.fromkeys(_PREDEFINED, "write the type of the metric as `metric` in an entry of `policies`"),
     },
+    "Alarms": dict.fromkeys(("metric", "threshold", "statistic", "period", "evaluation_periods"), _IN_A_RULE),
     "ScalingPolicy": {
         **_OF_A_POLICY,
         "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
@@ -119,7 +163,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     },
     "StepPolicy": {**_OF_A_POLICY, "step_scaling_policy_configuration": _ITSELF},
     "AlarmRule": {
-        **dict.fromkeys(("name", "alarm_name"), "remove it: CloudFormation gives the alarm its name"),
+        **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
         "alarm_description": "remove it: an alarm is described by its rule",
         "actions_enabled": "remove it: an alarm acts where `actions` stand under `alarms`",
         "alarm_actions": f"it is called `actions`: {_ALL_ACTIONS}",

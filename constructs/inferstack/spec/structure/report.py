@@ -113,8 +113,7 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
 
 
 def _of_unknown_key(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> tuple[str, str]:
-    where = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this block"
-    message = f"unknown key `{key}` in {where if path else 'the spec'}"
+    message = f"unknown key `{key}` in {_name(path)}"
     if is_api_only_key(block.get("title", ""), snake(key)):
         message = f"`{key}` cannot be deployed: {NOT_YET}"
     return message, _instead_of(document, path, key, block)

@@ -27,6 +27,10 @@ _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3Model
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
 _IMAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ImageConfig.html"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
+_BUCKETS_NAME = (
+    "write s3://bucket/key: a bucket's name has 3 to 63 small letters, digits, dots and hyphens, and "
+    "begins and ends with one of the first two"
+)
 _MODEL_ARCHIVE = ".tar.gz"
 
 
@@ -64,7 +68,8 @@ def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
         names_bucket = _BUCKET.fullmatch(bucket) is not None
         if url.startswith("s3://") and not (names_bucket and _has_key(url)):
             what = "no key" if names_bucket else f'no bucket: "{bucket}"'
-            yield Finding(path, f'"{url}" names {what}', "write s3://bucket/key")
+            fix = "write s3://bucket/key" if names_bucket else _BUCKETS_NAME
+            yield Finding(path, f'"{url}" names {what}', fix)
 
 
 def _has_key(url: str) -> bool:
