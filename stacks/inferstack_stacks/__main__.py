@@ -11,23 +11,27 @@ from inferstack_stacks.app import build_app
 if TYPE_CHECKING:
     from aws_cdk import App
 
-_HEADER = ("STACK", "KIND", "RESOURCES", "TEMPLATE")
+_HEADER = ("STACK", "KIND", "RESOURCES")
+_TEMPLATE = ".template.json"
 
 
 def main() -> None:
     """Builds the app of `model_specs`, writes it to `cdk.out` and prints a table of the stacks."""
-    print(table([_HEADER, *_rows(build_app())]))
+    app = build_app()
+    folder = Path(app.synth().directory)
+    print(table([_HEADER, *_rows(app, folder)]))
+    print(f"templates: {relative_to_cwd(str(folder))}/STACK{_TEMPLATE}")
 
 
-def _rows(app: "App") -> Iterator[tuple[str, ...]]:
+def _rows(app: "App", folder: Path) -> Iterator[tuple[str, ...]]:
     from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - CDK is there by now
 
-    folder = Path(app.synth().directory)
     for stack in app.node.children:
         if isinstance(stack, EndpointStack):
-            template = folder / stack.template_file
-            resources = json.loads(template.read_text(encoding="utf-8"))["Resources"]
-            yield stack.stack_name, stack.kind, str(len(resources)), relative_to_cwd(str(template))
+            template = (folder / stack.template_file).read_text(encoding="utf-8")
+            # Of two stacks of one name, in several regions, the file tells which is which, as the CLI does.
+            name = stack.template_file.removesuffix(_TEMPLATE)
+            yield name, stack.kind, str(len(json.loads(template)["Resources"]))
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> str:
