@@ -105,6 +105,7 @@ def test_who_gives_no_input_is_told_how(body: Command, capsys: pytest.CaptureFix
         ("X=net.npy", "net.npy: it cannot be read"),
         ("net.npz", "net.npz: it cannot be read"),
         ("t.json", "t.json: it holds no mapping of inputs"),
+        ("broken.json", "broken.json: it is no JSON: line 2, column 1: Expecting value\n"),
     ],
 )
 def test_a_file_that_is_no_array_is_named(
@@ -112,6 +113,7 @@ def test_a_file_that_is_no_array_is_named(
 ) -> None:
     Path("net.npy").write_text("no array")
     Path("net.npz").write_text("no arrays")
+    Path("broken.json").write_text('{"X":\n}')
     assert body("one.yaml", "--input", written) == 1
     assert said in capsys.readouterr().err
 

@@ -29,6 +29,14 @@ def test_a_command_that_is_none_is_answered_with_those_that_are(capsys: pytest.C
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("word", ["help", "version"])
+def test_an_option_without_its_hyphens_is_known(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([word])
+    assert exit_.value.code == 2
+    assert f"there is no command '{word}'; did you mean `--{word}`?" in capsys.readouterr().err
+
+
 def test_who_names_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main([])

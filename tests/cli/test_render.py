@@ -79,8 +79,10 @@ def test_a_stage_is_chosen(write: Write, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_several_specs_go_to_a_folder(write: Write, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(write(f"{name}.yaml", name=name)) for name in ("a", "b")]
-    assert main(["render", *files]) == 1
-    assert "--out" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as exit_:
+        main(["render", *files])
+    assert exit_.value.code == 2
+    assert "error: 2 specs need --out DIR, which" in capsys.readouterr().err
     assert main(["render", *files, "--out", "out/put", "--format", "yaml"]) == 0
     assert capsys.readouterr().out.splitlines() == ["out/put/a.template.yaml", "out/put/b.template.yaml"]
     assert sorted(path.name for path in (folder / "out/put").iterdir()) == [

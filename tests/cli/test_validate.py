@@ -84,9 +84,14 @@ def test_a_folder_without_specs_is_a_problem(folder: Path, capsys: pytest.Captur
 def test_a_path_that_does_not_exist_is_a_problem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate"]) == 1
     assert capsys.readouterr().out == (
-        "model_specs:1:1: IS001: there is no such file or folder; "
-        "name a spec file, or the folder that holds your spec files\n"
+        "model_specs:1:1: IS001: there is no folder `model_specs` here, which is meant unless another path is "
+        "given; name a spec file, or a folder of them\n"
     )
+    (folder / "model.json").touch()
+    assert main(["validate"]) == 1
+    assert "model.json" not in capsys.readouterr().out
+    assert main(["validate", "modle.json"]) == 1
+    assert "did you mean `model.json`?" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", ["a" * 300 + ".yaml", "a.yaml/b.yaml"])

@@ -56,8 +56,12 @@ def test_what_is_missing_is_said_with_the_way_to_get_it(
 
 
 def test_what_is_no_interpreter_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RehearsalRefused, match="no Python interpreter"):
-        find_server(tmp_path / "nowhere")
+    for program, why in (("nowhere", "No such file or directory"), ("false", "returned non-zero exit status 1")):
+        (tmp_path / "false").write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / "false").chmod(0o755)
+        with pytest.raises(RehearsalRefused, match=f"no Python interpreter that runs here: .*{why}") as refused:
+            find_server(tmp_path / program)
+        assert "PosixPath" not in str(refused.value)
 
 
 def test_the_codes_that_explanations_name_exist() -> None:

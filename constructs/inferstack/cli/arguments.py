@@ -31,7 +31,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             made.set_defaults(run=command.run)
             command.add_arguments(made)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
-        top.error(f"there is no command {words[0]!r}; {choose(words[0], tuple(_COMMANDS))}")
+        instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
+        top.error(f"there is no command {words[0]!r}; {instead}")
     if not words:
         top.error(f"name a command: {', '.join(_COMMANDS)}")
     options, unknown = top.parse_known_args(words)

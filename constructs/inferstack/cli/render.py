@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     files, empty = files_of(options.paths)
     names = _file_names(files, options.format)
     if options.out is None and len(names) > 1:
-        raise Refusal("several specs need --out DIR, which receives a template each")
+        options.wrong_usage(f"{len(names)} specs need --out DIR, which receives a template each")
     work = partial(rendered, stage=options.stage, region=options.region, form=options.format)
     made = mapped(work, files, Rendered)
     errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]

@@ -7,7 +7,10 @@ from pathlib import Path
 from inferstack.catalog import regions
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.problem import Problem, SpecError
+from inferstack.spec.problem.file_codes import NO_FILE
 from inferstack.spec.problem.words import did_you_mean
+
+_DEFAULT = Path("model_specs")
 
 
 def add_paths(command: argparse.ArgumentParser) -> None:
@@ -17,8 +20,8 @@ def add_paths(command: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="*",
         type=Path,
-        default=[Path("model_specs")],
-        help="spec files, or folders whose *.yaml and *.yml files are meant (default: model_specs)",
+        default=[_DEFAULT],
+        help=f"spec files, or folders whose *.yaml and *.yml files are meant (default: {_DEFAULT})",
     )
 
 
@@ -41,9 +44,18 @@ def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
     files: dict[Path, Path] = {}
     problems: list[Problem] = []
     for path in paths:
+        if path == _DEFAULT and not path.exists():
+            problems.append(_no_default())
+            continue
         try:
             for file in spec_files(path):
                 files.setdefault(file.absolute(), file)
         except SpecError as error:
             problems += error.problems
     return list(files.values()), problems
+
+
+def _no_default() -> Problem:
+    """Of a folder that was probably not named at all, so that no other file was meant by it."""
+    message = f"there is no folder `{_DEFAULT}` here, which is meant unless another path is given"
+    return Problem(str(_DEFAULT), 1, 1, NO_FILE, message, "name a spec file, or a folder of them")

@@ -8,6 +8,8 @@ from inferstack.triton.declared import declared_shape, different_batches, fits
 from inferstack.triton.invocation.arrays import Array, is_exact_bf16, type_of
 from inferstack.triton.protocol import BF16, BYTES, FORMATS, data_type
 
+_BATCH_OF_ONE = "a batch of one is one more pair of brackets in JSON, and array[None] in numpy"
+
 
 def mismatches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
     """Everything that would make Triton refuse a request with these inputs, each with what to do."""
@@ -53,7 +55,7 @@ def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
         if not (fits(shape, dims) or (tensor.is_shape_tensor and fits(shape[1:], dims))):
             yield message
     elif fits(shape, dims) and not fits(shape[1:], dims):
-        yield f"{message}: it lacks the batch, the first dimension; write array[None] for a batch of one"
+        yield f"{message}: it lacks the batch, the first dimension; {_BATCH_OF_ONE}"
     elif not fits(shape[1:], dims):
         yield message
     elif not 1 <= shape[0] <= config.max_batch_size:

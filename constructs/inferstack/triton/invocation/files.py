@@ -90,6 +90,8 @@ def _json(file: Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
     except BodyError:
         raise
+    except json.JSONDecodeError as error:
+        raise BodyError([f"it is no JSON: line {error.lineno}, column {error.colno}: {error.msg}"]) from None
     except (OSError, ValueError, RecursionError) as error:
         raise BodyError([f"it cannot be read: {_why(error)}"]) from None
 

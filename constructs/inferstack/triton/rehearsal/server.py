@@ -75,12 +75,12 @@ def find_server(python: Path) -> InstalledServer:
 
 def _probe(python: Path) -> dict[str, Any]:
     try:
-        done = subprocess.run(
-            [python, "-I", str(_PROBE)], capture_output=True, timeout=_PROBE_SECONDS, check=True, text=True
-        )
+        command = [str(python), "-I", str(_PROBE)]
+        done = subprocess.run(command, capture_output=True, timeout=_PROBE_SECONDS, check=True, text=True)
         found: dict[str, Any] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise RehearsalRefused(f"{python} is no Python interpreter that runs here: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise RehearsalRefused(f"{python} is no Python interpreter that runs here: {why}") from None
     return found
 
 
