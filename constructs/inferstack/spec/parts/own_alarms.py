@@ -106,25 +106,24 @@ def _going_to_zero(spec: ModelSpec) -> frozenset[str]:
 
 
 def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric | None]]:
-    wanted = {VARIANT: rule.variant_name, COMPONENT: rule.inference_component}
     if rule.metric is None:
-        yield from ((part, None) for part in _told_about(spec, wanted))
+        yield from ((part, None) for part in _told_about(spec, rule))
         return
     for part, metric in published(rule.metric, spec):
-        if _fits(part, wanted) and part.may_have(metric):
+        if watches(rule, part) and part.may_have(metric):
             yield part, metric
 
 
-Wanted = dict[str, str | None]
-
-
-def _told_about(spec: ModelSpec, wanted: Wanted) -> list[Measured]:
+def _told_about(spec: ModelSpec, rule: AlarmRule) -> list[Measured]:
     """The one part that a metric of one's own tells about: the endpoint unless the rule says otherwise."""
-    found = [part for part in measured(spec) if _fits(part, wanted)]
-    return found[:1] if any(wanted.values()) else found[-1:]
+    found = [part for part in measured(spec) if watches(rule, part)]
+    names_one = rule.variant_name is not None or rule.inference_component is not None
+    return found[:1] if names_one else found[-1:]
 
 
-def _fits(part: Measured, wanted: Wanted) -> bool:
+def watches(rule: AlarmRule, part: Measured) -> bool:
+    """Whether a part of the endpoint is one that a rule is for: any, unless it names one."""
+    wanted = {VARIANT: rule.variant_name, COMPONENT: rule.inference_component}
     return all(part.values.get(name) == value for name, value in wanted.items() if value is not None)
 
 

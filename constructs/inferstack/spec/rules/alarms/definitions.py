@@ -13,6 +13,7 @@ from inferstack.spec.parts.measured import (
     published,
     seconds_between_readings,
 )
+from inferstack.spec.parts.own_alarms import watches
 from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
 from inferstack.spec.parts.walk import components, kind_of, variants
 from inferstack.spec.problem import SpecPath
@@ -76,7 +77,12 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm without data never goes off."""
     for path, rule, name in _on_sagemaker(spec):
-        if metrics.find(name) and not _metrics(spec, rule):
+        watched = [(part, metric) for part, metric in published(name, spec) if watches(rule, part)]
+        if watched and not any(part.may_have(metric) for part, metric in watched):
+            others = likest(name, _published_names(spec))
+            fix = f"choose an instance type with GPUs, or another metric: {others}"
+            yield Finding((*path, "metric"), f"{name} is not published here, where there is no GPU", fix)
+        elif metrics.find(name) and not _metrics(spec, rule):
             of_kind = metrics.find(name, kind_of(spec))
             where = "the part that the alarm is for" if of_kind else "this kind of endpoint"
             fix = (
@@ -136,7 +142,7 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
                 # It has no end, or nobody knows of how many devices it is the sum.
                 continue
             most = metric.most * max(map(max, on_types), default=1)
-            if isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
+            if most and isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
                 message = f"{metric.name} is between 0 and {most} here, and the threshold is {rule.threshold}"
                 share = '"90 %"' if is_utilization(metric) else "0.9"
                 yield Finding((*path, "threshold"), message, f"write a share of all, such as {share}")
