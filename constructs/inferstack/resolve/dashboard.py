@@ -94,6 +94,9 @@ def resolve_dashboard(spec: ModelSpec) -> Resources:
 def ascii_json(value: Value) -> str:
     """What ``json.dumps`` writes of texts and whole numbers, without blanks and in a quarter of the time."""
     written = msgspec.json.encode(value).decode()
+    # Most have nothing else, which is known sooner than searched for.
+    if written.isascii():
+        return written
     return re.sub("[^ -~]", lambda found: json.dumps(found[0])[1:-1], written)
 
 
@@ -121,15 +124,18 @@ Shown = tuple[tuple[metrics.Metric, str], ...]
 
 
 @cache
-def _shown(kind: metrics.Kind) -> tuple[tuple[str, Shown], ...]:
-    """Titles of the widgets, and what they draw of what such an endpoint publishes."""
+def _shown(kind: metrics.Kind) -> tuple[tuple[msgspec.Raw, Shown], ...]:
+    """Titles of the widgets as JSON has them, and what they draw of what such an endpoint publishes."""
     return tuple(
-        (it.title, tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, kind)))
+        (
+            msgspec.Raw(json.dumps(it.title)),
+            tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, kind)),
+        )
         for it in WIDGETS
     )
 
 
-def _widget(title: str, lines: list[Value], index: int) -> Value:
+def _widget(title: msgspec.Raw, lines: list[Value], index: int) -> Value:
     row, column = divmod(index, _COLUMNS // _WIDTH)
     return {
         "type": "metric",
