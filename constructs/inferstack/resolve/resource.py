@@ -109,5 +109,7 @@ def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})
         # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
         return f"${{!{found[1]}}}"
 
-    template = PLACEHOLDER.sub(replaced, text)
+    # Nearly always all are known, which is sooner found than each replaced by itself.
+    known = {*PSEUDO_PARAMETERS, *variables}.issuperset(PLACEHOLDER.findall(text))
+    template = text if known else PLACEHOLDER.sub(replaced, text)
     return {"Fn::Sub": [template, held] if held else template}

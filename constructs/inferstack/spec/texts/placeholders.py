@@ -29,6 +29,8 @@ TOKEN = r"\$\{Token\[[^\[\]{}]*\]\}"
 LIST_TOKEN = r"#\{Token\[[^\[\]{}]*\]\}"
 """The only entry of a list that only the deployment knows."""
 _ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
+# Most texts do not have it, and that is known sooner.
+_INSIDE_TOKEN = "{Token["
 # CDK's value of a look-up whose answer is not in cdk.context.json yet: the CLI asks when the app is through.
 _NOT_LOOKED_UP = "dummy-value-for-"
 _OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
@@ -63,18 +65,18 @@ def is_list_token(text: str) -> bool:
 
 def tokens(text: str) -> list[str]:
     """The CDK tokens in a text."""
-    return _ANY_TOKEN.findall(text)
+    return _ANY_TOKEN.findall(text) if _INSIDE_TOKEN in text else []
 
 
 def without_tokens(text: str, instead: Callable[[str], str]) -> str:
     """The text with something else for each CDK token."""
-    return _ANY_TOKEN.sub(lambda found: instead(found[0]), text) if "{Token[" in text else text
+    return _ANY_TOKEN.sub(lambda found: instead(found[0]), text) if _INSIDE_TOKEN in text else text
 
 
 def has_pseudo_parameter(text: str) -> bool:
     """Whether a text holds ``${AWS::…}``."""
     # Most texts have none, and that is known sooner.
-    return "${" in text and any(name in PSEUDO_PARAMETERS for name in PLACEHOLDER.findall(text))
+    return "${" in text and not PSEUDO_PARAMETERS.keys().isdisjoint(PLACEHOLDER.findall(text))
 
 
 def is_settled(text: str) -> bool:
