@@ -1,6 +1,7 @@
 """Where a container image lies, as its URI says."""
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -25,6 +26,8 @@ class EcrImage(msgspec.Struct, frozen=True):
     repository: str
 
 
+# Half a dozen rules ask for the same one.
+@lru_cache(maxsize=64)
 def ecr_image(uri: str) -> EcrImage | None:
     """What the URI of an image in Amazon ECR says; None for an image of any other registry."""
     found = _ECR.fullmatch(uri)

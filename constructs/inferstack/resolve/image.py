@@ -6,6 +6,7 @@ deployment. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReferen
 """
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -41,6 +42,8 @@ def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
     return None if placed.image is None else _image(placed.image, region, next(iter(placed.hosts), None))
 
 
+# Of each container the role, the model and the mappings ask for it, and specs have images in common.
+@lru_cache(maxsize=64)
 def _image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> Image:
     if isinstance(image, str):
         return Image(image, ecr_repository_arn(image))
