@@ -43,13 +43,15 @@ def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
     """The files that paths stand for, each once, and what is wrong with the folders among them."""
     files: dict[Path, Path] = {}
     problems: list[Problem] = []
+    # Once: each of many `Path.absolute` would ask the system.
+    here = Path.cwd()
     for path in paths:
         if path == _DEFAULT and not path.exists():
             problems.append(_no_default())
             continue
         try:
             for file in spec_files(path):
-                files.setdefault(file.absolute(), file)
+                files.setdefault(here / file, file)
         except SpecError as error:
             problems += error.problems
     return list(files.values()), problems
