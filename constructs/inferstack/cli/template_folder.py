@@ -1,6 +1,7 @@
 """A folder of templates: brought up to date as a whole, or not touched."""
 
 import os
+import stat
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -43,7 +44,10 @@ def _holds(path: Path, content: str) -> bool:
     wanted = content.encode()
     try:
         # Nor is a pipe read, which would wait for a writer.
-        return path.is_file() and path.stat().st_size == len(wanted) and path.read_bytes() == wanted
+        found = path.stat()
+        return (
+            stat.S_ISREG(found.st_mode) and found.st_size == len(wanted) and path.read_bytes() == wanted
+        )
     except OSError:
         # Not there, or not ours to read: whether it can be written is seen when it is.
         return False
