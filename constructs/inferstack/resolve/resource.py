@@ -10,7 +10,7 @@ import msgspec
 
 from inferstack.resolve.tokens import lasting, short_digest
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, has_pseudo_parameter, is_opaque
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_opaque
 
 Value = Any
 """A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""
@@ -86,12 +86,20 @@ def at_deployment(value: Value) -> Value:
 def _walked(value: Value) -> Value:
     """The same, of what holds such a text somewhere. `match` would take twice as long."""
     if isinstance(value, str):
-        return substituted(value) if has_pseudo_parameter(value) else value
+        return _with_sub(value) if "${" in value else value
     if isinstance(value, dict):
         return value if "Fn::Sub" in value else {key: _walked(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_walked(item) for item in value]
     return value
+
+
+def _with_sub(text: str) -> Value:
+    names = PLACEHOLDER.findall(text)
+    if PSEUDO_PARAMETERS.keys().isdisjoint(names):
+        return text
+    # Nearly always it has nothing else, so that nothing has to be replaced.
+    return {"Fn::Sub": text} if PSEUDO_PARAMETERS.keys() >= set(names) else substituted(text)
 
 
 def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})) -> Value:
@@ -109,7 +117,5 @@ def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})
         # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
         return f"${{!{found[1]}}}"
 
-    # Nearly always all are known, which is sooner found than each replaced by itself.
-    known = {*PSEUDO_PARAMETERS, *variables}.issuperset(PLACEHOLDER.findall(text))
-    template = text if known else PLACEHOLDER.sub(replaced, text)
+    template = PLACEHOLDER.sub(replaced, text)
     return {"Fn::Sub": [template, held] if held else template}

@@ -39,8 +39,11 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     mappings = _mappings(spec, region)
     if mappings:
         template["Mappings"] = mappings
+    # Alarms, and what scales, have places in common.
+    places = {path: source_of(path) for path in {it.source for it in resources.values()}}
     template["Resources"] = {
-        logical_id: _rendered(resource, spec.tags, source_of) for logical_id, resource in resources.items()
+        logical_id: _rendered(resource, spec.tags, places[resource.source])
+        for logical_id, resource in resources.items()
     }
     template["Outputs"] = {name: at_deployment(output) for name, output in _outputs(spec, region).items()}
     return template
@@ -75,7 +78,7 @@ def description(spec: ModelSpec) -> str:
     return f"SageMaker endpoint{name} ({spec.kind}), made by inferstack"
 
 
-def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: SourceOf) -> Template:
+def _rendered(resource: Resource, tags: dict[str, str] | None, place: str) -> Template:
     properties = dict(resource.properties)
     # By name, as CDK does, so that a preview differs little from what is deployed.
     if tags and cloudformation.is_taggable(resource.type):
@@ -83,7 +86,7 @@ def _rendered(resource: Resource, tags: dict[str, str] | None, source_of: Source
     rendered: Template = {"Type": resource.type, "Properties": at_deployment(properties)}
     if resource.depends_on:
         rendered["DependsOn"] = list(resource.depends_on)
-    rendered["Metadata"] = {SOURCE_METADATA: source_of(resource.source)}
+    rendered["Metadata"] = {SOURCE_METADATA: place}
     return rendered
 
 
