@@ -3,11 +3,9 @@
 https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_repository.md#model-versions
 """
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
-_VERSION = re.compile(r"0|[1-9][0-9]*")
 # Folders that have a meaning of their own.
 RESERVED_FOLDERS = frozenset({"warmup", "initial_state", "configs"})
 """Folders of a model that Triton never takes for versions."""
@@ -15,7 +13,7 @@ RESERVED_FOLDERS = frozenset({"warmup", "initial_state", "configs"})
 
 def is_version(folder: str) -> bool:
     """Whether Triton takes the folder for a version: a plain number without zeros in front."""
-    return _VERSION.fullmatch(folder) is not None
+    return folder.isascii() and folder.isdecimal() and (folder == "0" or folder[0] != "0")
 
 
 def version_folders(folders: Iterable[str]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def pattern_of(url: str) -> str | None:
 
 def location_of(url: str) -> str:
     """What a URL was uploaded for: the other way round than :func:`uploaded_url`; any other URL as it is."""
-    found = _FORM.fullmatch(url)
+    found = _FORM.fullmatch(url) if _MARK in url else None
     return url if found is None else f"{found['start']}{found['archive'] or ''}"
 
 

@@ -5,6 +5,7 @@ for a whole URL (a parameter, a value of SSM, an import) or for the host of one 
 """
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -45,6 +46,8 @@ class S3Url(msgspec.Struct, frozen=True):
     """A token for a whole URL, or for its beginning."""
 
 
+# A rule asks for each URL, and the role for those of files.
+@lru_cache(maxsize=64)
 def s3_url(text: str) -> S3Url | None:
     """The parts of an S3 URL; None of a text that does not tell them."""
     for form in _FORMS:
@@ -55,7 +58,7 @@ def s3_url(text: str) -> S3Url | None:
 
 def is_open(url: str) -> bool:
     """Whether a URL ends with what only the deployment knows: in a slash, or not."""
-    return re.search(rf"{ATOM}\Z", url) is not None and is_opaque(url)
+    return is_opaque(url) and re.search(rf"{ATOM}\Z", url) is not None
 
 
 def is_asset(url: str) -> bool:

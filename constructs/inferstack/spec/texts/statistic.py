@@ -48,7 +48,7 @@ def adds_up(statistic: str | None) -> bool:
 
 def bounds(statistic: str | None) -> Bounds | None:
     """The bounds of a statistic that has them in brackets."""
-    found = None if statistic is None else _BOUNDED.fullmatch(statistic)
+    found = None if statistic is None or "(" not in statistic else _BOUNDED.fullmatch(statistic)
     if found is None:
         return None
     low, high = (float(text) if text else None for text in found.group(2, 4))

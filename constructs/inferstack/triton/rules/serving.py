@@ -10,7 +10,7 @@ from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error,
 
 _FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
 # What the SageMaker front end looks for to find the ensemble of an archive.
-_DETECTED = re.compile(r'platform:(\s)*"ensemble"')
+_DETECTED = r'platform:(\s)*"ensemble"'
 
 
 @error(
@@ -44,7 +44,7 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
     if repository.kind != "multi-model" or len(repository.models) < 2:
         return
     for model in repository.models:
-        if model.text is None or bool(_DETECTED.search(model.text)) == model.has_steps:
+        if model.text is None or bool(re.search(_DETECTED, model.text)) == model.has_steps:
             continue
         if model.has_steps:
             message = f"SageMaker's container does not see that {model.name} is an ensemble"

@@ -14,7 +14,8 @@ _CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Cont
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
 # Each region has one of each kind (sagemaker-core/src/sagemaker/core/jumpstart/region_config.json of
 # aws/sagemaker-python-sdk); what is gated lies in the private one.
-_BUCKET = re.compile(r"s3://jumpstart-(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
+_OF_JUMPSTART = "jumpstart-"
+_BUCKET = re.compile(rf"s3://{_OF_JUMPSTART}(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
 
 
 @warning("IS237", "Files of SageMaker JumpStart are those of the stack's region.", _CONTAINER, ModelSpec)
@@ -46,7 +47,7 @@ def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
 
 def _buckets(spec: ModelSpec) -> Iterator[tuple[SpecPath, re.Match[str]]]:
     for path, url in urls(spec):
-        bucket = _BUCKET.fullmatch(url)
+        bucket = _BUCKET.fullmatch(url) if _OF_JUMPSTART in url else None
         if bucket is not None:
             yield path, bucket
 
