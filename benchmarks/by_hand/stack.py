@@ -79,7 +79,7 @@ class HandWrittenStack(Stack):
                 self,
                 output_id(part),
                 description="Name of an inference component to invoke",
-                value=Fn.select(1, Fn.split("/", self._made[part].ref)),
+                value=Fn.select(0, [part.name, self._made[part].ref]),
             )
 
 

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, strategies as st
-from support.resolving import Resolved, of_type, only
+from support.resolving import BASES, Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
 from inferstack.resolve.dashboard import WIDGETS, Widget, ascii_json
@@ -144,6 +145,14 @@ def test_outputs_name_what_clients_need(resolve: Resolved) -> None:
     assert {"EndpointName", "EndpointArn", "DashboardUrl"} <= set(outputs)
     assert any(name.startswith("InferenceComponentChat") for name in outputs)
     assert "DashboardUrl" not in resolve("components", "dashboard: false")["Outputs"]
+
+
+def test_a_component_is_known_to_clients_by_its_name_and_not_by_the_lower_case_of_its_arn(resolve: Resolved) -> None:
+    chat = yaml.safe_load(BASES["components"])["inference_components"]["chat"]
+    made = resolve("components", yaml.safe_dump({"inference_components": {"chat": None, "MyChat": chat}}))
+    (value,) = (it["Value"] for name, it in made["Outputs"].items() if name.startswith("InferenceComponent"))
+    (component,) = of_type(made, "AWS::SageMaker::InferenceComponent")
+    assert value == {"Fn::Select": [0, ["MyChat", {"Ref": component}]]}
 
 
 def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved) -> None:

@@ -38,6 +38,14 @@ def identity(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
     return pascal(name) + short_hash(spec.endpoint_name, _variant_name(spec, component), name)
 
 
+def name_once_there(name: str, arn: Value) -> Value:
+    """The name to invoke a component by, which whoever uses it gets once the component is there.
+
+    CloudFormation has no attribute for it, and the ARN, which it waits for, has it in lower case.
+    """
+    return {"Fn::Select": [0, [name, arn]]}
+
+
 def resolve_inference_components(spec: ModelSpec, region: str | None) -> Resources:
     """Every component, each after the component that it is an adapter of."""
     placed = {container.path: container for container in containers(spec)}

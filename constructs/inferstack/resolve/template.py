@@ -11,7 +11,11 @@ from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoin
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
 from inferstack.resolve.execution_role import after_policies, resolve_execution_role
 from inferstack.resolve.image import placed_image
-from inferstack.resolve.inference_component import component_id, resolve_inference_components
+from inferstack.resolve.inference_component import (
+    component_id,
+    name_once_there,
+    resolve_inference_components,
+)
 from inferstack.resolve.model import resolve_models
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
@@ -102,8 +106,7 @@ def _outputs(spec: ModelSpec, region: str | None) -> dict[str, Value]:
     }
     for _, name, component in components(spec):
         text = "Name of an inference component to invoke"
-        # The name itself, yet only once the component is there: the last part of its ARN.
-        value = {"Fn::Select": [1, {"Fn::Split": ["/", ref(component_id(spec, name, component))]}]}
+        value = name_once_there(name, ref(component_id(spec, name, component)))
         outputs[f"InferenceComponent{pascal(name)}{short_hash(name)}"] = {"Description": text, "Value": value}
     if spec.dashboard is not False:
         outputs[f"{DASHBOARD}Url"] = {
