@@ -14,15 +14,16 @@ from inferstack.catalog.metrics import Kind
 from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
+from inferstack.constructs.known import for_cdk
 from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
-from inferstack.constructs.role_handle import imported, role_handle
+from inferstack.constructs.role_handle import imported, named_role, role_handle
 from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
-from inferstack.resolve.inference_component import component_id
+from inferstack.resolve.inference_component import component_id, name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, kind_of, models
@@ -169,7 +170,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
     def _imported_role(self) -> cdk.aws_iam.IRole:
         given = self._spec.execution_role
         if isinstance(given, str):
-            return cdk.aws_iam.Role.from_role_arn(self, imported(ROLE), given)
+            return named_role(self, given)
         return role_handle(self, self._l1(ROLE), given)
 
     def _start_after(self, role: cdk.aws_iam.IRole) -> None:
@@ -197,7 +198,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
 
     @cached_property
     def _connections(self) -> cdk.aws_ec2.Connections:
-        groups = list(dict.fromkeys(self._security_group_ids()))
+        groups = [for_cdk(group) for group in dict.fromkeys(self._security_group_ids())]
         if any(map(is_list_token, groups)):
             name = self._spec.endpoint_name
             message = f"only the deployment knows how many security groups the endpoint {name} has"
@@ -299,9 +300,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         Raises:
             ValueError: when the spec has none of the name.
         """
-        # CloudFormation has no attribute for the name, and the ARN has it in lower case.
-        named_when_there = {"Fn::Select": [0, [name, self._component(name).ref]]}
-        return cdk.Token.as_string(named_when_there)
+        return for_cdk(name_once_there(name, self._component(name).ref))
 
     def inference_component_arn(self, name: str) -> str:
         """ARN of an inference component; whoever uses it is deployed after the component.

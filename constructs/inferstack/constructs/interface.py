@@ -16,6 +16,7 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Kind
+from inferstack.constructs.known import for_cdk
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.constructs.taken import settled
 from inferstack.defaults import ALARM_PERIOD
@@ -141,7 +142,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         found, dimensions = measurement(wanted, self._measured(), self._kind())
         unit = named_unit(found)
         usual = {
-            "dimensions_map": dimensions,
+            "dimensions_map": {name: for_cdk(value) for name, value in dimensions.items()},
             "statistic": found.statistic,
             "period": cdk.Duration.seconds(ALARM_PERIOD.value),
             "unit": None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],

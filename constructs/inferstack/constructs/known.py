@@ -1,15 +1,24 @@
-"""What CDK knows of the tokens in a spec when a construct is made."""
+"""What CDK knows of the tokens in a spec when a construct is made, and what it is told of texts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
-from aws_cdk import Stack
+from aws_cdk import Stack, Token
 from constructs import Construct
 
+from inferstack.resolve.resource import at_deployment
 from inferstack.resolve.tokens import meaning_of, plain_text, tell
 from inferstack.spec.check import LoadedSpec, filled_in
 from inferstack.spec.texts.placeholders import is_list_token, tokens
+
+
+def for_cdk(value: Any) -> str:
+    """A text of a spec, or a function with such texts, for CDK's constructs: to them `${AWS::Region}` is no
+    placeholder, but text like any other.
+    """
+    filled = at_deployment(value)
+    return filled if isinstance(filled, str) else Token.as_string(filled)
 
 
 def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:

@@ -1,16 +1,27 @@
-"""CDK's handle for a role of a template."""
+"""CDK's handle for a role that a spec makes or names."""
 
 import aws_cdk as cdk
 from constructs import Construct
 
+from inferstack.constructs.known import for_cdk
 from inferstack.resolve.execution_role import ROLE
 from inferstack.spec.blocks.execution_role import ExecutionRole
+from inferstack.spec.texts.placeholders import arn_fields
 
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
     """The role that a spec's block makes: what is granted to it becomes a policy below the handle."""
     # By name, since CDK cannot find the name of a role with a path in the role's ARN.
     return cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), _path(block) + made.ref)
+
+
+def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:
+    """The role of an ARN in a spec."""
+    fields = arn_fields(arn)
+    if fields[4:5] == ["${AWS::AccountId}"]:
+        # By name, since CDK can only cut a name out of an ARN with placeholders, and cuts out a path instead.
+        return cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), fields[5].removeprefix("role/"))
+    return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), for_cdk(arn))
 
 
 def imported(logical_id: str) -> str:
