@@ -1,7 +1,7 @@
 """One endpoint, one stack."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from aws_cdk import (
     App,
@@ -23,7 +23,9 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_account
 from inferstack.spec.names_across_files import stack_name
 
-_ANY_REGION = "${AWS::Region}"
+if TYPE_CHECKING:
+    from aws_cdk.aws_iam import IRole
+
 # How the key ends under which context has the synthesizer of an app; there is no property for it.
 _SYNTHESIZER_OF_THE_APP = ":core/defaultStackSynthesizer"
 # By app or stage, which is asked once, and not for each stack.
@@ -71,6 +73,7 @@ class EndpointStack(Stack):
         construct_id: str,
         *,
         spec: AnySpec,
+        role: "IRole | None" = None,
         env: Environment | None = None,
         synthesizer: IStackSynthesizer | None = None,
         **options: Unpack[StackOptions],
@@ -81,6 +84,7 @@ class EndpointStack(Stack):
             scope: the app or a stage of it.
             construct_id: name of the stack for the CDK CLI.
             spec: from a file or made in Python.
+            role: of another stack or of none, as for :class:`inferstack.constructs.InferenceEndpoint`.
             env: account and region where the spec names none; else those of a stage around the stack. Without
                 any the template works anywhere.
             synthesizer: how the stack is deployed; the app's own when absent. Where that has none either, the
@@ -103,10 +107,7 @@ class EndpointStack(Stack):
         super().__init__(scope, construct_id, env=env, synthesizer=synthesizer, **options)
         know_place(self, scope, name, env)
         self.kind = loaded.spec.kind
-        region = _ANY_REGION if env.region is None else env.region
-        self.endpoint = InferenceEndpoint(
-            self, "Endpoint", spec=loaded, region=region, preserve_logical_ids=True
-        )
+        self.endpoint = InferenceEndpoint(self, "Endpoint", spec=loaded, role=role, preserve_logical_ids=True)
 
 
 def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tuple[LoadedSpec, Environment]:

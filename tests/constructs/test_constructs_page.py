@@ -64,7 +64,7 @@ def test_nothing_is_asked_of_an_account_so_that_the_cdk_cli_needs_no_credentials
 def test_two_endpoints_are_in_one_stack_and_bring_no_outputs(made: Made) -> None:
     template = made.templates["Customers"]
     names = [it["EndpointName"] for it in of_type(template, ENDPOINT).values()]
-    assert sorted(names) == ["churn", "churn-isolated", "returns"]
+    assert sorted(names) == ["churn", "churn-isolated", "churn-typed", "returns"]
     assert list(template["Outputs"]) == ["EndpointName"]
     assert "Description" not in template
 
@@ -97,11 +97,14 @@ def test_a_file_meets_the_network_and_key_of_the_app(made: Made) -> None:
 
 def test_the_override_is_in_the_template(made: Made) -> None:
     endpoints = of_type(made.templates["Customers"], ENDPOINT).values()
-    assert {it["EndpointName"]: it.get("RetainDeploymentConfig") for it in endpoints} == {
-        "churn": True,
-        "churn-isolated": None,
-        "returns": None,
-    }
+    assert [it["EndpointName"] for it in endpoints if it.get("RetainDeploymentConfig")] == ["churn"]
+
+
+def test_scaling_beside_its_endpoint_waits_for_it(made: Made) -> None:
+    resources = made.templates["Busy"]["Resources"]
+    (target,) = (it for it in resources.values() if it["Type"].endswith("ScalableTarget"))
+    (waited_for,) = target["DependsOn"]
+    assert resources[waited_for]["Properties"]["EndpointName"] == "churn-busy"
 
 
 def test_an_acknowledged_warning_is_gone_and_the_others_stay(made: Made) -> None:

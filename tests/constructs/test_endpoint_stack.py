@@ -3,7 +3,7 @@ import json
 import aws_cdk as cdk
 import pytest
 from support.cdk import crossings, spec, template
-from support.resolving import only
+from support.resolving import of_type, only
 
 from inferstack.spec.names_across_files import stack_name
 from inferstack.spec.problem import SpecError
@@ -139,3 +139,11 @@ def test_building_a_stack_crosses_to_node_three_times():
 def test_another_synthesizer_can_be_given():
     result = template(made(synthesizer=cdk.DefaultStackSynthesizer(qualifier="mine")))
     assert result["Parameters"]["BootstrapVersion"]["Default"] == "/cdk-bootstrap/mine/version"
+
+
+def test_a_stack_takes_a_role_of_the_app():
+    app = cdk.App()
+    role = cdk.aws_iam.Role(cdk.Stack(app, "Roles"), "Role", assumed_by=cdk.aws_iam.AccountRootPrincipal())
+    alone = EndpointStack(app, "Stack", spec=spec("single"), role=role)
+    assert alone.endpoint.execution_role is role
+    assert not of_type(template(alone), "AWS::IAM::Role")

@@ -18,7 +18,7 @@ from aws_cdk import (
 from support.cdk import endpoint, spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only
 
-from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs import EndpointAlarms, InferenceEndpoint
 from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.resolve import resolve_template
 from inferstack.spec.blocks.alarms import Alarms
@@ -238,6 +238,28 @@ def test_a_role_beside_one_of_the_spec_is_refused(named):
     assert found.value.problems[0].path == ("execution_role",)
 
 
+def test_an_arn_where_a_role_is_wanted_is_told_how_to_pass_it():
+    with pytest.raises(TypeError, match=r"`role` is the text 'arn:.*'; pass a role: `aws_iam\.Role\.from_role_arn"):
+        InferenceEndpoint(stack(), "Net", spec=spec("single"), role="arn:aws:iam::111122223333:role/ours")
+
+
+@pytest.mark.parametrize("there", [None, ["arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"]])
+def test_a_managed_policy_is_attached_to_the_role_before_the_models_start(there):
+    block = {"execution_role": {"managed_policy_arns": there}} if there else {}
+    made = endpoint("single", block)
+    named = iam.ManagedPolicy.from_aws_managed_policy_name("AmazonS3OutpostsReadOnlyAccess")
+    ours = iam.ManagedPolicy(
+        made.stack, "Ours", statements=[iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"])]
+    )
+    made.execution_role.add_managed_policy(named)
+    made.execution_role.add_managed_policy(ours)
+    result = synthesised(made)
+    arns = only(result, "AWS::IAM::Role")["ManagedPolicyArns"]
+    assert arns[:-2] == (there or [])
+    assert arns[-2] == made.stack.resolve(named.managed_policy_arn)
+    assert arns[-1] == made.stack.resolve(ours.managed_policy_arn)
+
+
 def test_a_role_that_the_spec_names_too_is_no_other_role():
     here = stack()
     role = own_role(here)
@@ -279,6 +301,19 @@ def test_a_stack_in_any_region_gets_a_mapping():
 def test_a_spec_for_another_region_than_the_stacks_is_refused():
     with pytest.raises(SpecError, match="IS111: the spec is for `us-east-1`, the stack is in `eu-west-1`"):
         InferenceEndpoint(stack("eu-west-1"), "Net", spec=python_spec(env=Environment(region="us-east-1")))
+
+
+@pytest.mark.parametrize("make", [InferenceEndpoint, EndpointAlarms])
+def test_a_spec_for_another_account_than_the_stacks_is_refused(make):
+    with pytest.raises(SpecError, match="IS111: the spec is for `222222222222`, the stack is in `111122223333`"):
+        make(stack(), "Net", spec=python_spec(env=Environment(account="222222222222")))
+    anywhere = stack(region=None)
+    make(anywhere, "Net", spec=python_spec(env=Environment(account="222222222222")))
+
+
+def test_only_the_stack_says_the_region():
+    with pytest.raises(TypeError, match="region"):
+        InferenceEndpoint(stack(), "Net", spec=python_spec(), region="eu-west-1")
 
 
 def test_a_spec_made_in_python_is_checked():

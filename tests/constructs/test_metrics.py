@@ -118,7 +118,7 @@ def test_of_several_variants_one_must_be_chosen():
     assert dict(made.metric_invocations(variant_name="b").dimensions)["VariantName"] == "b"
     with pytest.raises(ValueError, match="choose one of variant_name='a' or variant_name='b'"):
         made.metric_invocations()
-    with pytest.raises(ValueError, match="Invocations of 'c' stands for none"):
+    with pytest.raises(ValueError, match="Invocations of 'c' is none"):
         made.metric_invocations(variant_name="c")
 
 
@@ -272,3 +272,19 @@ def test_an_endpoint_needs_a_name_or_an_arn():
 def test_every_endpoint_has_a_stack():
     for made in (endpoint("single"), imported()):
         assert made.stack is cdk.Stack.of(made)
+
+
+def test_name_and_arn_are_those_of_one_endpoint():
+    with pytest.raises(ValueError, match="old-one\" is not that of the endpoint `other`; pass both of one"):
+        InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name="other")
+    token = cdk.Fn.import_value("Name")
+    InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name=token)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"), [({}, "Invocations stands for several of the"), ({"variant_name": "C"}, "of 'C' is none of the")]
+)
+def test_whether_none_is_chosen_or_another_is_needed_is_said(chosen, said):
+    made = InferenceEndpoint.from_endpoint_name(stack(), "Old", "one", variant_names=["A", "B"])
+    with pytest.raises(ValueError, match=f"{said} endpoint's; choose one of variant_name='A' or variant_name='B'"):
+        made.metric("Invocations", **chosen)

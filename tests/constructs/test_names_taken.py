@@ -8,7 +8,13 @@ from constructs import Construct
 from support.cdk import spec, stack
 from support.resolving import wordy_components
 
-from inferstack.constructs import EndpointAlarms, EndpointDashboard, InferenceComponents, InferenceEndpoint
+from inferstack.constructs import (
+    EndpointAlarms,
+    EndpointAutoscaling,
+    EndpointDashboard,
+    InferenceComponents,
+    InferenceEndpoint,
+)
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
 from inferstack_stacks import EndpointStack
@@ -147,3 +153,49 @@ def test_a_nested_stack_is_named_by_its_path() -> None:
     InferenceEndpoint(nested, "Net", spec=spec("single"))
     (problem,) = refused(lambda: InferenceEndpoint(nested, "Again", spec=spec("single")))
     assert "is taken by `Net` in the stack `Outer/Inner`" in problem.message
+
+
+SCALED = """
+autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 50}]}
+"""
+COPIES = """
+inference_components:
+  chat:
+    autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]}
+"""
+
+
+def test_what_scales_has_one_scalable_target() -> None:
+    app = cdk.App(analytics_reporting=False)
+    one, other = (cdk.Stack(app, name, env=HERE) for name in ("One", "Other"))
+    InferenceEndpoint(one, "Net", spec=spec("single", SCALED))
+    (problem,) = refused(lambda: EndpointAutoscaling(other, "Again", spec=spec("single", SCALED)))
+    assert (problem.code, problem.path) == ("IS045", ("autoscaling",))
+    assert problem.message == (
+        'the scalable target "endpoint/one/variant/AllTraffic" is taken by `Net` in the stack `One`, '
+        "for the same account and region"
+    )
+    assert problem.fix == "remove `autoscaling` from the spec of one of them"
+
+
+def test_scaling_of_components_comes_with_the_components() -> None:
+    shared = stack()
+    InferenceComponents(shared, "Part", spec=spec("components", COPIES))
+    (problem,) = refused(lambda: EndpointAutoscaling(shared, "Again", spec=spec("components", COPIES)))
+    assert (problem.code, problem.path) == ("IS045", ("inference_components", "chat", "autoscaling"))
+
+
+def test_of_two_endpoints_of_a_name_the_scaling_is_not_told_apart() -> None:
+    shared = stack()
+    InferenceEndpoint(shared, "Net", spec=spec("single", SCALED))
+    assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single", SCALED)))] == [
+        "IS041"
+    ]
+
+
+def test_what_is_removed_from_the_tree_gives_its_names_back() -> None:
+    shared = stack()
+    InferenceEndpoint(shared, "Net", spec=spec("single", SCALED))
+    assert shared.node.try_remove_child("Net")
+    InferenceEndpoint(shared, "Net", spec=spec("single", SCALED))
+    assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single")))] == ["IS041"]

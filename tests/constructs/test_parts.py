@@ -1,8 +1,11 @@
+from typing import Any
+
 import aws_cdk as cdk
 import pytest
+import yaml
 from aws_cdk import aws_cloudwatch as cloudwatch, aws_iam as iam, aws_s3 as s3
 from support.cdk import spec, stack, synthesised, template
-from support.resolving import of_type, only, wordy_components
+from support.resolving import BASES, merged, of_type, only, wordy_components
 
 from inferstack.constructs import (
     EndpointAlarms,
@@ -26,6 +29,11 @@ inference_components:
       max_capacity: 4
       policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}]
 """
+
+
+def base(name: str) -> dict[str, Any]:
+    """The component of a base spec."""
+    return yaml.safe_load(BASES[name])["inference_components"]["chat"]
 
 
 def types(made: cdk.Stack) -> set[str]:
@@ -188,6 +196,135 @@ def test_the_default_child_is_the_one_resource_that_the_part_is_about():
     assert EndpointAlarms(here, "Alarms", spec=spec("single")).node.default_child is None
 
 
-def test_a_part_that_the_spec_does_not_ask_for_is_an_error():
-    with pytest.raises(ValueError, match="the spec of one asks for nothing that EndpointAutoscaling makes"):
-        EndpointAutoscaling(stack(), "Scaling", spec=spec("single"))
+@pytest.mark.parametrize("part", [EndpointAutoscaling, InferenceComponents])
+@pytest.mark.parametrize("role", ["{}", "execution_role: arn:aws:iam::111122223333:role/ours"])
+def test_a_part_that_the_spec_does_not_ask_for_is_an_error(part, role):
+    with pytest.raises(ValueError, match=f"the spec of one asks for nothing that {part.__name__} makes"):
+        part(stack(), "Scaling", spec=spec("single", role))
+
+
+UNSCALED = {"endpoint": {"retain_all_variant_properties": True}}
+
+
+def waiting(made: cdk.Stack) -> dict[str, list[str]]:
+    return {it["Type"].rpartition(":")[2]: it.get("DependsOn") for it in template(made)["Resources"].values()}
+
+
+def test_scaling_waits_for_the_endpoint_beside_it():
+    here = stack()
+    endpoint = InferenceEndpoint(here, "Net", spec=spec("single", UNSCALED))
+    EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED), endpoint=endpoint)
+    (logical_id,) = of_type(template(here), "AWS::SageMaker::Endpoint")
+    assert waiting(here)["ScalableTarget"] == [logical_id]
+    assert waiting(here)["ScalingPolicy"] is None
+
+
+def test_scaling_of_a_component_waits_for_the_component():
+    here = stack()
+    endpoint = InferenceEndpoint(here, "Net", spec=spec("components"))
+    EndpointAutoscaling(here, "Scaling", spec=spec("components", COMPONENT_SCALED), endpoint=endpoint)
+    (logical_id,) = of_type(template(here), "AWS::SageMaker::InferenceComponent")
+    assert waiting(here)["ScalableTarget"] == [logical_id]
+
+
+def test_components_wait_for_the_endpoint_beside_them_and_their_models_do_not():
+    here = stack()
+    named = {"endpoint_name": "shared", "inference_components": {"chat": None, "other": base("components")}}
+    endpoint = InferenceEndpoint(here, "Net", spec=spec("components", named))
+    InferenceComponents(here, "Chat", spec=spec("components", OWN_MODEL), endpoint=endpoint)
+    made = template(here)
+    (logical_id,) = of_type(made, "AWS::SageMaker::Endpoint")
+    chat = next(it for key, it in made["Resources"].items() if key.startswith("ChatInferenceComponent"))
+    assert chat["DependsOn"] == [logical_id]
+    assert chat["Properties"]["EndpointName"] == "shared"
+    assert waiting(here)["Model"] is None
+
+
+def test_a_part_in_another_stack_is_deployed_after_the_endpoint():
+    here = stack()
+    there = cdk.Stack(cdk.App.of(here), "There", env=cdk.Environment(account="111122223333", region="us-east-1"))
+    endpoint = InferenceEndpoint(here, "Net", spec=spec("single", UNSCALED))
+    EndpointAutoscaling(there, "Scaling", spec=spec("single", SCALED), endpoint=endpoint)
+    assert here in there.dependencies
+    assert waiting(there)["ScalableTarget"] is None
+
+
+def test_a_part_of_an_imported_endpoint_waits_for_nothing():
+    here = stack()
+    endpoint = InferenceEndpoint.from_endpoint_name(here, "Net", "One")
+    EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED), endpoint=endpoint)
+    assert waiting(here)["ScalableTarget"] is None
+
+
+def test_spec_and_endpoint_of_a_part_are_of_one_name_and_place():
+    here = stack()
+    other = InferenceEndpoint.from_endpoint_name(here, "Other", "other")
+    with pytest.raises(ValueError, match="the spec is for the endpoint one, and `endpoint` is other"):
+        EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED), endpoint=other)
+    far = InferenceEndpoint(stack("eu-west-1"), "Net", spec=spec("multi"))
+    with pytest.raises(ValueError, match="`endpoint` is in eu-west-1, and the stack of its part in us-east-1"):
+        EndpointAutoscaling(here, "Scaling", spec=spec("multi", SCALED), endpoint=far)
+
+
+def test_parts_have_the_l1s_that_they_make():
+    here, app = stack(), stack(name="Other")
+    scaling = EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED))
+    chat = InferenceComponents(
+        app, "Chat", spec=spec("components", merged(yaml.safe_load(OWN_MODEL), yaml.safe_load(COMPONENT_SCALED)))
+    )
+    made = [
+        *scaling.cfn_scalable_targets,
+        *scaling.cfn_scaling_policies,
+        *scaling.cfn_alarms,
+        *chat.cfn_models,
+        chat.cfn_inference_component("chat"),
+        *chat.cfn_scalable_targets,
+        *chat.cfn_scaling_policies,
+        *chat.cfn_alarms,
+        *EndpointAlarms(here, "Alarms", spec=spec("single")).cfn_alarms,
+        EndpointDashboard(here, "Dashboard", spec=spec("single")).cfn_dashboard,
+    ]
+    ids = {cdk.Stack.of(it).resolve(it.logical_id) for it in made}
+    assert ids == {*template(here)["Resources"], *template(app)["Resources"]}
+
+
+LOUD = """
+execution_role: {statements: [{action: ["sqs:*"], resource: ["arn:aws:sqs:us-east-1:111122223333:jobs"]}]}
+autoscaling:
+  min_capacity: 1
+  max_capacity: 4
+  policies: [{metric: CPUUtilization, target_value: 50}]
+endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://a/b/}}}
+"""
+
+
+def test_a_part_repeats_the_warnings_of_its_own_blocks_only():
+    loud = spec("single", LOUD)
+    assert {"IS820", "IS823"} < {it.code for it in loud.warnings}
+    here = stack()
+    said = {}
+    for part in (ExecutionRole, EndpointAlarms, EndpointDashboard, EndpointAutoscaling):
+        made = part(here, part.__name__, spec=loud)
+        said[part] = {code for code in (it.code for it in loud.warnings) if code in str([it.data for it in made.node.metadata])}
+    by_block = {it.code for it in loud.warnings if "autoscaling" in it.path}
+    assert by_block
+    assert said == {
+        ExecutionRole: {"IS820", "IS823"},
+        EndpointAlarms: set(),
+        EndpointDashboard: set(),
+        EndpointAutoscaling: by_block,
+    }
+
+
+@pytest.mark.parametrize("block", [{"path": "/ml/"}, {"managed_policy_arns": ["arn:aws:iam::111122223333:policy/ours"]}])
+def test_a_role_that_was_made_of_a_block_fits_the_endpoint_with_that_block(block):
+    here = stack()
+    loaded = spec("single", {"execution_role": block})
+    part = ExecutionRole(here, "Role", spec=loaded)
+    InferenceEndpoint(here, "Net", spec=loaded, role=part.role)
+    (role,) = of_type(template(here), "AWS::IAM::Role")
+    (arn,) = only(template(here), "AWS::SageMaker::Model")["ExecutionRoleArn"].values()
+    assert arn[1] == {"Token1": {"Ref": role}}
+    other = spec("single", {"endpoint_name": "other", "execution_role": {"path": "/other/"}})
+    with pytest.raises(SpecError, match="IS114"):
+        InferenceEndpoint(here, "Other", spec=other, role=part.role)

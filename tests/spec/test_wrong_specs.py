@@ -18,7 +18,7 @@ TRITON = "IS9"
 # What no text of a single file can bring about; the tests of reading, stages, folders and locks do.
 NOT_IN_A_TEXT = {
     *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021"),
-    *("IS031", "IS040", "IS041", "IS042", "IS043", "IS044", "IS056", "IS111", "IS112", "IS113", "IS114"),
+    *("IS031", "IS040", "IS041", "IS042", "IS043", "IS044", "IS045", "IS056", "IS111", "IS112", "IS113", "IS114"),
     *("IS208", "IS209", "IS218"),
     *LOCK_CODES,
     *UPDATE_CODES,

@@ -10,7 +10,7 @@ from constructs import Construct
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
 from inferstack.constructs.measurement import imported_parts
 from inferstack.spec.parts.measured import Measured
-from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.placeholders import is_opaque, is_settled
 
 _ENDPOINT_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]+:[^:]+:endpoint/[^/]+")
 
@@ -30,6 +30,8 @@ class ImportedEndpoint(IInferenceEndpoint):
     ) -> None:
         if endpoint_name is None and endpoint_arn is None:
             raise ValueError(f"the endpoint `{construct_id}` needs its name or its ARN")
+        if endpoint_name is not None and endpoint_arn is not None:
+            _refuse_other_name(endpoint_arn, endpoint_name)
         super().__init__(scope, construct_id)
         self._given_arn = endpoint_arn
         self._name = self._components.resource_name or "" if endpoint_name is None else endpoint_name
@@ -96,8 +98,18 @@ class ImportedEndpoint(IInferenceEndpoint):
             arn_format=cdk.ArnFormat.SLASH_RESOURCE_NAME,
         )
 
+    def _known_name(self) -> str:
+        return self._name
+
     def _measured(self) -> Sequence[Measured]:
         return tuple(imported_parts(self._name, self._variant_names, self._component_names))
 
     def _kind(self) -> None:
         return None
+
+
+def _refuse_other_name(arn: str, name: str) -> None:
+    """Metrics would be those of one endpoint, and grants on another. An ARN has names in lower case."""
+    in_arn = arn.rpartition("/")[2]
+    if is_settled(in_arn) and is_settled(name) and in_arn.lower() != name.lower():
+        raise ValueError(f'the ARN "{arn}" is not that of the endpoint `{name}`; pass both of one endpoint')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import cast
 
 import aws_cdk as cdk
 import jsii
@@ -12,18 +11,25 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Kind
 from inferstack.constructs.capabilities import Connectable, Grantable
+from inferstack.constructs.escape_hatches import (
+    AlarmL1s,
+    ComponentL1s,
+    DashboardL1s,
+    RoleL1s,
+    ScalingL1s,
+)
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
-from inferstack.constructs.interface import IInferenceEndpoint, known_component
+from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.known import for_cdk
 from inferstack.constructs.measurement import Wanted, alarm_id
-from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.constructs.rendered import AnySpec, template_for
 from inferstack.constructs.role_handle import imported, named_role, role_handle
 from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
-from inferstack.resolve.inference_component import component_id, name_once_there
+from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, kind_of, models
@@ -34,7 +40,7 @@ _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outpu
 
 
 @jsii.implements(Grantable, Connectable)
-class InferenceEndpoint(Rendered, IInferenceEndpoint):
+class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1s, IInferenceEndpoint):
     """A SageMaker inference endpoint: role, models, configuration, components, scaling, alarms, dashboard.
 
     `node.default_child` is the AWS::SageMaker::Endpoint. What is asked of the construct (grants, metrics,
@@ -50,7 +56,6 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         *,
         spec: AnySpec,
         role: cdk.aws_iam.IRole | None = None,
-        region: str | None = None,
         preserve_logical_ids: bool = False,
     ) -> None:
         """Makes the endpoint's resources.
@@ -60,21 +65,25 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             construct_id: its name there. It is part of every logical id: changing it replaces the endpoint.
             spec: from :func:`inferstack.spec.check.load_spec`, or made in Python from the classes; then it
                 may hold tokens of other constructs.
-            role: what the containers run under, for a spec without `execution_role`. Its rights are yours to
-                give; models are made after what is granted to it here. Without one, the endpoint has a role
-                with exactly the rights that its spec needs.
-            region: spares asking the stack; `${AWS::Region}` stands for any.
+            role: what the containers run under, for a spec without `execution_role`, or the one that
+                :class:`ExecutionRole` made of that. Its rights are yours to give; models are made after what
+                is granted to it here. Without one, the endpoint has a role with exactly the rights that its
+                spec needs.
             preserve_logical_ids: True for an endpoint that has its stack to itself: logical ids are those of
                 the plain template, and the template's outputs are there.
 
         Raises:
-            SpecError: with every error of the spec, when it has any; when it has an `execution_role` and
-                there is a ``role``; or with each of its names that an endpoint before it has taken, in the
-                same stack or the same account and region.
+            SpecError: with every error of the spec, when it has any; when it names another account or region
+                than the stack; when it has an `execution_role` and ``role`` was not made of that; or with
+                each of its names that a construct before it has taken, in the same stack or the same account
+                and region.
+            TypeError: when ``role`` is a text.
         """
+        if isinstance(role, str):
+            raise TypeError(f"`role` is the text {role!r}; pass a role: `aws_iam.Role.from_role_arn(…)`")
         self._given_role = role
-        loaded, template = template_for(scope, spec, region, None if role is None else role.role_arn)
-        names = free_names(scope, loaded)
+        loaded, template = template_for(scope, spec, role)
+        names = free_names(scope, loaded, template["Resources"].keys())
         left_out = frozenset({"Description"}) if preserve_logical_ids else _OF_A_WHOLE_STACK
         super().__init__(
             scope,
@@ -84,7 +93,7 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
             main_id=ENDPOINT,
             preserve_logical_ids=preserve_logical_ids,
         )
-        take(scope, construct_id, names)
+        take(scope, self, construct_id, names)
         if role is not None:
             self._start_after(role)
 
@@ -221,57 +230,6 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
         """The L1 of the endpoint configuration."""
         return self._only_l1(cdk.aws_sagemaker.CfnEndpointConfig)
 
-    @property
-    def cfn_models(self) -> Sequence[cdk.aws_sagemaker.CfnModel]:
-        """The L1s of the models, in the spec's order."""
-        return self._l1s(cdk.aws_sagemaker.CfnModel)
-
-    def cfn_inference_component(self, name: str) -> cdk.aws_sagemaker.CfnInferenceComponent:
-        """The L1 of an inference component, by the name that it has in the spec.
-
-        Raises:
-            ValueError: when the spec has none of the name.
-        """
-        return cast("cdk.aws_sagemaker.CfnInferenceComponent", self._component(name))
-
-    @property
-    def cfn_role(self) -> cdk.aws_iam.CfnRole:
-        """The L1 of the execution role.
-
-        Raises:
-            ValueError: when the role is not made here.
-        """
-        return self._only_l1(cdk.aws_iam.CfnRole)
-
-    @property
-    def cfn_policies(self) -> Sequence[cdk.aws_iam.CfnManagedPolicy]:
-        """The L1s of the role's policies, several where one would be too long; none of a role of yours."""
-        return self._l1s(cdk.aws_iam.CfnManagedPolicy)
-
-    @property
-    def cfn_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnAlarm]:
-        """The L1s of the alarms, in the template's order."""
-        return self._l1s(cdk.aws_cloudwatch.CfnAlarm)
-
-    @property
-    def cfn_dashboard(self) -> cdk.aws_cloudwatch.CfnDashboard:
-        """The L1 of the dashboard.
-
-        Raises:
-            ValueError: when the spec says `dashboard: false`.
-        """
-        return self._only_l1(cdk.aws_cloudwatch.CfnDashboard)
-
-    @property
-    def cfn_scalable_targets(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalableTarget]:
-        """The L1s of what is scaled: variants, then inference components."""
-        return self._l1s(cdk.aws_applicationautoscaling.CfnScalableTarget)
-
-    @property
-    def cfn_scaling_policies(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalingPolicy]:
-        """The L1s of the scaling policies."""
-        return self._l1s(cdk.aws_applicationautoscaling.CfnScalingPolicy)
-
     def alarm(
         self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
     ) -> cdk.aws_cloudwatch.IAlarm:
@@ -313,9 +271,8 @@ class InferenceEndpoint(Rendered, IInferenceEndpoint):
     def _component_arns(self) -> Iterator[str]:
         return (self.inference_component_arn(name) for _, name, _ in components(self._spec))
 
-    def _component(self, name: str) -> cdk.CfnResource:
-        found = {it: component_id(self._spec, it, component) for _, it, component in components(self._spec)}
-        return self._l1(found[known_component(name, found)])
+    def _known_name(self) -> str:
+        return self._spec.endpoint_name
 
     def _measured(self) -> Sequence[Measured]:
         return tuple(measured(self._spec))

@@ -105,6 +105,10 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """ARNs of the inference components, which are invoked under their own permission."""
 
     @abstractmethod
+    def _known_name(self) -> str:
+        """The name as the spec or the app says it; nothing waits for the endpoint by it."""
+
+    @abstractmethod
     def _measured(self) -> Sequence[Measured]:
         """What publishes metrics."""
 

@@ -50,7 +50,7 @@ def measurement(
     fitting = [(metric, values) for metric, values in published if wanted.fits(values)]
     narrowest = [pair for pair in fitting if pair[0].dimensions == fitting[0][0].dimensions]
     if len(narrowest) != 1:
-        raise ValueError(_not_one(wanted, [values for _, values in narrowest or published]))
+        raise ValueError(_not_one(wanted, len(narrowest), [it for _, it in narrowest or published]))
     return narrowest[0]
 
 
@@ -68,7 +68,7 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
         on = sorted({_watched(alarm) for alarm in alarms.values()})
         raise ValueError(f"the spec has no alarm on `{wanted.metric}`; it has some on {listed(on)}")
     if len({tuple(values.items()) for _, values in fitting}) != 1:
-        raise ValueError(_not_one(wanted, [values for _, values in fitting or found]))
+        raise ValueError(_not_one(wanted, len(fitting), [values for _, values in fitting or found]))
     return fitting[0][0]
 
 
@@ -87,7 +87,7 @@ def _dimensions(alarm: Resource) -> dict[str, str]:
     return {it["Name"]: it["Value"] for it in alarm.properties.get("Dimensions", [])}
 
 
-def _not_one(wanted: Wanted, choices: Iterable[Mapping[str, str]]) -> str:
+def _not_one(wanted: Wanted, count: int, choices: Iterable[Mapping[str, str]]) -> str:
     """What to say where a part had to be named, or another one."""
     named = {
         f"{option}={values[name]!r}"
@@ -96,7 +96,8 @@ def _not_one(wanted: Wanted, choices: Iterable[Mapping[str, str]]) -> str:
         if name in values
     }
     choices_text = listed(sorted(named), quote="")
-    return f"{wanted} stands for none or several of the endpoint's; choose one of {choices_text}"
+    stands_for = "stands for several" if count else "is none"
+    return f"{wanted} {stands_for} of the endpoint's; choose one of {choices_text}"
 
 
 def imported_parts(

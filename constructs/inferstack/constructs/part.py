@@ -1,13 +1,14 @@
 """A part of an endpoint's template, for an endpoint that is made elsewhere."""
 
 import json
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Set as AbstractSet
 from typing import Any
 
 from inferstack.resolve.alarms import ALARM, ALARM_ARN
-from inferstack.resolve.endpoint import endpoint_name
+from inferstack.resolve.endpoint import ENDPOINT, endpoint_name
 from inferstack.resolve.template import Template
 
+_ENDPOINT_NAME = json.dumps(endpoint_name())
 _ANY_ALARM = f"{ALARM_ARN}*"
 
 
@@ -24,6 +25,15 @@ def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Tem
     # The mappings that find the account of an image.
     mappings = {key: table for key, table in template.get("Mappings", {}).items() if f'"{key}"' in used}
     return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
+
+
+def waits_for(template: Template, logical_ids: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of a resource with one that it waits for and that is made elsewhere, by their logical ids."""
+    for logical_id, resource in template["Resources"].items():
+        if logical_id in logical_ids:
+            named = (ENDPOINT,) if _ENDPOINT_NAME in json.dumps(resource) else ()
+            before = dict.fromkeys((*resource.get("DependsOn", ()), *named))
+            yield from ((logical_id, it) for it in before if it not in logical_ids)
 
 
 def _detached(resource: Template, logical_ids: AbstractSet[str], name: str) -> Template:

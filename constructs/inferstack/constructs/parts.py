@@ -1,22 +1,33 @@
-"""Parts of an endpoint by themselves, for an endpoint that this stack does not make.
+"""Parts of an endpoint by themselves, for an endpoint that is made elsewhere.
 
 Each takes the spec of the whole endpoint and makes its own resources only: the same ones that
 :class:`~inferstack.constructs.InferenceEndpoint` would make.
 """
 
-from collections.abc import Sequence, Set as AbstractSet
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import ClassVar
 
 import aws_cdk as cdk
 import jsii
 from constructs import Construct, Dependable, IConstruct
+from msgspec.structs import replace
 
 from inferstack.constructs.capabilities import Grantable
-from inferstack.constructs.part import part_of
+from inferstack.constructs.escape_hatches import (
+    AlarmL1s,
+    ComponentL1s,
+    DashboardL1s,
+    RoleL1s,
+    ScalingL1s,
+)
+from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.part import part_of, waits_for
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
 from inferstack.constructs.role_handle import role_handle
-from inferstack.constructs.taken import free_names, take
+from inferstack.constructs.taken import free_names, place_of, settled, take
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
 from inferstack.resolve.dashboard import DASHBOARD, resolve_dashboard
@@ -25,9 +36,15 @@ from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
 from inferstack.resolve.needs import gather_needs
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.check import LoadedSpec, checked
 from inferstack.spec.names_across_files import SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.spec.parts.own_alarms import rollbacks
 from inferstack.spec.parts.walk import components, models
+from inferstack.spec.problem import Problem
+from inferstack.spec.texts.placeholders import is_settled
+
+# Rules about a role that is made, which find what it lacks at what needs it.
+_ROLE_LACKS = frozenset({"IS823", "IS830"})
 
 
 def _role(spec: ModelSpec) -> AbstractSet[str]:
@@ -49,6 +66,8 @@ def _scaling(spec: ModelSpec) -> AbstractSet[str]:
 
 def _components(spec: ModelSpec) -> AbstractSet[str]:
     own = {component_id(spec, name, it) for _, name, it in components(spec)}
+    if not own:
+        return own
     return own | _run_models(spec) | resolve_component_scaling(spec).keys() | _undoing(spec)
 
 
@@ -80,10 +99,12 @@ def _undoing(spec: ModelSpec) -> AbstractSet[str]:
 class _Part(Rendered):
     """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child.
 
-    ``takes`` has the codes of the problems that a second resource of the same name would be.
+    ``takes`` has the codes of the problems that a second resource of the same name would be, ``about`` the
+    blocks of the spec whose warnings are the part's.
     """
 
-    wanted: "ClassVar[staticmethod[[ModelSpec], AbstractSet[str]]]"
+    wanted: ClassVar[staticmethod[[ModelSpec], AbstractSet[str]]]
+    about: ClassVar[AbstractSet[str]]
     takes: ClassVar[AbstractSet[str]] = frozenset()
     main_id: ClassVar[str | None] = None
 
@@ -96,8 +117,9 @@ class _Part(Rendered):
             spec: of the whole endpoint, from a file or made in Python.
 
         Raises:
-            SpecError: when the spec has errors; or with each of its names that a construct before it has
-                taken, in the same stack or the same account and region.
+            SpecError: when the spec has errors, or names another account or region than the stack; or with
+                each of its names that a construct before it has taken, in the same stack or the same account
+                and region.
             ValueError: when the spec asks for nothing of what the construct makes.
         """
         loaded, template = template_for(scope, spec)
@@ -105,9 +127,75 @@ class _Part(Rendered):
         ids = type(self).wanted(loaded.spec)
         if not ids:
             raise ValueError(f"the spec of {name} asks for nothing that {type(self).__name__} makes")
-        names = free_names(scope, loaded, self.takes)
+        names = free_names(scope, loaded, ids, self.takes)
+        self._waits_for = tuple(waits_for(template, ids))
+        loaded = replace(loaded, warnings=tuple(filter(self._concerns, loaded.warnings)))
         super().__init__(scope, construct_id, loaded, part_of(template, ids, name), main_id=self.main_id)
-        take(scope, construct_id, names)
+        take(scope, self, construct_id, names)
+
+    @classmethod
+    def _concerns(cls, warning: Problem) -> bool:
+        """Whether a warning is the part's: the whole says the others."""
+        return not cls.about.isdisjoint(warning.path[:1])
+
+
+class _Beside(_Part):
+    """A part that can only be made once the endpoint is there."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: AnySpec,
+        endpoint: IInferenceEndpoint | None = None,
+    ) -> None:
+        """Makes the part's resources.
+
+        Args:
+            scope: where the part belongs.
+            construct_id: its name there.
+            spec: of the whole endpoint, from a file or made in Python.
+            endpoint: the endpoint where the app makes it, which the part then waits for; or has imported it.
+
+        Raises:
+            SpecError: when the spec has errors, or names another account or region than the stack; or with
+                each of its names that a construct before it has taken, in the same stack or the same account
+                and region.
+            ValueError: when the spec asks for nothing of what the construct makes, or ``endpoint`` has
+                another name or is in another account or region.
+        """
+        loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
+        if endpoint is not None:
+            _refuse_other_name(loaded.spec.endpoint_name, endpoint._known_name())
+            _refuse_elsewhere(scope, endpoint)
+        super().__init__(scope, construct_id, spec=loaded)
+        if isinstance(endpoint, Rendered):
+            self._wait_for(endpoint)
+
+    def _wait_for(self, endpoint: Rendered) -> None:
+        for logical_id, other in self._waits_for:
+            before = endpoint._made_as(other)
+            if before is not None:
+                self._l1(logical_id).add_dependency(before)
+
+
+def _refuse_other_name(name: str, found: str) -> None:
+    if is_settled(name) and is_settled(found) and name.casefold() != found.casefold():
+        raise ValueError(f"the spec is for the endpoint {name}, and `endpoint` is {found}; pass both of one")
+
+
+def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
+    place, env = place_of(scope), endpoint.env
+    for what, here, there in (
+        ("account", place.account, settled(env.account)),
+        ("region", place.region, settled(env.region)),
+    ):
+        if here is not None and there is not None and here != there:
+            raise ValueError(
+                f"`endpoint` is in {there}, and the stack of its part in {here}; "
+                f"put the part into a stack of that {what}"
+            )
 
 
 class _Whole(Dependable):
@@ -124,10 +212,11 @@ class _Whole(Dependable):
 
 
 @jsii.implements(Grantable)
-class ExecutionRole(_Part):
+class ExecutionRole(_Part, RoleL1s):
     """The role that a spec's containers need, for a stack that keeps roles apart from endpoints."""
 
     wanted = staticmethod(_role)
+    about = frozenset({"execution_role"})
     main_id = ROLE
 
     @property
@@ -140,6 +229,10 @@ class ExecutionRole(_Part):
         """Who gets what is granted to the part, as by `bucket.grant_read(part)`: the role."""
         return self.role.grant_principal
 
+    @classmethod
+    def _concerns(cls, warning: Problem) -> bool:
+        return super()._concerns(warning) or warning.code in _ROLE_LACKS
+
     @cached_property
     def _role(self) -> cdk.aws_iam.IRole:
         block = self._spec.execution_role
@@ -150,18 +243,8 @@ class ExecutionRole(_Part):
         return made
 
     @cached_property
-    def _with_policies(self) -> "_Whole":
+    def _with_policies(self) -> _Whole:
         return _Whole(self)
-
-    @property
-    def cfn_role(self) -> cdk.aws_iam.CfnRole:
-        """The L1 of the role."""
-        return self._only_l1(cdk.aws_iam.CfnRole)
-
-    @property
-    def cfn_policies(self) -> Sequence[cdk.aws_iam.CfnManagedPolicy]:
-        """The L1s of its policies."""
-        return self._l1s(cdk.aws_iam.CfnManagedPolicy)
 
     @property
     def role_arn(self) -> str:
@@ -169,38 +252,39 @@ class ExecutionRole(_Part):
         return self._l1(ROLE).get_att("Arn").to_string()
 
 
-class EndpointAlarms(_Part):
+class EndpointAlarms(_Part, AlarmL1s):
     """The alarms of an endpoint that exists already."""
 
     wanted = staticmethod(_alarms)
-
-    @property
-    def cfn_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnAlarm]:
-        """The L1s of the alarms."""
-        return self._l1s(cdk.aws_cloudwatch.CfnAlarm)
+    about = frozenset({"alarms"})
 
 
-class EndpointDashboard(_Part):
+class EndpointDashboard(_Part, DashboardL1s):
     """The dashboard of an endpoint that exists already."""
 
     wanted = staticmethod(_dashboard)
+    about = frozenset({"dashboard"})
     takes = frozenset({SAME_DASHBOARD})
     main_id = DASHBOARD
 
-    @property
-    def cfn_dashboard(self) -> cdk.aws_cloudwatch.CfnDashboard:
-        """The L1 of the dashboard."""
-        return self._only_l1(cdk.aws_cloudwatch.CfnDashboard)
 
-
-class EndpointAutoscaling(_Part):
-    """The scaling of variants and inference components that exist already."""
+class EndpointAutoscaling(_Beside, ScalingL1s, AlarmL1s):
+    """The scaling of variants and inference components that another construct makes, or somebody else."""
 
     wanted = staticmethod(_scaling)
+    about = frozenset({"autoscaling"})
+
+    @classmethod
+    def _concerns(cls, warning: Problem) -> bool:
+        # Variants and components have such a block, too.
+        return not cls.about.isdisjoint(warning.path)
 
 
-class InferenceComponents(_Part):
-    """Inference components with their models and scaling, on an endpoint that exists already."""
+class InferenceComponents(_Beside, ComponentL1s, ScalingL1s, AlarmL1s):
+    """Inference components with their models and scaling, on an endpoint that another construct makes, or
+    somebody else.
+    """
 
     wanted = staticmethod(_components)
+    about = frozenset({"inference_components", "models"})
     takes = frozenset({SAME_COMPONENT})

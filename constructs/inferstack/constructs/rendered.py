@@ -14,18 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
-from aws_cdk import Annotations, Aws, CfnResource, Stack
+from aws_cdk import Annotations, Aws, CfnResource
 from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
 from inferstack.constructs.known import with_what_is_known
+from inferstack.constructs.role_handle import made_of
+from inferstack.constructs.taken import place_of
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked, in_region, under_role
-from inferstack.spec.texts.placeholders import is_settled
+from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_account, under_role
+
+if TYPE_CHECKING:
+    from aws_cdk.aws_iam import IRole
 
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
@@ -81,6 +85,10 @@ class Rendered(CfnInclude):
                 node.default_child = self._l1(self._main_id)
             return node
 
+    def _made_as(self, logical_id: str) -> CfnResource | None:
+        """The L1 of a logical id, as the spec's plain template has it; None where it is not made here."""
+        return self.get_resource(logical_id) if logical_id in self._types else None
+
     def _l1(self, logical_id: str) -> CfnResource:
         return self.get_resource(logical_id)
 
@@ -106,25 +114,22 @@ def _type_name(l1: Any) -> str:
     return str(l1.CFN_RESOURCE_TYPE_NAME)
 
 
-def template_for(
-    scope: Construct, spec: AnySpec, region: str | None = None, role_arn: str | None = None
-) -> tuple[LoadedSpec, Template]:
-    """The spec, checked for the region of the scope's stack, and its template.
-
-    ``region`` spares the question where the caller knows the answer: a region's name, or
-    `${AWS::Region}` for a stack that knows its region only at deployment. ``role_arn`` is of a role of the
-    app's own.
+def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> tuple[LoadedSpec, Template]:
+    """The spec, checked for the account and region of the scope's stack, and its template. ``role`` is one of
+    the app's own.
 
     Raises:
-        SpecError: when the spec has errors.
+        SpecError: when the spec has errors, there or at all.
     """
     written = spec if isinstance(spec, LoadedSpec) else checked(spec)
-    if role_arn is not None:
-        written = under_role(written, role_arn)
+    if role is not None:
+        written = under_role(written, role.role_arn, made_of(role))
     loaded = known = with_what_is_known(scope, written)
-    found = Stack.of(scope).region if region is None else region
-    if is_settled(found):
-        loaded = in_region(loaded, found)
+    place = place_of(scope)
+    if place.account is not None:
+        refuse_other_account(loaded, place.account)
+    if place.region is not None:
+        loaded = in_region(loaded, place.region)
     template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
     # Whoever asks the construct gets the tokens as they were given: CDK does not know `${AWS::Region}`.
     return (loaded if known is written else replace(loaded, spec=written.spec)), template

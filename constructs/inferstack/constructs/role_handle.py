@@ -1,5 +1,9 @@
 """CDK's handle for a role that a spec makes or names."""
 
+from functools import partial
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
 import aws_cdk as cdk
 from constructs import Construct
 
@@ -8,11 +12,30 @@ from inferstack.resolve.execution_role import ROLE
 from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.texts.placeholders import arn_fields
 
+# By the handle, which nothing of Python's keeps else.
+_BLOCKS: "WeakKeyDictionary[Any, ExecutionRole | None]" = WeakKeyDictionary()
+
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
     """The role that a spec's block makes: what is granted to it becomes a policy below the handle."""
     # By name, since CDK cannot find the name of a role with a path in the role's ARN.
-    return cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), _path(block) + made.ref)
+    name = for_cdk(_path(block)) + made.ref
+    handle = cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), name)
+    # CDK takes the role for one of another stack, to which it attaches nothing and says so in a warning only.
+    handle.add_managed_policy = partial(_attach, made)  # type: ignore[method-assign]
+    _BLOCKS[handle] = block
+    return handle
+
+
+def made_of(role: cdk.aws_iam.IRole) -> ExecutionRole | None:
+    """The `execution_role` of the spec that a role was made of; None of one from elsewhere, too."""
+    return _BLOCKS.get(role)
+
+
+def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:
+    role = cast("cdk.aws_iam.CfnRole", made)
+    there = role.managed_policy_arns
+    role.managed_policy_arns = [*(() if there is None else there), policy.managed_policy_arn]
 
 
 def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:

@@ -11,18 +11,21 @@ from typing import Any, NamedTuple
 from aws_cdk import App, Environment, Stack
 from constructs import Construct
 
+from inferstack.resolve.autoscaling import resource_id, target_id
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.names_across_files import (
     SAME_COMPONENT,
     SAME_DASHBOARD,
     SAME_ENDPOINT,
+    SAME_SCALING,
     TakenName,
     known_as,
     same_name,
     taken_names,
     without_followers,
 )
-from inferstack.spec.problem import SpecError
+from inferstack.spec.parts.scaling import scaled_parts
+from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[str | None, ...]
@@ -30,9 +33,10 @@ OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})
 """What an endpoint takes. That stacks of one name are refused CDK sees to."""
 
 _FIX = "give one of them another name, or put one into a stack for another account or region"
+_FIX_SCALING = "remove `autoscaling` from the spec of one of them"
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where a stack goes. Account and region are None where only the deployment knows; app and stack are
     known by what they are for Node, which is no other object's.
     """
@@ -44,9 +48,16 @@ class _Place(NamedTuple):
     region: str | None
 
 
+class _Holder(NamedTuple):
+    """Who has a name: what the construct is for Node, and how it is called."""
+
+    ref: str
+    text: str
+
+
 # By the stack, and by all that two of a name must differ in. Text alone: constructs would be kept with it.
-_PLACES: dict[str, _Place] = {}
-_TAKEN: dict[Key, str] = {}
+_PLACES: dict[str, Place] = {}
+_TAKEN: dict[Key, _Holder] = {}
 
 
 def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment) -> None:
@@ -54,30 +65,60 @@ def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment
     if isinstance(scope, App):
         account, region = settled(env.account), settled(env.region)
         app, ref = construct_ref(scope), construct_ref(stack)
-        _PLACES[ref] = _Place(app, ref, stack_name, account, region)
+        _PLACES[ref] = Place(app, ref, stack_name, account, region)
 
 
-def free_names(scope: Construct, loaded: LoadedSpec, codes: AbstractSet[str] = OF_AN_ENDPOINT) -> list[Key]:
-    """The spec's names where it goes, each as all that another one there must differ in; of these codes only.
+def free_names(
+    scope: Construct,
+    loaded: LoadedSpec,
+    logical_ids: AbstractSet[str],
+    codes: AbstractSet[str] = OF_AN_ENDPOINT,
+) -> list[Key]:
+    """The spec's names where it goes, each as all that another one there must differ in: those of these
+    codes, and of scalable targets those that are made under these logical ids.
 
     Raises:
         SpecError: with a problem for each name that a construct before it has taken.
     """
-    place = _place(scope)
-    keys = {name: list(_keys(place, name)) for name in taken_names(loaded).names if name.code in codes}
-    taken = ((name, [_TAKEN[key] for key in of_name if key in _TAKEN]) for name, of_name in keys.items())
-    problems = [same_name(loaded.document.file, name, by[0], _FIX) for name, by in taken if by]
-    if problems:
-        raise SpecError(without_followers(problems))
+    place = place_of(scope)
+    names = [name for name in taken_names(loaded).names if name.code in codes]
+    keys = {name: list(_keys(place, name)) for name in (*names, *_scaled(loaded, logical_ids))}
+    held = {name: [_TAKEN[key] for key in of_name if key in _TAKEN] for name, of_name in keys.items()}
+    if any(held.values()):
+        there = {construct_ref(it) for it in scope.node.root.node.find_all()}
+        by = {name: [it.text for it in holders if it.ref in there] for name, holders in held.items()}
+        problems = [_taken_by(loaded, name, texts[0]) for name, texts in by.items() if texts]
+        if problems:
+            raise SpecError(_without_followers(problems))
     return [key for of_name in keys.values() for key in of_name]
 
 
-def take(scope: Construct, construct_id: str, names: Iterable[Key]) -> None:
+def _scaled(loaded: LoadedSpec, logical_ids: AbstractSet[str]) -> Iterator[TakenName]:
+    """What scales, where it is made here."""
+    spec = loaded.spec
+    for scaled in scaled_parts(spec):
+        if target_id(spec, scaled) in logical_ids:
+            at = loaded.document.position(scaled.path)
+            yield TakenName(SAME_SCALING, resource_id(spec, scaled), scaled.path, at)
+
+
+def _taken_by(loaded: LoadedSpec, name: TakenName, by: str) -> Problem:
+    fix = _FIX_SCALING if name.code == SAME_SCALING else _FIX
+    return same_name(loaded.document.file, name, by, fix)
+
+
+def _without_followers(problems: list[Problem]) -> list[Problem]:
+    """Where an endpoint or a component is there twice, so is its scaling."""
+    return without_followers([it for it in problems if it.code != SAME_SCALING] or problems)
+
+
+def take(scope: Construct, construct: Construct, construct_id: str, names: Iterable[Key]) -> None:
     """Remembers that the construct of this id has the names."""
-    _TAKEN.update(dict.fromkeys(names, f"`{construct_id}` in the stack `{_place(scope).stack_name}`"))
+    text = f"`{construct_id}` in the stack `{place_of(scope).stack_name}`"
+    _TAKEN.update(dict.fromkeys(names, _Holder(construct_ref(construct), text)))
 
 
-def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
+def _keys(place: Place, name: TakenName) -> Iterator[Key]:
     yield place.stack, *known_as(name, None, None)
     # A token such as the stack's name stands for something else in another stack.
     known_place = place.account is not None and (place.region is not None or not name.is_regional)
@@ -85,14 +126,15 @@ def _keys(place: _Place, name: TakenName) -> Iterator[Key]:
         yield place.app, *known_as(name, place.account, place.region)
 
 
-def _place(scope: Construct) -> _Place:
+def place_of(scope: Construct) -> Place:
+    """Where a construct in this scope goes."""
     stack = scope if isinstance(scope, Stack) else Stack.of(scope)
     ref = construct_ref(stack)
     if ref not in _PLACES:
         account, region = settled(stack.account), settled(stack.region)
         # A nested stack gets its name when it is deployed.
         name = stack.node.path if is_opaque(stack.stack_name) else stack.stack_name
-        _PLACES[ref] = _Place(construct_ref(stack.node.root), ref, name, account, region)
+        _PLACES[ref] = Place(construct_ref(stack.node.root), ref, name, account, region)
     return _PLACES[ref]
 
 

@@ -46,7 +46,7 @@ def resolve_component_scaling(spec: ModelSpec) -> Resources:
 def _resolved(spec: ModelSpec, parts: Iterable[Scaled]) -> Resources:
     made: Resources = {}
     for scaled in parts:
-        made[_target_id(spec, scaled)] = _target(spec, scaled)
+        made[target_id(spec, scaled)] = _target(spec, scaled)
         for path, policy in policies_of(scaled):
             policy_id = logical_id(f"ScalingPolicy{_id_suffix(spec, scaled)}{pascal(policy_name(policy))}")
             made[policy_id] = _policy(spec, scaled, policy, path)
@@ -64,20 +64,25 @@ def _id_suffix(spec: ModelSpec, scaled: Scaled) -> str:
     return name if name == DEFAULT_VARIANT else f"{pascal(name)}{short_hash(name)}"
 
 
-def _target_id(spec: ModelSpec, scaled: Scaled) -> str:
+def target_id(spec: ModelSpec, scaled: Scaled) -> str:
+    """Logical id of what makes it scale."""
     return f"ScalableTarget{_id_suffix(spec, scaled)}"
 
 
-def _target(spec: ModelSpec, scaled: Scaled) -> Resource:
+def resource_id(spec: ModelSpec, scaled: Scaled) -> str:
+    """Application Auto Scaling's name for it."""
     if scaled.component is None:
-        resource_id, after = f"endpoint/{spec.endpoint_name}/variant/{scaled.name}", ENDPOINT
-    else:
-        resource_id = f"inference-component/{scaled.name}"
-        after = component_id(spec, scaled.name, scaled.component)
+        return f"endpoint/{spec.endpoint_name}/variant/{scaled.name}"
+    return f"inference-component/{scaled.name}"
+
+
+def _target(spec: ModelSpec, scaled: Scaled) -> Resource:
+    component = scaled.component
+    after = ENDPOINT if component is None else component_id(spec, scaled.name, component)
     made = present(
         ServiceNamespace=_NAMESPACE,
         ScalableDimension=scaled.dimension,
-        ResourceId=resource_id,
+        ResourceId=resource_id(spec, scaled),
         **properties(scaled.scaling),
     )
     # The resource id is plain text, so CloudFormation cannot see what it speaks of.
@@ -89,7 +94,7 @@ def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPa
     made = {
         "PolicyName": policy_name(policy),
         "PolicyType": "TargetTrackingScaling",
-        "ScalingTargetId": ref(_target_id(spec, scaled)),
+        "ScalingTargetId": ref(target_id(spec, scaled)),
         "TargetTrackingScalingPolicyConfiguration": {**_tracked(spec, scaled, policy), **tracking},
     }
     return Resource(_POLICY, made, path)
@@ -123,7 +128,7 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
     policy = {
         "PolicyName": policy_name(step),
         "PolicyType": "StepScaling",
-        "ScalingTargetId": ref(_target_id(spec, scaled)),
+        "ScalingTargetId": ref(target_id(spec, scaled)),
         "StepScalingPolicyConfiguration": present(
             AdjustmentType=step.adjustment_type,
             Cooldown=step.cooldown,

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
 from inferstack.spec.document import Document, read_document
 from inferstack.spec.document.stages import at_stage, overridden, stage_names, uses_stage
@@ -131,14 +132,16 @@ def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> 
     return Problem(file, at.line, at.column, OTHER_PLACE, message, fix, path=path)
 
 
-def under_role(loaded: LoadedSpec, role_arn: str) -> LoadedSpec:
+def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole | None = None) -> LoadedSpec:
     """The spec with a role of the app's own as its `execution_role`.
+
+    ``made_of`` is the `execution_role` that the role was made of: what the spec says itself, the role has.
 
     Raises:
         SpecError: when the spec says something of the role itself, or has errors under this one.
     """
     path = ("execution_role",)
-    if loaded.spec.execution_role not in (None, role_arn):
+    if loaded.spec.execution_role not in (None, role_arn, made_of):
         at = loaded.document.position(path)
         message = "the spec has an `execution_role`, and the construct is given a role"
         fix = "remove `execution_role` from the spec, or `role=` from the call"

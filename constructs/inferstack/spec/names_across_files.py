@@ -15,6 +15,7 @@ SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"
 SAME_DASHBOARD = "IS043"
 SAME_STACK = "IS044"
+SAME_SCALING = "IS045"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html"
 NAME_CODES = by_code(
     error(
@@ -38,14 +39,21 @@ NAME_CODES = by_code(
         "Two specs make stacks of the same name. A stack is called like its endpoint, with "
         "`endpoint-` before a digit, since CloudFormation wants a letter.",
     ),
+    error(
+        SAME_SCALING,
+        "Two constructs of an app scale the same variant or inference component, which has one scalable "
+        "target.",
+        "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html",
+    ),
 )
 """Everything that this module reports."""
 _ENDPOINT_NAME = ("endpoint_name",)
 _WHAT = {
-    SAME_ENDPOINT: "endpoint",
-    SAME_COMPONENT: "inference component",
-    SAME_DASHBOARD: "dashboard",
-    SAME_STACK: "stack",
+    SAME_ENDPOINT: "endpoint name",
+    SAME_COMPONENT: "inference component name",
+    SAME_DASHBOARD: "dashboard name",
+    SAME_STACK: "stack name",
+    SAME_SCALING: "scalable target",
 }
 
 
@@ -138,5 +146,5 @@ def without_followers(problems: Sequence[Problem]) -> list[Problem]:
 def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
     """A name that something else has taken, which ``by`` says."""
     where = "account and region" if taken.is_regional else "account"
-    message = f'the {_WHAT[taken.code]} name "{taken.name}" is taken by {by}, for the same {where}'
+    message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {where}'
     return Problem(file, *taken.at, taken.code, message, fix, path=taken.path)
