@@ -7,6 +7,7 @@ missing or too old, so the one of the `node` extra goes first where that is inst
 import os
 import shutil
 from collections.abc import MutableMapping
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,8 +20,8 @@ _HOW = (
 )
 
 
-class NodeMissing(SystemExit):
-    """There is no Node. Whoever does not catch this sees one line instead of a traceback."""
+class NodeMissingError(ImportError):
+    """There is no Node, without which nothing of CDK can be imported. A program says so in one line."""
 
     def __init__(self, how: str = _HOW) -> None:
         super().__init__(how)
@@ -30,18 +31,38 @@ def select_node(environment: MutableMapping[str, str] = os.environ) -> None:
     """Chooses Node for the first ``import aws_cdk`` of the process. An existing choice stays.
 
     Raises:
-        NodeMissing: when neither the `node` extra nor the machine has one, or the choice is no program.
+        NodeMissingError: when neither the `node` extra nor the machine has one, or the choice is none.
     """
     chosen = environment.get(VARIABLE)
     if chosen is not None:
-        if shutil.which(chosen, path=environment.get("PATH")) is None:
-            raise NodeMissing(f'{VARIABLE} is "{chosen}", where there is no program; name one, or unset it')
+        _refuse_no_node(chosen, environment.get("PATH"))
         return
     bundled = _bundled_node()
     if bundled is not None:
         environment[VARIABLE] = str(bundled)
     elif shutil.which("node", path=environment.get("PATH")) is None:
-        raise NodeMissing
+        raise NodeMissingError
+
+
+def _refuse_no_node(chosen: str, path: str | None) -> None:
+    found = shutil.which(chosen, path=path)
+    if found is None:
+        raise NodeMissingError(f'{VARIABLE} is "{chosen}", where there is no program; name one, or unset it')
+    # The bundled one is a choice of ours, made by this process or by one that started it.
+    if Path(found) != _bundled_node() and not _is_node(found):
+        raise NodeMissingError(f'{VARIABLE} is "{chosen}", which is no Node.js; name one, or unset it')
+
+
+@lru_cache
+def _is_node(program: str) -> bool:
+    """Whether it answers as Node does: jsii ends in a broken pipe where it does not."""
+    import subprocess  # noqa: PLC0415 - for a choice of the user's own
+
+    try:
+        asked = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return False
+    return asked.returncode == 0 and asked.stdout.startswith("v")
 
 
 def _bundled_node() -> Path | None:

@@ -3,12 +3,14 @@
 Importing this does not import CDK, which starts Node at once. :func:`build_app` does, beside reading specs.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from inferstack.node_runtime import select_node
+from inferstack.node_runtime import NodeMissingError, select_node
 
-# Before anything below imports aws_cdk.
-select_node()
+# Before anything below imports aws_cdk. Whoever then needs Node says that there is none.
+with suppress(NodeMissingError):
+    select_node()
 
 from inferstack_stacks.app import build_app
 

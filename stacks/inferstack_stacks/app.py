@@ -5,10 +5,12 @@ CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (b
 process.
 """
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inferstack.node_runtime import NodeMissingError, select_node
 from inferstack_stacks.cdk_import import cdk_import_beside
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ def build_app(
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
         default_stack_synthesizer: how stacks are deployed, where not as `cdk bootstrap` prepares it.
     """
+    try:
+        select_node()
+    except NodeMissingError as missing:
+        sys.exit(str(missing))
     with cdk_import_beside():
         from inferstack_stacks.building import build  # noqa: PLC0415 - meanwhile, too
 

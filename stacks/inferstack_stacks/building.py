@@ -14,7 +14,7 @@ from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import text
-from inferstack_stacks.context import specs_and_stage
+from inferstack_stacks.context import default_place, specs_and_stage
 
 if TYPE_CHECKING:
     from aws_cdk import App, IReusableStackSynthesizer
@@ -33,11 +33,12 @@ def build(
 ) -> "App":
     """The app of all specs in a folder, as :func:`inferstack_stacks.build_app` says."""
     specs, stage = specs_and_stage(context)
+    account, region = default_place()
     with without_collection():
         try:
-            loaded = load_specs(specs_dir if specs is None else specs, stage)
+            loaded = load_specs(specs_dir if specs is None else specs, stage, region)
             app = _app(context, outdir, synthesizer)
-            _add_stacks(app, loaded)
+            _add_stacks(app, loaded, account, region)
         except SpecError as error:
             sys.stderr.write(text(error.problems))
             sys.exit(1)
@@ -74,13 +75,12 @@ def _writable(folder: Path) -> Path:
     return folder.absolute()
 
 
-def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
-    """All specs of a folder, for one stage.
+def load_specs(specs: Path | str, stage: str | None, region: str | None) -> tuple[LoadedSpec, ...]:
+    """All specs of a folder, for one stage; ``region`` counts where a spec names none.
 
     Raises:
         SpecError: with every problem of every file, when there is an error in any.
     """
-    region = os.environ.get("CDK_DEFAULT_REGION")
     loaded: list[LoadedSpec] = []
     problems: list[Problem] = []
     for file in spec_files(specs):
@@ -94,7 +94,7 @@ def load_specs(specs: Path | str, stage: str | None) -> tuple[LoadedSpec, ...]:
     return tuple(loaded)
 
 
-def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
+def _add_stacks(app: "App", loaded: Sequence[LoadedSpec], account: str | None, region: str | None) -> None:
     from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
 
     from inferstack_stacks.endpoint_stack import (  # noqa: PLC0415 - waits for Node
@@ -102,9 +102,7 @@ def _add_stacks(app: "App", loaded: Sequence[LoadedSpec]) -> None:
         environment,
     )
 
-    env = Environment(
-        account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
-    )
+    env = Environment(account=account, region=region)
     names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
     problems: list[Problem] = []
     for one in loaded:

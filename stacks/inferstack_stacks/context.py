@@ -1,17 +1,21 @@
-"""CDK's context, known before there is an app."""
+"""CDK's context and default place, known before there is an app."""
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from inferstack.catalog import regions
 from inferstack.spec.problem.words import slip_of
 
 # Set by the CDK CLI for the app that it runs: the context, and a file with what the first could not hold.
 _CONTEXT = "CDK_CONTEXT_JSON"
 _OVERFLOW = "CONTEXT_OVERFLOW_LOCATION_ENV"
+# Those of the credentials; where there are none, it sets neither.
+_ACCOUNT, _REGION = "CDK_DEFAULT_ACCOUNT", "CDK_DEFAULT_REGION"
 
 SPECS, STAGE = "specs", "stage"
 """What the app asks of its context."""
@@ -24,6 +28,7 @@ def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | 
     """
     context = cdk_context(given)
     _refuse_slips(context)
+    _refuse_data(context)
     specs, stage = (None if context.get(key) is None else str(context[key]) for key in (SPECS, STAGE))
     if specs == "":
         sys.exit(f"`-c {SPECS}=` names no folder; write `-c {SPECS}=DIR`, or leave it out")
@@ -37,6 +42,26 @@ def _refuse_slips(context: Mapping[str, Any]) -> None:
         if meant is not None and meant not in context and isinstance(value, str):
             own = f'if it is one of your own, say `"{meant}": null` in the context of cdk.json'
             sys.exit(f"the context has `{key}`: did you mean `-c {meant}={value}`? {own}")
+
+
+def _refuse_data(context: Mapping[str, Any]) -> None:
+    for key in (SPECS, STAGE):
+        if isinstance(value := context.get(key), list | dict):
+            sys.exit(f"the context has `{key}`: {json.dumps(value)}; it is one text, as behind `-c {key}=`")
+
+
+def default_place() -> tuple[str | None, str | None]:
+    """Account and region where a spec names none; None where the CDK CLI says nothing.
+
+    What can be neither ends the process: no spec is wrong there.
+    """
+    # A pipeline that has no value for a variable sets it to nothing.
+    account, region = (os.environ.get(name, "").strip() or None for name in (_ACCOUNT, _REGION))
+    if account is not None and re.fullmatch("[0-9]{12}", account) is None:
+        sys.exit(f'{_ACCOUNT} is "{account}", which is no account: it has 12 digits; name one, or unset it')
+    if region is not None and not regions.has_form(region):
+        sys.exit(f'{_REGION} is "{region}", which is no AWS region; name one, or unset it')
+    return account, region
 
 
 def cdk_context(given: Mapping[str, Any] | None) -> dict[str, Any]:

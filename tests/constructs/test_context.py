@@ -10,7 +10,7 @@ import pytest
 
 import inferstack_stacks
 from inferstack_stacks import build_app
-from inferstack_stacks.context import cdk_context
+from inferstack_stacks.context import cdk_context, default_place, specs_and_stage
 
 GIVEN = {"specs": "given", "stage": "given", "mine": 1}
 SAID = {"specs": "said", "stage": "said", "list": [1, {"a": True}]}
@@ -43,6 +43,38 @@ def test_it_is_what_an_app_answers(said, overflown, monkeypatch, tmp_path):
         of_app, found = json.loads(line)
         assert found == of_app
     assert asked.stdout.count("\n") == 2
+
+
+@pytest.mark.parametrize("value", [["a"], {"a": "b"}])
+@pytest.mark.parametrize("key", ["specs", "stage"])
+def test_data_where_a_text_is_wanted_are_said_to_be_none(key, value):
+    with pytest.raises(SystemExit, match=f"the context has `{key}`: .*; it is one text, as behind `-c {key}=`"):
+        specs_and_stage({key: value})
+
+
+@pytest.mark.parametrize(
+    ("account", "region", "found"),
+    [
+        ("111122223333", "eu-west-1", ("111122223333", "eu-west-1")),
+        ("", " ", (None, None)),
+        (None, None, (None, None)),
+    ],
+)
+def test_a_place_that_is_set_to_nothing_is_not_named(account, region, found, monkeypatch):
+    for name, value in (("CDK_DEFAULT_ACCOUNT", account), ("CDK_DEFAULT_REGION", region)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert default_place() == found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("CDK_DEFAULT_ACCOUNT", "main", "no account: it has 12 digits"), ("CDK_DEFAULT_REGION", "nowhere", "no AWS region")],
+)
+def test_a_place_that_cannot_be_is_blamed_on_no_spec(name, value, said, monkeypatch):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match=f'^{name} is "{value}", which is {said}; name one, or unset it$'):
+        build_app("nowhere at all")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "3"])

@@ -1,10 +1,13 @@
+import os
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 
 from inferstack import node_runtime
-from inferstack.node_runtime import NodeMissing, select_node
+from inferstack.node_runtime import NodeMissingError, select_node
 
 
 @pytest.fixture
@@ -32,7 +35,8 @@ def test_the_node_of_the_extra_goes_first(package, tmp_path, file):
 @pytest.mark.parametrize("choice", ["{}/own", "own"])
 def test_an_existing_choice_stays(choice, package, tmp_path):
     package("bin/node")
-    (tmp_path / "own").touch(mode=0o755)
+    (tmp_path / "own").write_text("#!/bin/sh\necho v22.1.0\n")
+    (tmp_path / "own").chmod(0o755)
     environment = {"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)}
     select_node(environment)
     assert environment == {"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)}
@@ -42,7 +46,7 @@ def test_an_existing_choice_stays(choice, package, tmp_path):
 def test_a_choice_that_is_no_program_is_named(choice, package, tmp_path):
     package("bin/node")
     (tmp_path / "own").touch(mode=0o644)
-    with pytest.raises(NodeMissing, match=r'JSII_NODE is ".*", where there is no program'):
+    with pytest.raises(NodeMissingError, match=r'JSII_NODE is ".*", where there is no program'):
         select_node({"JSII_NODE": choice.format(tmp_path), "PATH": str(tmp_path)})
 
 
@@ -56,7 +60,34 @@ def test_the_machines_own_node_is_left_to_cdk_to_find(package, tmp_path):
 
 def test_without_any_node_the_user_reads_one_line_that_helps(package, tmp_path):
     package(None)
-    with pytest.raises(NodeMissing) as raised:
+    with pytest.raises(NodeMissingError) as raised:
         select_node({"PATH": str(tmp_path)})
     assert re.fullmatch(r"CDK needs Node\.js 22.*pip install 'inferstack\[node\]'.*", str(raised.value))
-    assert isinstance(raised.value, SystemExit)
+    assert isinstance(raised.value, ImportError)
+
+
+@pytest.mark.parametrize("script", ["#!/bin/sh\nexit 0\n", "#!/bin/sh\necho v22; exit 1\n", "no program"])
+def test_a_choice_that_is_another_program_than_node_is_named(script, package, tmp_path):
+    package("bin/node")
+    own = tmp_path / "own"
+    own.write_text(script)
+    own.chmod(0o755)
+    with pytest.raises(NodeMissingError, match=r'JSII_NODE is ".*own", which is no Node\.js; name one, or unset it'):
+        select_node({"JSII_NODE": str(own)})
+
+
+def python(program: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "JSII_NODE": "/nope"}
+    return subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_who_imports_constructs_without_node_can_catch_it():
+    done = python("try:\n    import inferstack.constructs\nexcept ImportError as error:\n    print(error)")
+    assert (done.stdout, done.returncode) == ('JSII_NODE is "/nope", where there is no program; name one, or unset it\n', 0)
+
+
+def test_an_app_without_node_ends_in_one_line():
+    done = python("from inferstack_stacks import build_app; build_app()")
+    assert (done.stderr, done.returncode) == ('JSII_NODE is "/nope", where there is no program; name one, or unset it\n', 1)

@@ -56,22 +56,37 @@ def connect(region: str | None) -> Connection:
     """Finds credentials and asks whose they are.
 
     Raises:
-        AccountError: without boto3, without credentials, or with ones that are not accepted.
+        AccountError: without boto3, without credentials, with ones that are not accepted, or with a setting
+            that boto3 cannot read.
     """
     try:
         import boto3  # noqa: PLC0415 - comes with an extra
     except ModuleNotFoundError:
         raise AccountError("boto3 is not installed; install it with: pip install 'inferstack[aws]'") from None
     with explained("AWS cannot be asked"):
-        session = boto3.Session()
-        found = _region_around(session) if region is None else region
-        identity = _client(session, "sts", found).get_caller_identity()
+        try:
+            session = boto3.Session()
+            found = _region_around(session) if region is None else region
+            client = _client(session, "sts", found)
+        except ValueError as error:
+            # Of a number, say, that is none; boto3 does not say which.
+            where = "look at the variables that begin with `AWS_` and at the profile"
+            raise AccountError(
+                f"AWS cannot be asked: a setting of boto3's is wrong: {error}; {where}"
+            ) from None
+        identity = client.get_caller_identity()
     return Connection(str(identity["Account"]), found, session)
 
 
 def _region_around(session: Any) -> str | None:
-    """The region that the CDK CLI would deploy to; boto3 alone does not look at AWS_REGION."""
-    named: str | None = os.environ.get("AWS_REGION", session.region_name)
+    """The region that the CDK CLI would deploy to; boto3 alone does not look at AWS_REGION.
+
+    A pipeline that has no value for a variable sets it to nothing, which says nothing.
+    """
+    named = next(filter(None, (os.environ.get("AWS_REGION"), session.region_name)), None)
+    if named is not None and not regions.has_form(named):
+        fix = "correct AWS_REGION, AWS_DEFAULT_REGION or the profile"
+        raise AccountError(f'AWS cannot be asked: "{named}" is no AWS region; {fix}')
     return named
 
 
