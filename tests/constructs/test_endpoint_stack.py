@@ -30,10 +30,13 @@ def test_a_stack_has_outputs():
     assert {"EndpointName", "EndpointArn"} <= template(made())["Outputs"].keys()
 
 
-@pytest.mark.parametrize(("endpoint", "stack"), [("bert", "bert"), ("B-1", "B-1"), ("7b", "endpoint-7b")])
+@pytest.mark.parametrize(
+    ("endpoint", "stack"),
+    [("bert", "bert"), ("B-1", "B-1"), ("7b", "endpoint-7b"), ("bert-${AWS::Region}", "bert-Region")],
+)
 def test_a_stack_has_the_endpoints_name_where_it_may(endpoint, stack):
     assert stack_name(endpoint) == stack
-    assert made(change=f"endpoint_name: {endpoint}").stack_name == stack
+    assert made(change=f"endpoint_name: '{endpoint}'").stack_name == stack
 
 
 def test_logical_ids_do_not_depend_on_the_place_in_the_app():

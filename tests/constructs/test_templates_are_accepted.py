@@ -13,6 +13,7 @@ from support.validators import cfn_lint_findings, validate_findings
 
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import SOURCE_METADATA
+from inferstack.spec.blocks import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.document import read_document
 from inferstack.spec.document.stages import stage_names, uses_stage
@@ -80,11 +81,12 @@ def test_the_same_spec_gives_the_same_bytes(loaded):
     assert json.dumps(resolved(loaded)) == json.dumps(resolved(loaded))
 
 
-def test_every_resource_names_the_line_that_it_comes_from(loaded):
+def test_every_resource_names_the_block_that_it_comes_from(loaded):
+    blocks = set(ModelSpec.__struct_fields__) | set(type(loaded.spec).__struct_fields__)
     for logical_id, resource in resolved(loaded)["Resources"].items():
-        file, _, line = resource["Metadata"][SOURCE_METADATA].rpartition(":")
+        file, _, path = resource["Metadata"][SOURCE_METADATA].rpartition(": ")
         assert file == loaded.document.file, logical_id
-        assert 1 <= int(line) <= len((ROOT / file).read_text().splitlines()), logical_id
+        assert path.partition(".")[0] in blocks, logical_id
 
 
 # ---------------------------------------------------------------- the checkers do find something

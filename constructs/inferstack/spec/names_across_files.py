@@ -10,6 +10,7 @@ from inferstack.spec.parts.dashboard_name import named_dashboard
 from inferstack.spec.parts.walk import components
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.texts.placeholders import without_pseudo_parameters
 
 SAME_ENDPOINT = "IS041"
 SAME_COMPONENT = "IS042"
@@ -103,9 +104,11 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
 def stack_name(endpoint_name: str) -> str:
     """The endpoint's name, with a word before it where CloudFormation would refuse the first character.
 
+    No function fills in a stack's name, so that ``churn-${AWS::Region}`` is `churn-Region` there.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
     """
-    return endpoint_name if endpoint_name[0].isalpha() else f"endpoint-{endpoint_name}"
+    name = without_pseudo_parameters(endpoint_name)
+    return name if name[0].isalpha() else f"endpoint-{name}"
 
 
 def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:

@@ -79,6 +79,11 @@ def has_pseudo_parameter(text: str) -> bool:
     return "${" in text and not PSEUDO_PARAMETERS.keys().isdisjoint(PLACEHOLDER.findall(text))
 
 
+def without_pseudo_parameters(text: str) -> str:
+    """The text with the last word of each ``${AWS::…}`` in its place."""
+    return re.sub(r"\$\{AWS::(\w+)\}", r"\1", text) if "${" in text else text
+
+
 def is_settled(text: str) -> bool:
     """Whether a text is known before the deployment, as a whole."""
     return not (is_opaque(text) or has_pseudo_parameter(text))
