@@ -9,6 +9,15 @@ MODELS = [
         "IS920",
         {"net": ('backend: "python"', ""), "@net/1/model.py": None, "@net/1/model.bin": "?"},
     ),
+    wrong(
+        "no backend but a file that its folder does not show first",
+        "IS920",
+        {"net": ('backend: "python"', ""), "@net/+/x": "?"},
+    ),
+    fine(
+        "no backend, and files of two",
+        {"net": ('backend: "python"', ""), "@net/1/model.py": "raise SystemExit", "@net/1/model.onnx": "?"},
+    ),
     wrong("an unknown platform", "IS920", {"net": ('backend: "python"', 'platform: "torchscript"')}),
     wrong(
         "backend and platform of two kinds",

@@ -3,10 +3,12 @@
 https://github.com/triton-inference-server/core/blob/main/src/constants.h
 """
 
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from inferstack.spec.problem.words import slip_of
 
@@ -57,6 +59,10 @@ _CALLED_OTHERWISE = {
 """What people call a backend that has another name."""
 
 
+# The order in which Triton looks for files where a configuration says nothing.
+_LOOKED_FOR = ("tensorflow", "tensorrt", "onnxruntime", "openvino", "pytorch", "python")
+
+
 @lru_cache
 def meant_backend(name: str) -> str | None:
     """The backend of Triton's own that is probably meant by a name that none of them has."""
@@ -69,36 +75,69 @@ def is_ensemble(config: Any) -> bool:
     return config.platform == ENSEMBLE or bool(config.HasField("ensemble_scheduling"))
 
 
-def backend_of(config: Any) -> str:
-    """The backend that runs a model, as far as its configuration tells; empty if it does not."""
+class Chosen(msgspec.Struct, frozen=True):
+    """What Triton runs a model with, each empty or None where only the backend knows.
+
+    ``file`` is what the backend loads from a version folder. ``by_name``: the end of the model's name told.
+    """
+
+    backend: str
+    platform: str
+    file: str | None = None
+    by_name: bool = False
+
+
+def _told_by_files() -> Iterator[Chosen]:
+    for name in _LOOKED_FOR:
+        backend = BACKENDS[name]
+        yield from (Chosen(name, platform, file) for platform, file in backend.platforms.items())
+        if not backend.platforms:
+            yield Chosen(name, "", backend.file)
+
+
+_TOLD_BY_FILE = tuple(_told_by_files())
+
+
+def chosen(config: Any, name: str, contents: Collection[str]) -> Chosen:
+    """The backend of a model, from its configuration, else from the files in its first folder, else from the
+    end of its name: the order of Triton's ``AutoCompleteBackendFields``.
+    """
+    told = _told_by_configuration(config)
+    if told.backend or config.platform or config.default_model_filename:
+        return _with_file(config, told)
+    found = next((told for told in _TOLD_BY_FILE if told.file in contents), None)
+    if found is not None:
+        return _with_file(config, found)
+    ending = name.partition(".")[2]
+    return Chosen(ending, "", by_name=True) if ending else told
+
+
+def _told_by_configuration(config: Any) -> Chosen:
     if config.backend:
-        return str(config.backend)
+        return Chosen(str(config.backend), str(config.platform))
     if config.platform == _LIBTORCH:
-        return "pytorch"
-    if config.platform in PLATFORMS:
-        return PLATFORMS[config.platform]
-    return _backend_of_file(config.default_model_filename) if not config.platform else ""
+        return Chosen("pytorch", _LIBTORCH)
+    if config.platform:
+        return Chosen(PLATFORMS.get(config.platform, ""), str(config.platform))
+    named = config.default_model_filename
+    return next((told for told in _TOLD_BY_FILE if told.file == named), Chosen("", ""))
 
 
-def _backend_of_file(filename: str) -> str:
-    for name, backend in BACKENDS.items():
-        if filename and filename in (backend.file, *backend.platforms.values()):
-            return name
-    return ""
+def _with_file(config: Any, told: Chosen) -> Chosen:
+    return replace(told, file=_file(config, told))
 
 
-def backend_of_files(files: set[str]) -> str:
-    """The backend that Triton takes for a model without any word of it, from the files of a version."""
-    return next((name for name in map(_backend_of_file, sorted(files)) if name), "")
-
-
-def model_file(config: Any) -> str | None:
-    """The file that the backend loads from a version folder; None if only the backend knows."""
+def _file(config: Any, told: Chosen) -> str | None:
     if config.default_model_filename:
         return str(config.default_model_filename)
-    backend = BACKENDS.get(backend_of(config))
+    backend = BACKENDS.get(told.backend)
     if backend is None or config.runtime or config.cc_model_filenames:
         return None
-    if backend_of(config) == "tensorflow" and not config.platform:
+    if told.backend == "tensorflow" and not told.platform:
         return None
-    return backend.platforms.get(config.platform, backend.file)
+    return backend.platforms.get(told.platform, backend.file)
+
+
+def backends_of_file(filename: str) -> Iterator[str]:
+    """The backends of Triton's own that load a file of this name by themselves."""
+    yield from dict.fromkeys(told.backend for told in _TOLD_BY_FILE if told.file == filename)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from inferstack.spec.problem import SpecPath
-from inferstack.triton.backends import backend_of
+from inferstack.triton.backends import Chosen, chosen
 
 CONFIG_FILE = "config.pbtxt"
 """Where Triton looks for a model's configuration, in the model's folder."""
@@ -54,7 +54,8 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
     model's folder (with forward slashes, ``config.pbtxt`` left out) to local files, which need not exist.
     ``versions`` are the folders that Triton takes for versions, ascending; a model of a spec without any file
     in one has version 1. ``folders`` are all folders directly in the model's. ``text`` is ``config.pbtxt`` as
-    it was read; None when the configuration comes from a spec.
+    it was read; None when the configuration comes from a spec. ``folder`` is the one that the model was read
+    from, in an archive maybe; None when a spec declares the model.
     """
 
     name: str
@@ -64,8 +65,7 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
     where: Callable[[FieldPath], Place]
     text: str | None = None
     folders: tuple[str, ...] = ()
-    complete: bool = True
-    """False without a ``config.pbtxt``: Triton may fill in what ``config`` lacks."""
+    folder: Path | None = None
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -77,10 +77,28 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
         """Whether it has the steps of an ensemble, or at least the field for them; see ``is_ensemble``."""
         return bool(self.config.HasField("ensemble_scheduling"))
 
+    @property
+    def complete(self) -> bool:
+        """Whether it has a configuration. Without a ``config.pbtxt`` Triton may fill in what is lacking."""
+        return self.folder is None or self.text is not None
+
     @cached_property
+    def chosen(self) -> Chosen:
+        """What Triton runs it with, as far as its configuration, its files or its name tell."""
+        # Triton looks into the folder whose name comes first, and takes it for a version.
+        first = min((*self.folders, *self.versions), default="")
+        inside = (path.split("/")[1] for path in self.files if path.startswith(f"{first}/"))
+        return chosen(self.config, self.name, frozenset(inside))
+
+    @property
     def backend(self) -> str:
-        """The backend that runs it, as far as its configuration tells; empty if it does not."""
-        return backend_of(self.config)
+        """The backend that runs it; empty if nothing tells."""
+        return self.chosen.backend
+
+    @property
+    def model_file(self) -> str | None:
+        """The file that the backend loads from a version folder; None if only the backend knows."""
+        return self.chosen.file
 
 
 class Repository(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from inferstack.spec.lock.destinations import Destination
 from inferstack.spec.lock.file import LockedArchive, LockedFile
 from inferstack.spec.lock.local import files_at, how_it_differs, written_path
 from inferstack.triton.config.conversion import render_config
-from inferstack.triton.model import CONFIG_FILE, FilePlace, Place, Repository, TritonModel
+from inferstack.triton.model import CONFIG_FILE, Place, Repository, TritonModel
 from inferstack.triton.repository.of_spec import repositories_at
 
 
@@ -62,29 +62,23 @@ def _of_archive(repository: Repository, files: Mapping[str, LockedFile], base: P
     known: set[str] = set()
     for model in repository.models:
         yield from _of_model(model, files, base, known)
-    folders = {model.name for model in repository.models if _is_existing(model)}
+    folders = {model.name for model in repository.models if model.folder is not None}
     for path in files:
         # Files of an existing repository need not be in every copy of it; its models are.
         if path not in known and path.partition("/")[0] not in folders:
             yield Difference(repository.source, f"{path} was uploaded, and the spec has it no longer")
 
 
-def _is_existing(model: TritonModel) -> bool:
-    """Whether a model was read from a folder, and not declared in the spec."""
-    return isinstance(model.where(()), FilePlace)
-
-
 def _of_model(
     model: TritonModel, files: Mapping[str, LockedFile], base: Path, known: set[str]
 ) -> Iterator[Difference]:
-    if not _is_existing(model):
+    if model.folder is None:
         yield from _of_config(model, files, known)
     else:
-        place = model.where(())
-        config = Path(place.file) if isinstance(place, FilePlace) else base
-        yield from _of_file(place, f"{model.name}/{CONFIG_FILE}", config, files, base, known)
+        config = model.folder / CONFIG_FILE
+        yield from _of_file(model.where(()), f"{model.name}/{CONFIG_FILE}", config, files, base, known)
     for inner, local in model.files.items():
-        place = model.where(()) if _is_existing(model) else model.where(("files", inner))
+        place = model.where(("files", inner) if model.folder is None else ())
         yield from _of_file(place, f"{model.name}/{inner}", local, files, base, known)
 
 

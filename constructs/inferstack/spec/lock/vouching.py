@@ -4,13 +4,12 @@ A pipeline has the repository without its weights, and deploys what the lock nam
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from inferstack.spec.lock.destinations import Destination
 from inferstack.spec.lock.file import LockedArchive, LockedFile, Uploads
-from inferstack.triton.model import CONFIG_FILE, FilePlace, Repository, TritonModel
+from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.versions import version_folders
 
 
@@ -46,11 +45,10 @@ def vouched(repository: Repository, uploaded: Mapping[str, LockedArchive]) -> Re
 
 
 def _whole(model: TritonModel, uploaded: Mapping[str, LockedFile]) -> TritonModel:
-    place = model.where(())
-    if not isinstance(place, FilePlace):
+    if model.folder is None:
         return model
-    folder = Path(place.file).parent
-    missing = {inner: folder / inner for inner in _files_of(model.name, uploaded) if inner not in model.files}
+    added = (inner for inner in _files_of(model.name, uploaded) if inner not in model.files)
+    missing = {inner: model.folder / inner for inner in added}
     files = dict(sorted({**model.files, **missing}.items()))
     inside = (inner.partition("/")[0] for inner in missing if "/" in inner)
     folders = tuple(dict.fromkeys((*model.folders, *inside)))

@@ -117,7 +117,8 @@ def _read(contents: Contents, folder: str, name: str, models: list[TritonModel],
     try:
         text = _text(contents, file)
         files = contents.files_under(folder)
-        models.append(model_from_text(name, text, place, files, tuple(contents.folders_in(folder))))
+        folders = tuple(contents.folders_in(folder))
+        models.append(model_from_text(contents.archive / folder, text, files, folders, name))
     except ConfigError as error:
         where = FilePlace(place, error.line, error.column)
         fix = "correct the file; Triton refuses all of it"

@@ -115,9 +115,8 @@ class _Planner:
         self.problems.append(Problem(at.file, at.line, at.column, code, message, fix))
 
     def add_model(self, model: TritonModel) -> None:
-        folder = _existing_folder(model)
-        if folder is not None:
-            self._add_local(model.name, folder, self._locate(model.where(())), listed=False)
+        if model.folder is not None:
+            self._add_local(model.name, model.folder, self._locate(model.where(())), listed=False)
             return
         self._add_declared(model)
 
@@ -180,16 +179,11 @@ def _is_config(entry: Entry) -> bool:
     return entry.name.count("/") == 1 and entry.name.endswith(f"/{CONFIG_FILE}")
 
 
-def _existing_folder(model: TritonModel) -> Path | None:
-    """The folder of a model that was read from one; None when the spec declares it."""
-    place = model.where(())
-    return Path(place.file).parent if isinstance(place, FilePlace) else None
-
-
 def _beside_models(repository: Repository) -> Iterator[LeftOut]:
     """What stands in an existing repository beside its models."""
     names = {model.name for model in repository.models}
-    for top in {folder.parent for folder in map(_existing_folder, repository.models) if folder is not None}:
+    folders = [model.folder for model in repository.models if model.folder is not None]
+    for top in {folder.parent for folder in folders}:
         for name in sorted(path.name for path in top.iterdir()):
             junk = why_junk(name)
             if junk is not None or (repository.kind == "single" and name not in names):

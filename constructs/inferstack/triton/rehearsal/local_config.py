@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inferstack.triton.backends import backend_of, backend_of_files, is_ensemble, model_file
+from inferstack.triton.backends import is_ensemble
 from inferstack.triton.model import TritonModel, is_map
 from inferstack.triton.rehearsal.runners import Runner
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
@@ -38,9 +38,7 @@ def stand_in_backend(model: TritonModel) -> str | None:
     """The backend that the local server lacks and this model needs; None where it runs for real."""
     if is_ensemble(model.config):
         return None
-    loose = {path.rpartition("/")[2] for path in model.files if path.partition("/")[0] in model.versions}
-    backend = backend_of(model.config) or backend_of_files(loose)
-    return None if backend in {"", "python"} else backend
+    return None if model.backend in {"", "python"} else model.backend
 
 
 def local_config(model: TritonModel, runner: Runner | None = None) -> LocalConfig:
@@ -53,7 +51,7 @@ def local_config(model: TritonModel, runner: Runner | None = None) -> LocalConfi
     changes = [said for change in _CHANGES for said in change(config)]
     stand_in = stand_in_backend(model)
     if stand_in is not None:
-        _run_by(config, runner)
+        _run_by(config, runner, model.model_file)
         _fit_stand_in(config)
     return LocalConfig(config, tuple(dict.fromkeys(changes)), config != model.config, stand_in, runner)
 
@@ -118,10 +116,10 @@ _CHANGES: tuple[Callable[[Any], Iterator[str]], ...] = (
 )
 
 
-def _run_by(config: Any, runner: Runner | None) -> None:
+def _run_by(config: Any, runner: Runner | None, file: str | None) -> None:
     if runner is not None:
         config.parameters[RUN_BY].string_value = runner.module.stem
-        config.parameters[FILE].string_value = model_file(config) or ""
+        config.parameters[FILE].string_value = file or ""
 
 
 def _fit_stand_in(config: Any) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.triton.backends import model_file
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rules.pytorch import is_torchscript
 
@@ -42,7 +41,7 @@ def runner_for(
     if runner.package not in packages:
         how = f"with `{runner.package}` in the rehearsal's Python (pip install {runner.package})"
         return None, (f"{runner.form} runs for real {how}",)
-    files = [f"{version}/{model_file(model.config)}" for version in model.versions]
+    files = [f"{version}/{model.model_file}" for version in model.versions]
     strange = [file for file in files if not runner.knows(folder / file)]
     if not strange:
         return runner, ()
@@ -55,7 +54,7 @@ def _is_torchscript(model: TritonModel) -> bool:
     config = model.config
     # What comes to a model besides its inputs is not played.
     plain = not config.HasField("sequence_batching") and not config.batch_input
-    return plain and is_torchscript(model) and model_file(config) is not None
+    return plain and is_torchscript(model) and model.model_file is not None
 
 
 def _holds_torchscript(file: Path) -> bool:

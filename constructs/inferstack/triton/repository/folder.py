@@ -75,17 +75,18 @@ def _default(models: tuple[TritonModel, ...]) -> str | None:
 
 
 def model_from_text(
-    name: str, text: str | None, file: str, files: Mapping[str, Path], folders: tuple[str, ...]
+    folder: Path, text: str | None, files: Mapping[str, Path], folders: tuple[str, ...], name: str = ""
 ) -> TritonModel:
     """A model of which ``config.pbtxt``, its files and its folders are known; without the text it is empty.
+    It is called like its folder unless a name is given.
 
     Raises:
         ConfigError: when the text is no ``ModelConfig``.
     """
     config = model_config_class()() if text is None else parse_text(text)
     versions = version_folders(folders)
-    where = _places(file, text or "")
-    return TritonModel(name, config, files, versions, where, text, folders, complete=text is not None)
+    where = _places((folder / CONFIG_FILE).as_posix(), text or "")
+    return TritonModel(name or folder.name, config, files, versions, where, text, folders, folder)
 
 
 def _places(file: str, text: str) -> Any:
@@ -123,11 +124,10 @@ def _read_models(folders: Iterable[Path]) -> tuple[tuple[TritonModel, ...], tupl
 
 
 def _read_model(folder: Path, contents: Mapping[str, Path]) -> TritonModel:
-    config = folder / CONFIG_FILE
-    text = _read_text(config) if CONFIG_FILE in contents else None
+    text = _read_text(folder / CONFIG_FILE) if CONFIG_FILE in contents else None
     files = {path: file for path, file in contents.items() if path != CONFIG_FILE}
     folders = tuple(found.name for found in _subfolders(folder))
-    return model_from_text(folder.name, text, config.as_posix(), files, folders)
+    return model_from_text(folder, text, files, folders)
 
 
 def _read_text(file: Path) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from inferstack.spec.problem.words import listed
-from inferstack.triton.backends import is_ensemble, model_file
+from inferstack.triton.backends import is_ensemble
 from inferstack.triton.model import (
     CONFIG_FILE,
     MISSING_FOLDER,
@@ -131,16 +131,12 @@ def _resembles_version(folder: str) -> bool:
 @model_warning("IS908", "Version folders are plain numbers.", _LIFECYCLE)
 def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
-    for folder in model.folders if _from_spec(model) or model.versions else ():
+    for folder in model.folders if model.folder is None or model.versions else ():
         if _resembles_version(folder):
             path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
             plain = folder.strip("vV").lstrip("0") or "0"
             message = f"Triton ignores the folder `{folder}` of {model.name}"
             yield Finding(at(model, "files", path), message, f"name it `{plain}`")
-
-
-def _from_spec(model: TritonModel) -> bool:
-    return model.text is None and model.complete
 
 
 @model_warning("IS909", "Each version that a policy names is there.", _LIFECYCLE, about="version_policy")
@@ -156,8 +152,8 @@ def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Findi
 @model_error("IS910", "Each loaded version has the file that the backend loads.", _LIFECYCLE)
 def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A Python model without its file makes the server wait forever."""
-    wanted = model_file(model.config)
-    unnamed = _from_spec(model) and not model.files
+    wanted = model.model_file
+    unnamed = model.folder is None and not model.files
     if wanted is None or is_ensemble(model.config) or not model.complete or unnamed:
         return
     for version in loaded_versions(model.config, model.versions):
@@ -167,7 +163,7 @@ def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Findin
             message = f"version {version} of {model.name} lacks `{wanted}`"
             likely = _likely_file(model, version)
             fix = f"add it{_to_files(model, path)}, or name another with `default_model_filename`{likely}"
-            yield Finding(at(model, "files") if _from_spec(model) else at(model), message, fix)
+            yield Finding(at(model, "files") if model.folder is None else at(model), message, fix)
 
 
 def _likely_file(model: TritonModel, version: str) -> str:
@@ -176,14 +172,14 @@ def _likely_file(model: TritonModel, version: str) -> str:
 
 
 def _to_files(model: TritonModel, path: str) -> str:
-    return f" to `files`: {{{path}: LOCAL_FILE}}" if _from_spec(model) else ""
+    return f" to `files`: {{{path}: LOCAL_FILE}}" if model.folder is None else ""
 
 
 @model_warning("IS911", "A model that is declared has its files.", _LAYOUT)
 def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Without them only the configuration could be packed."""
-    wanted = model_file(model.config)
-    if _from_spec(model) and not model.files and wanted is not None and not is_ensemble(model.config):
+    wanted = model.model_file
+    if model.folder is None and not model.files and wanted is not None and not is_ensemble(model.config):
         message = f"{model.name} has no files, and its backend loads `{wanted}`"
         yield Finding(at(model), message, f"add `files: {{1/{wanted}: LOCAL_FILE}}`")
 
@@ -191,7 +187,7 @@ def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]
 @model_error("IS912", "Paths in `files` lie in the model's folder.", _LAYOUT)
 def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Finding]:
     """And leave `config.pbtxt` to the packer, which writes it from the spec."""
-    for path in model.files if _from_spec(model) else ():
+    for path in model.files if model.folder is None else ():
         parts = path.split("/")
         if path == CONFIG_FILE:
             fix = "remove it, or use `repository` for models with their own"

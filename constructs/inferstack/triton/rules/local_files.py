@@ -21,7 +21,7 @@ _SEARCHED = 1000
 @warning("IS987", "The path of a local file has no slip of the keys.", "inferstack's archives")
 def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Finding]:
     """Weights are often not on this machine, so that a file which is not there says nothing by itself."""
-    around = _Around(tuple(model for model in repository.models if model.text is None))
+    around = _Around(tuple(model for model in repository.models if model.folder is None))
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
     for model in around.models:
         missing = {inner: local for inner, local in model.files.items() if not os.path.lexists(local)}

@@ -9,7 +9,6 @@ from inferstack.triton.backends import (
     BACKENDS,
     ENSEMBLE,
     PLATFORMS,
-    backend_of_files,
     is_ensemble,
     meant_backend,
 )
@@ -35,9 +34,22 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
         known = [*PLATFORMS, ENSEMBLE]
         rest = f"name the `backend` instead, or one of {listed(known)}"
         yield Finding(at(model, "platform"), message, did_you_mean_then(config.platform, known, rest))
-    elif not backend_of_files({path.partition("/")[2] for path in model.files}):
+    else:
         message = f"{model.name} names neither `backend` nor `platform`"
         yield Finding(at(model), message, "add `backend`, for example `backend: python`")
+
+
+@model_warning("IS968", "A backend is named in a model's configuration, not by the end of its name.", _CONFIG)
+def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Where nothing else tells, Triton takes what stands behind the first dot: a version number, too."""
+    chosen = model.chosen
+    if is_ensemble(model.config) or not chosen.by_name or not model.complete:
+        return
+    brought = (f"model.{chosen.backend}", f"libtriton_{chosen.backend}.so")
+    if not any(path.endswith(f"/{file}") for file in brought for path in model.files):
+        message = f"{model.name} names no backend, so that Triton takes `{chosen.backend}` for it"
+        fix = f"add `backend`, for example `backend: python`, or `backend: {chosen.backend}` if it is meant"
+        yield Finding(at(model), message, fix)
 
 
 @model_error("IS921", "Backend and platform of a model belong together.", _CONFIG)

@@ -55,8 +55,8 @@ _TYPES = frozenset(
 
 def is_torchscript(model: TritonModel) -> bool:
     """Whether the backend's C++ part runs the model as TorchScript."""
-    config = model.config
-    return model.backend == "pytorch" and config.platform != "torch_aoti" and not config.runtime
+    chosen = model.chosen
+    return chosen.backend == "pytorch" and chosen.platform != "torch_aoti" and not model.config.runtime
 
 
 @model_error(

@@ -170,7 +170,7 @@ def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Fin
 def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is packed into an archive before account and region are known."""
     # The bytes of a message hold its texts as they are, and a search in them takes a twentieth of the time.
-    if model.text is not None or b"${" not in model.config.SerializeToString():
+    if model.folder is not None or b"${" not in model.config.SerializeToString():
         return
     for path, text in _texts(model.config, ()):
         found = re.search(_DEPLOYMENTS, text)
