@@ -4,6 +4,7 @@ from oracle.mutations import ALONE, JOINED
 from oracle.rows_ensembles import ENSEMBLES
 from oracle.rows_files import FILES
 from oracle.rows_models import MODELS
+from oracle.rows_states import STATES
 from oracle.rows_tensors import TENSORS
 from oracle.rows_warmup import WARMUP
 
@@ -14,6 +15,7 @@ ROWS = [
         (MODELS, ALONE, "@net"),
         (TENSORS, ALONE, "@net"),
         (WARMUP, ALONE, "@net"),
+        (STATES, ALONE, "@net"),
         (ENSEMBLES, JOINED, "@pipe"),
     )
     for row in rows

@@ -25,7 +25,7 @@ from inferstack.triton.rules.base import (
     model_warning,
     warning,
 )
-from inferstack.triton.versions import RESERVED_FOLDERS, is_version, loaded_versions
+from inferstack.triton.versions import LARGEST, RESERVED_FOLDERS, loaded_versions, mistaken_folders, taken_for
 
 _LAYOUT = f"{DOCUMENTATION}/model_repository.md"
 _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
@@ -113,6 +113,9 @@ def archive_names_have_no_folder(repository: Repository, context: Context) -> It
 @model_error("IS907", "At least one version of a model is there and loaded.", _LIFECYCLE)
 def a_version_is_loaded(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An ensemble needs a version folder, too, although nothing is in it."""
+    if any(_mistaken(model)):
+        # With its folder called right, the version is there.
+        return
     if not model.versions:
         odd = [folder for folder in model.folders if _resembles_version(folder)]
         found = f"only {listed(odd, last='and')}, which Triton ignores" if odd else "none"
@@ -125,7 +128,11 @@ def a_version_is_loaded(model: TritonModel, context: Context) -> Iterator[Findin
 
 
 def _resembles_version(folder: str) -> bool:
-    return not is_version(folder) and folder not in RESERVED_FOLDERS and folder.strip("vV").isdigit()
+    return taken_for(folder) is None and folder not in RESERVED_FOLDERS and _number_in(folder).isdecimal()
+
+
+def _number_in(folder: str) -> str:
+    return folder.strip("vV")
 
 
 @model_warning("IS908", "Version folders are plain numbers.", _LIFECYCLE)
@@ -134,9 +141,27 @@ def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterato
     for folder in model.folders if model.folder is None or model.versions else ():
         if _resembles_version(folder):
             path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
-            plain = folder.strip("vV").lstrip("0") or "0"
             message = f"Triton ignores the folder `{folder}` of {model.name}"
-            yield Finding(at(model, "files", path), message, f"name it `{plain}`")
+            yield Finding(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
+
+
+@model_error("IS933", "A folder whose name begins with a number is called as that number.", _LIFECYCLE)
+def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
+    """Triton takes `2_backup` for version 2, and waits without end for what should be in a folder `2`."""
+    for folder in _mistaken(model):
+        version = taken_for(folder) or 0
+        path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
+        message = f"Triton takes the folder `{folder}` of {model.name} for version {version}, and hangs"
+        fix = "move it out of the model's folder, or let its name begin with a letter"
+        if abs(version) > LARGEST:
+            message = f"Triton ends at the folder `{folder}` of {model.name}: no version is above {LARGEST}"
+        elif version >= 0:
+            fix = f"{fix}; if it is that version, name it `{version}`"
+        yield Finding(at(model, "files", path), message, fix)
+
+
+def _mistaken(model: TritonModel) -> Iterator[str]:
+    return mistaken_folders(model.config, model.folders, model.versions)
 
 
 @model_warning("IS909", "Each version that a policy names is there.", _LIFECYCLE, about="version_policy")

@@ -3,18 +3,16 @@
 Triton really runs them, so that a sample which does not fit keeps the model from loading.
 """
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from inferstack.spec.problem.words import listed
+from inferstack.triton.declared import fits
 from inferstack.triton.model import TritonModel, enum_name
-from inferstack.triton.repository.lfs import pointer_in
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
+from inferstack.triton.rules.data_files import too_short
 
 _INSTANCE = f"{SOURCE}/backend_model_instance.cc"
-_SIZES = {"BOOL": 1, "UINT8": 1, "INT8": 1, "UINT16": 2, "INT16": 2, "FP16": 2, "BF16": 2}
-_SIZES |= {"UINT32": 4, "INT32": 4, "FP32": 4, "UINT64": 8, "INT64": 8, "FP64": 8}
 
 
 @model_error("IS949", "Samples for warm-up fit the model's inputs.", _INSTANCE, about="model_warmup")
@@ -77,10 +75,8 @@ def _against(
     if wanted not in ("TYPE_INVALID", found):
         message = f"the sample for `{declared.name}` is {found}, the input is {wanted}"
         yield Finding(at(model, *path, "data_type"), message, f"write `data_type: {wanted}`")
-    pairs = zip(declared.dims, tensor.dims, strict=False)
-    fits = len(declared.dims) == len(tensor.dims) and all(a in (-1, b) for a, b in pairs)
     # Of dimensions that no request has that is said already.
-    if declared.dims and not fits and all(size > 0 for size in tensor.dims):
+    if declared.dims and not fits(tensor.dims, declared.dims) and all(size > 0 for size in tensor.dims):
         message = f"the sample for `{declared.name}` has dimensions {list(tensor.dims)}"
         place = at(model, *path, "dims")
         yield Finding(place, message, f"the input has {list(declared.dims)}, without the batch dimension")
@@ -88,13 +84,7 @@ def _against(
 
 def _file(model: TritonModel, path: tuple[str | int, ...], tensor: Any) -> Iterator[Finding]:
     """A data file that is here must be large enough; if it is missing, another rule says so."""
-    local = model.files.get(f"warmup/{tensor.input_data_file}")
-    size = _SIZES.get(enum_name(tensor, "data_type").removeprefix("TYPE_"))
-    if not tensor.input_data_file or local is None or size is None or not local.is_file():
-        return
-    pointer = pointer_in(local)
-    needed = math.prod(tensor.dims) * size
-    has = local.stat().st_size if pointer is None else pointer.size
-    if has < needed:
-        message = f"`{tensor.input_data_file}` has {has} bytes, and the sample needs {needed}"
+    short = too_short(model, f"warmup/{tensor.input_data_file}", tensor)
+    if short is not None:
+        message = f"`{tensor.input_data_file}` {short}"
         yield Finding(at(model, *path, "input_data_file"), message, "write a longer file, or smaller `dims`")
