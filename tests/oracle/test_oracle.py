@@ -26,6 +26,7 @@ ELSEWHERE = {
     "IS918": "the front end of SageMaker asks for one answer",
     "IS928": "a field of newer releases",
     "IS943": "backends that the server lacks",
+    "IS969": "the command line of the server",
     "IS971": "a platform of newer releases",
     "IS972": "the environment of the container",
     "IS973": "the environment of the container",

@@ -23,6 +23,7 @@ def test_a_default_among_several_folders_is_loaded() -> None:
     [
         ({}, ["net", "pipe"], "the archive has 2 folders"),
         ({}, [], "the archive has no folder"),
+        ({}, ["my net"], "the archive has 1 folders (my net)"),
         ({NAME: "other"}, ["net"], "`other`, and the archive has no such folder"),
         ({"SAGEMAKER_TRITON_INFERENCE_TYPE": "chat"}, ["net"], "`chat`; allowed: infer, generate"),
     ],
@@ -64,7 +65,9 @@ def test_a_multi_model_container_starts_without_models_and_ignores_a_default() -
             ["--backend-config=python,shm-growth-byte-size=1048576"],
         ),
         ("ALLOW_METRICS", "true", ["--allow-metrics=true"], ["--allow-metrics=false"]),
-        ("ADDITIONAL_ARGS", "--rate-limit=off --pool 'a b'", ["--rate-limit=off", "--pool", "a b"], []),
+        # The script does not quote it, so that no shell takes quotes off, and quoted words come apart.
+        ("ADDITIONAL_ARGS", "--rate-limit=off  --pool 'a b'", ["--rate-limit=off", "--pool", "'a", "b'"], []),
+        ("ADDITIONAL_ARGS", "it's", ["it's"], []),
     ],
 )
 def test_a_variable_of_the_container_is_an_option_of_the_server(

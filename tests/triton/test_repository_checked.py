@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 from support.repositories import spec_file
 
@@ -233,3 +234,15 @@ def test_an_archive_of_which_nothing_else_is_known_can_be_checked(tmp_path: Path
     )
     found = list(repository_problems(repository, lambda path: FilePlace("?")))
     assert [it.code for it in found] == ["IS922"]
+
+
+@pytest.mark.parametrize("model", ["net", "pipe"])
+def test_a_decoupled_model_of_an_archive_needs_a_container_of_which_nothing_is_known(
+    tmp_path: Path, model: str
+) -> None:
+    files = {**PIPE, "net/config.pbtxt": f"{PIPE['net/config.pbtxt']}model_transaction_policy {{ decoupled: true }}"}
+    lay_out(tmp_path, files)
+    repository = replace(read_repository(tmp_path), default_model=model)
+    found = list(repository_problems(repository, lambda _: FilePlace("archive"), ignored=frozenset({"IS919"})))
+    assert [problem.code for problem in found] == ["IS967"]
+    assert ("net of pipe" in found[0].message) == (model == "pipe")

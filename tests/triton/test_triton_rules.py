@@ -14,7 +14,7 @@ from inferstack.spec.problem import Problem
 from inferstack.triton.rules import RULES
 
 # What can only be wrong with files on disk; `test_repository_*.py` and `test_local_files.py` have them.
-ON_DISK = {"IS901", "IS903", "IS915", "IS917", "IS987", "IS988", "IS991"}
+ON_DISK = {"IS901", "IS903", "IS915", "IS917", "IS967", "IS987", "IS988", "IS991"}
 
 
 def problems(tmp_path: Path, text: str) -> list[Problem]:

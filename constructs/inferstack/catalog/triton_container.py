@@ -3,6 +3,9 @@
 https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 """
 
+import re
+from collections.abc import Mapping
+
 Release = tuple[int, int]
 """Year and month of a Triton release: ``(26, 5)``."""
 
@@ -16,7 +19,9 @@ PING_MODE = f"{_PREFIX}PING_MODE"
 OVERRIDE_PING_MODE = f"{_PREFIX}OVERRIDE_PING_MODE"
 """The same, where the script would compute another."""
 ADDITIONAL_ARGS = f"{_PREFIX}ADDITIONAL_ARGS"
-"""Options of the server, as on a command line."""
+"""Options of the server, as on a command line but for quotes; see :func:`words`."""
+LOAD_MODEL = "--load-model"
+"""The server's option that names a model to load at the start."""
 LOG_VERBOSE = f"{_PREFIX}LOG_VERBOSE"
 SHM_DEFAULT_BYTE_SIZE = f"{_PREFIX}SHM_DEFAULT_BYTE_SIZE"
 
@@ -42,3 +47,13 @@ OPTIONS: tuple[tuple[str, str, str | None], ...] = (
     (f"{_PREFIX}TENSORFLOW_VERSION", "--backend-config=tensorflow,version=", None),
 )
 """Variable, the server's option, and the value when the variable is not set (None: no option)."""
+
+
+def set_variable(environment: Mapping[str, str] | None, name: str) -> str | None:
+    """What a variable is set to. To the start script one that is set to nothing is not set."""
+    return None if environment is None else environment.get(name) or None
+
+
+def words(text: str) -> list[str]:
+    """What becomes of a text on the server's command line, where the start script does not quote it."""
+    return re.findall(r"[^ \t\n]+", text)

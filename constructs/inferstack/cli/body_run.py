@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inferstack.catalog.triton_container import DEFAULT_MODEL
+from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
@@ -161,8 +161,8 @@ def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
 
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
     """The model that answers, as the container's environment or the repository says."""
-    environments = (loader.container.environment or {} for loader in block.loaders)
-    named = next((it[DEFAULT_MODEL] for it in environments if DEFAULT_MODEL in it), None)
+    set_to = (set_variable(loader.container.environment, DEFAULT_MODEL) for loader in block.loaders)
+    named = next(filter(None, set_to), None)
     name = repository.default_model if named is None or block.multi_model else named
     model = None if name is None else repository.model(name)
     if model is None:

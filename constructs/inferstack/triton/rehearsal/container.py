@@ -3,7 +3,6 @@
 The script: https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 """
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,9 +11,12 @@ from inferstack.catalog.triton_container import (
     DEFAULT_MODEL,
     INFERENCE_TYPE,
     INFERENCE_TYPES,
+    LOAD_MODEL,
     OPTIONS,
     OVERRIDE_PING_MODE,
     PING_MODE,
+    set_variable,
+    words,
 )
 from inferstack.triton.rehearsal.explanations import failure
 
@@ -52,7 +54,8 @@ def launch_single(environment: Mapping[str, str], folders: Sequence[str]) -> Lau
     """
     _check_inference_type(environment)
     model = _model_to_load(environment, folders)
-    return _launch(environment, SINGLE_FOLDER, [f"--load-model={model}"], {DEFAULT_MODEL: model}, "ready")
+    load = words(f"{LOAD_MODEL}={model}")
+    return _launch(environment, SINGLE_FOLDER, load, {DEFAULT_MODEL: model}, "ready")
 
 
 def launch_multi_model(environment: Mapping[str, str], empty_folder: str) -> Launch:
@@ -66,20 +69,21 @@ def launch_multi_model(environment: Mapping[str, str], empty_folder: str) -> Lau
 
 
 def _model_to_load(environment: Mapping[str, str], folders: Sequence[str]) -> str:
-    named = environment.get(DEFAULT_MODEL)
-    if named:
+    named = set_variable(environment, DEFAULT_MODEL)
+    if named is not None:
         if named not in folders:
             raise ContainerStops(f"{DEFAULT_MODEL} names `{named}`, and the archive has no such folder")
         return named
-    if len(folders) != 1:
+    # The script makes a list of what `find` says, and with it of the words of a name.
+    if len(words("\n".join(folders))) != 1:
         found = f"{len(folders)} folders ({', '.join(folders)})" if folders else "no folder"
         raise ContainerStops(f"the archive has {found}, and {DEFAULT_MODEL} is not set")
     return folders[0]
 
 
 def _check_inference_type(environment: Mapping[str, str]) -> None:
-    value = environment.get(INFERENCE_TYPE)
-    if value and value not in INFERENCE_TYPES:
+    value = set_variable(environment, INFERENCE_TYPE)
+    if value is not None and value not in INFERENCE_TYPES:
         raise ContainerStops(f"{INFERENCE_TYPE} is `{value}`; allowed: {', '.join(INFERENCE_TYPES)}")
 
 
@@ -95,18 +99,17 @@ def _launch(
         "--http-address=127.0.0.1",
         f"--http-port={OWN_PORT}",
         *_options(environment),
-        *shlex.split(environment.get(ADDITIONAL_ARGS, "")),
+        *words(environment.get(ADDITIONAL_ARGS, "")),
         *load,
     ]
     if PING_MODE in environment:
         # The script computes the mode but passes it on only where the variable was there before.
-        more[PING_MODE] = environment.get(OVERRIDE_PING_MODE) or ping
+        more[PING_MODE] = set_variable(environment, OVERRIDE_PING_MODE) or ping
     return Launch(tuple(options), {**environment, **more})
 
 
 def _options(environment: Mapping[str, str]) -> Iterator[str]:
     for variable, option, default in OPTIONS:
-        # A variable that is set to nothing counts as not set.
-        value = environment.get(variable) or default
+        value = set_variable(environment, variable) or default
         if value is not None:
             yield f"{option}{value}"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from inferstack.catalog.triton_container import DEFAULT_MODEL
+from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.triton_blocks import (
     PlacedTriton,
@@ -65,7 +65,7 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
 
 
 def _chosen_by_environment(placed: PlacedTriton) -> bool:
-    return any(DEFAULT_MODEL in (it.container.environment or {}) for it in placed.loaders)
+    return any(set_variable(it.container.environment, DEFAULT_MODEL) for it in placed.loaders)
 
 
 def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.catalog.triton_container import Release
+from inferstack.catalog.triton_container import DEFAULT_MODEL, Release, set_variable
 from inferstack.spec.problem import Severity, SpecPath
 from inferstack.spec.problem.codes import Code
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
@@ -40,6 +40,10 @@ class Context(msgspec.Struct, frozen=True):
     def on_gpu(self) -> bool:
         """Whether the container has a GPU wherever it runs."""
         return bool(self.gpus) and min(self.gpus) > 0
+
+    def value(self, name: str) -> str | None:
+        """What an environment variable is set to, None also for nothing."""
+        return set_variable(self.environment, name)
 
     def variable(self, name: str) -> SpecPath:
         """Where an environment variable is set."""
@@ -126,6 +130,13 @@ class _Registration(Code, frozen=True):
         RULES[self.code] = TritonRule(
             self.code, self.severity, self.sentence, self.source, check, whole, self.about
         )
+
+
+def served(repository: Repository, context: Context) -> TritonModel | None:
+    """The model that answers requests; None when that is unclear."""
+    named = None if repository.kind == "multi-model" else context.value(DEFAULT_MODEL)
+    name = repository.default_model if named is None else named
+    return None if name is None else repository.model(name)
 
 
 def _named(about: Fields) -> frozenset[str]:

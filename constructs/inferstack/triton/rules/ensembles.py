@@ -208,20 +208,19 @@ def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator
     """Nor does one call itself."""
     for model in repository.models:
         for index, step in enumerate(model.config.ensemble_scheduling.step):
-            if _calls(repository, step.model_name, model.name):
+            if model.name in reached(repository, step.model_name):
                 message = f"{model.name} calls {step.model_name}, which ends in {model.name} again"
                 yield Finding(at(model, *STEP, index, "model_name"), message, "break the circle")
 
 
-def _calls(repository: Repository, start: str, wanted: str) -> bool:
-    """Whether a model is, or leads to, another one."""
-    seen, waiting = set[str](), [start]
+def reached(repository: Repository, start: str) -> set[str]:
+    """A model with those that its steps call, at any depth, as far as they are there."""
+    found: set[str] = set()
+    waiting = [start]
     while waiting:
         name = waiting.pop()
-        if name == wanted:
-            return True
         model = repository.model(name)
-        if model is not None and name not in seen:
+        if model is not None and name not in found:
+            found.add(name)
             waiting += [step.model_name for step in model.config.ensemble_scheduling.step]
-        seen.add(name)
-    return False
+    return found

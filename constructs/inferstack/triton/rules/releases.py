@@ -147,7 +147,12 @@ def inference_type_is_known(repository: Repository, context: Context) -> Iterato
     if found is None or not context.environment_path:
         return
     place = context.variable(INFERENCE_TYPE)
-    if found not in INFERENCE_TYPES:
+    if not found:
+        # The start script takes it for not set, and the server of newer images for a kind of inference.
+        if context.release is not None and not context.before(GENERATING_SINCE):
+            message = f"{INFERENCE_TYPE} is set to nothing, and so the container answers no request"
+            yield Finding(place, message, f"remove it, or write one of {listed(INFERENCE_TYPES)}")
+    elif found not in INFERENCE_TYPES:
         message = f'"{found}" is no kind of inference'
         yield Finding(place, message, f"allowed: {listed(INFERENCE_TYPES)}")
     elif context.before(GENERATING_SINCE) and found in GENERATING:
@@ -159,7 +164,7 @@ def inference_type_is_known(repository: Repository, context: Context) -> Iterato
 def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
     """Live: the server runs. Ready: all its models are loaded as well."""
     for name in _PING_VARIABLES if context.environment_path else ():
-        found = context.environment.get(name)
+        found = context.value(name)
         if found not in (None, *PING_MODES):
             yield Finding(context.variable(name), f'{name} is "{found}"', f"allowed: {listed(PING_MODES)}")
 

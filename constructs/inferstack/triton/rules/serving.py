@@ -3,10 +3,18 @@
 import re
 from collections.abc import Iterator
 
-from inferstack.catalog.triton_container import DEFAULT_MODEL
+from inferstack.catalog.triton_container import (
+    ADDITIONAL_ARGS,
+    DEFAULT_MODEL,
+    GENERATING,
+    INFERENCE_TYPE,
+    LOAD_MODEL,
+    words,
+)
 from inferstack.spec.problem.words import listed
 from inferstack.triton.model import Repository
-from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, warning
+from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, served, warning
+from inferstack.triton.rules.ensembles import reached
 
 _FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
 # What the SageMaker front end looks for to find the ensemble of an archive.
@@ -57,18 +65,21 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
 @error("IS916", "The variable for the default model and the repository agree.", CONTAINER)
 def default_model_agrees(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container stops when the folder is not there; two different names leave open what was meant."""
-    named = context.environment.get(DEFAULT_MODEL)
-    if repository.kind == "multi-model" or named is None:
+    if repository.kind == "multi-model" or DEFAULT_MODEL not in context.environment:
         return
+    named, place = context.value(DEFAULT_MODEL), context.variable(DEFAULT_MODEL)
     names = [model.name for model in repository.models]
-    if named not in names:
+    remove = "remove the variable: it follows from `default_model`"
+    if named is None:
+        if repository.default_model is not None and len(names) > 1:
+            message = f"{DEFAULT_MODEL} is set to nothing, so that the container does not know which of"
+            yield Finding(place, f"{message} {len(names)} models to serve", remove)
+    elif named not in names:
         message = f'{DEFAULT_MODEL} is "{named}", which is no model of the repository'
-        yield Finding(context.variable(DEFAULT_MODEL), message, f"allowed: {listed(names)}")
+        yield Finding(place, message, f"allowed: {listed(names)}")
     elif repository.default_model not in (None, named):
         message = f'{DEFAULT_MODEL} is "{named}", and `default_model` is "{repository.default_model}"'
-        yield Finding(
-            context.variable(DEFAULT_MODEL), message, "remove the variable: it follows from `default_model`"
-        )
+        yield Finding(place, message, remove)
 
 
 @error("IS917", "Among several models of a repository, one is the default.", CONTAINER)
@@ -77,7 +88,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
     if repository.kind == "multi-model" or repository.source[-1:] != ("repository",):
         return
     names = [model.name for model in repository.models]
-    if repository.default_model is None and len(names) > 1 and DEFAULT_MODEL not in context.environment:
+    if repository.default_model is None and len(names) > 1 and context.value(DEFAULT_MODEL) is None:
         likely = [model.name for model in repository.models if model.has_steps] or names
         message = f"the repository has {len(names)} models and no default"
         yield Finding(repository.source, message, f"add `default_model`: {listed(likely)}")
@@ -88,21 +99,43 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
 
 @error(
     "IS918",
-    "A model that answers a request several times is not called through a multi-model endpoint.",
+    "A model that answers a request several times is asked in a way that takes several answers.",
     _FRONT_END,
     about="model_transaction_policy",
 )
-def no_decoupled_multi_model(repository: Repository, context: Context) -> Iterator[Finding]:
-    """The container loads it and then refuses each request."""
-    served = None if repository.default_model is None else repository.model(repository.default_model)
-    if (
-        repository.kind == "multi-model"
-        and served is not None
-        and served.config.model_transaction_policy.decoupled
-    ):
-        message = f"{served.name} is decoupled, and multi-model endpoints refuse its requests"
+def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Else the container loads it and refuses each request. One in a step makes the ensemble such a model."""
+    if repository.kind == "multi-model":
         fix = "answer once, or use `kind: single-model`"
-        yield Finding(at(served, "model_transaction_policy", "decoupled"), message, fix)
+        yield from _often(repository, context, "multi-model endpoints refuse its requests", fix)
+    elif context.environment_path and context.value(INFERENCE_TYPE) not in GENERATING:
+        fix = f"answer once, or set {INFERENCE_TYPE} to {listed(GENERATING)}, from Triton 25.03 on"
+        yield from _often(repository, context, "`/invocations` refuses all requests for one answer", fix)
+
+
+@warning(
+    "IS967",
+    "A model that answers a request several times needs an endpoint that takes several answers.",
+    _FRONT_END,
+    about="model_transaction_policy",
+)
+def several_answers_need_an_endpoint(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Said of an archive or a repository of which nobody knows the container's environment."""
+    if repository.kind == "single" and not context.environment_path:
+        fix = f"set {INFERENCE_TYPE} to {listed(GENERATING)} in the container's environment"
+        yield from _often(repository, context, "a container refuses its requests unless told otherwise", fix)
+
+
+def _often(repository: Repository, context: Context, why: str, fix: str) -> Iterator[Finding]:
+    """The decoupled models among the one that answers and those of its steps."""
+    model = served(repository, context)
+    if model is None:
+        return
+    for name in sorted(reached(repository, model.name)):
+        found = repository.model(name)
+        if found is not None and found.config.model_transaction_policy.decoupled:
+            what = f"{name} is decoupled" if name == model.name else f"{name} of {model.name} is decoupled"
+            yield Finding(at(found, "model_transaction_policy", "decoupled"), f"{what}, and {why}", fix)
 
 
 @warning("IS919", "Every model of a repository is loaded.", CONTAINER)
@@ -111,23 +144,48 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
 
     A Python model may call others by itself, but then those have to be loaded as well.
     """
-    start = context.environment.get(DEFAULT_MODEL, repository.default_model)
-    if start is None or repository.model(start) is None:
+    start = served(repository, context)
+    if start is None:
         return
-    loaded = _reached(repository, start)
+    loaded = reached(repository, start.name)
+    single = repository.kind == "single"
+    for name in _loaded_besides(context) if single else ():
+        loaded |= reached(repository, name)
     for model in repository.models:
         if model.name not in loaded:
             message = f"the container loads only {listed(sorted(loaded), last='and')}, so never {model.name}"
-            yield Finding(at(model), message, f"remove {model.name}, or call it in a step of an ensemble")
+            fix = f"remove {model.name}, or call it in a step of an ensemble"
+            called = f"; if a model's code calls it, set {ADDITIONAL_ARGS}: {LOAD_MODEL}={model.name}"
+            yield Finding(at(model), message, fix + called if single else fix)
 
 
-def _reached(repository: Repository, start: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [start]
-    while waiting:
-        name = waiting.pop()
-        model = repository.model(name)
-        if model is not None and name not in found:
-            found.add(name)
-            waiting += [step.model_name for step in model.config.ensemble_scheduling.step]
-    return found
+def _loaded_besides(context: Context) -> Iterator[str]:
+    """The models that additional arguments name."""
+    arguments = words(context.environment.get(ADDITIONAL_ARGS, ""))
+    for argument, following in zip(arguments, (*arguments[1:], ""), strict=False):
+        option, equals, value = argument.partition("=")
+        if option == LOAD_MODEL:
+            yield value if equals else following
+
+
+@error("IS969", "What the container writes on Triton's command line stays whole there.", CONTAINER)
+def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Finding]:
+    """Its script quotes neither the model's name nor additional arguments: both come apart at white space."""
+    model = served(repository, context)
+    if model is not None and repository.kind == "single" and len(words(model.name)) > 1:
+        message = f'the container cannot start "{model.name}": its name comes apart on a command line'
+        yield Finding(at(model), message, f"call it `{'_'.join(words(model.name))}`")
+    for what in _loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
+        message = f"Triton does not start with {what} among its arguments"
+        fix = "write --OPTION=VALUE, without white space and without quotes around it"
+        yield Finding(context.variable(ADDITIONAL_ARGS), message, fix)
+
+
+def _loose_words(arguments: list[str]) -> Iterator[str]:
+    """What is no option and no option's value, and values with quotes, which no shell takes off."""
+    for before, argument in zip(("", *arguments), arguments, strict=False):
+        value = argument.partition("=")[2] or argument
+        if not argument.startswith("-") and (not before.startswith("-") or "=" in before):
+            yield f"the loose word `{argument}`"
+        elif value[:1] in ("'", '"') and value[:1] == value[-1:]:
+            yield f"the quotes of `{argument}`"

@@ -16,6 +16,7 @@ from inferstack.triton.rules.base import (
     at,
     model_error,
     model_warning,
+    served,
     warning,
 )
 
@@ -131,13 +132,15 @@ def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
 @warning("IS941", "The outputs of the model that answers can be written as JSON.", _HTTP, about="output")
 def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Finding]:
     """Of half-precision numbers JSON knows nothing; Triton refuses such a request."""
-    served = None if repository.default_model is None else repository.model(repository.default_model)
-    for index, output in enumerate(served.config.output if served is not None else ()):
+    model = served(repository, context)
+    if model is None:
+        return
+    for index, output in enumerate(model.config.output):
         kind = enum_name(output, "data_type")
-        if served is not None and kind in ("TYPE_FP16", "TYPE_BF16"):
+        if kind in ("TYPE_FP16", "TYPE_BF16"):
             message = f"clients cannot get the output `{output.name}` ({kind}) as JSON"
             fix = "ask for `application/vnd.sagemaker-triton.binary+json`, or make the output TYPE_FP32"
-            yield Finding(at(served, "output", index, "data_type"), message, fix)
+            yield Finding(at(model, "output", index, "data_type"), message, fix)
 
 
 @model_warning(
