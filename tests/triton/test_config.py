@@ -152,21 +152,6 @@ def test_data_of_the_schema_is_read_as_the_json_parser_reads_it(config: Any) -> 
         assert parse_mapping(data) == expected
 
 
-CHOSEN_TWICE = {
-    "schedulers": {"dynamic_batching": {}, "ensemble_scheduling": {"step": []}},
-    "schedulers, one with a choice": {"dynamic_batching": {}, "sequence_batching": {}},
-    "versions": {"version_policy": {"all": {}, "latest": {"num_versions": 2}}},
-    "strategies": {"sequence_batching": {"oldest": {}, "direct": {}}},
-    "warm-up": {"model_warmup": [{"inputs": {"X": {"zero_data": True, "random_data": True}}}]},
-}
-
-
-@pytest.mark.parametrize("data", CHOSEN_TWICE.values(), ids=CHOSEN_TWICE)
-def test_of_what_can_be_one_there_are_not_two(data: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="oneof"):
-        parse_mapping(data)
-
-
 def test_a_number_that_its_field_cannot_hold_is_an_error() -> None:
     with pytest.raises(ConfigError):
         config_from_spec({"dynamic_batching": {"priority_queue_policy": {"9" * 30: {}}}})

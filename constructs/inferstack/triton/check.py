@@ -32,7 +32,7 @@ def repository_problems(
                 yield _problem(rule, finding, locate)
     fields = frozenset[str]().union(*(model.fields for model in repository.models))
     for rule in _rules_about(fields, ignored).of_archives:
-        if repository.faults and rule.code not in _codes_of_faults(repository):
+        if repository.faults and not rule.partial:
             continue
         for finding in rule.check(repository, context):
             yield _problem(rule, finding, locate)
@@ -53,10 +53,6 @@ def _rules_about(fields: frozenset[str], ignored: frozenset[str]) -> _Rules:
     return _Rules(
         tuple(rule for rule in asked if not rule.whole), tuple(rule for rule in asked if rule.whole)
     )
-
-
-def _codes_of_faults(repository: Repository) -> set[str]:
-    return {fault.code for fault in repository.faults}
 
 
 def _problem(rule: TritonRule, finding: Finding, locate: Locate) -> Problem:

@@ -4,13 +4,11 @@ Only who needs messages imports this module: a spec without Triton never pays fo
 models written out never for their text. What is used here is in protobuf from 4.25 to 7.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 from inferstack.triton.config.message_class import model_config_class
-from inferstack.triton.model import enum_name, is_map
+from inferstack.triton.model import enum_name
 
 __all__ = [
     "ConfigError",
@@ -67,64 +65,18 @@ def print_text(config: Any) -> str:
 def parse_mapping(data: dict[str, Any]) -> Any:
     """The message that plain data says: proto names, enums by name, maps as mappings.
 
-    The data is of the schema's types; what protobuf would take besides these, as 1 for true, is not refused.
+    The data fits the schema; what protobuf would take besides that is not refused, as 1 for true, or the last
+    of two fields where there can be one.
 
     Raises:
         ConfigError: where the data does not fit; it has no line.
     """
-    if not _chooses_twice(data, model_config_class().DESCRIPTOR):
-        # In C, and in a tenth of the time of the JSON parser, which knows how to speak about what is wrong.
-        with suppress(TypeError, ValueError):
-            return model_config_class()(**data)
+    # In C, and in a tenth of the time of the JSON parser, which knows how to speak about what is wrong.
+    with suppress(TypeError, ValueError):
+        return model_config_class()(**data)
     from google.protobuf import json_format  # noqa: PLC0415 - few specs need it
 
     try:
         return json_format.ParseDict(data, model_config_class()())
     except json_format.ParseError as error:
         raise ConfigError(str(error)) from None
-
-
-def _chooses_twice(data: Any, kind: Any) -> bool:
-    """Whether data for a type of message has two of what there can be one, at any depth. Of these protobuf's
-    constructor takes the last.
-    """
-    match data:
-        case dict():
-            if any(len(choice & data.keys()) > 1 for choice in _choices(kind)):
-                return True
-            return any(_chooses_twice(held, below) for held, below in _held(data, kind))
-        case list():
-            return any(_chooses_twice(item, kind) for item in data)
-        case _:
-            return False
-
-
-def _held(data: dict[str, Any], kind: Any) -> Iterator[tuple[Any, Any]]:
-    """Data of the fields of a type of message with such a choice inside them, and what it is data for."""
-    for name, below, in_map in _holders(kind):
-        if name in data:
-            held = data[name]
-            yield list(held.values()) if in_map and isinstance(held, dict) else held, below
-
-
-@cache
-def _choices(kind: Any) -> tuple[frozenset[str], ...]:
-    """The fields of a type of message of which there can be one."""
-    return tuple(frozenset(field.name for field in choice.fields) for choice in kind.oneofs)
-
-
-@cache
-def _holders(kind: Any) -> tuple[tuple[str, Any, bool], ...]:
-    """The fields of a type of message with such a choice inside them, the types of what these hold, and
-    whether they hold it in a map.
-    """
-    messages = [(field, _value_type(field)) for field in kind.fields if field.message_type is not None]
-    return tuple((field.name, below, is_map(field)) for field, below in messages if _has_choice(below))
-
-
-def _value_type(field: Any) -> Any:
-    return field.message_type.fields_by_name["value"].message_type if is_map(field) else field.message_type
-
-
-def _has_choice(kind: Any) -> bool:
-    return kind is not None and (bool(kind.oneofs) or bool(_holders(kind)))

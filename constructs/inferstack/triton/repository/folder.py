@@ -45,7 +45,12 @@ def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Reposi
     are the models, as an ensemble needs it.
     """
     linked = [_archive(found, source, faults=(fault,)) for found, fault in _links(folder).items()]
-    return (*linked, *(_archive_of(found, source) for found in _subfolders(folder)))
+    archives = (*linked, *(_archive_of(found, source) for found in _subfolders(folder)))
+    if archives:
+        return archives
+    fix = f"put what goes into each archive into a folder: NAME/{CONFIG_FILE}, or NAME/MODEL/{CONFIG_FILE}"
+    fault = Fault(NO_REPOSITORY, FilePlace(folder.as_posix()), "the repository has no folder", fix)
+    return (_archive(folder, source, faults=(fault,)),)
 
 
 def _archive_of(folder: Path, source: SpecPath) -> Repository:

@@ -18,6 +18,7 @@ from inferstack.triton.config.conversion import config_from_spec
 from inferstack.triton.config.messages import ConfigError
 from inferstack.triton.model import (
     MISSING_FOLDER,
+    NO_REPOSITORY,
     UNREADABLE,
     Fault,
     FieldPath,
@@ -71,6 +72,10 @@ def _chosen_by_environment(placed: PlacedTriton) -> bool:
 def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
     source: SpecPath = (*placed.path, "repository")
     named = placed.block.default_model
+    if folder.is_file():
+        message = f"{folder.as_posix()} is a file, not a folder"
+        fault = Fault(NO_REPOSITORY, source, message, "name the folder in which those of the models lie")
+        return (Repository(placed.archive, (), named, "single", source, (fault,)),)
     if not folder.is_dir():
         message = f"{folder.as_posix()} is not there, so that its models cannot be checked"
         fix = "paths count from the folder of the spec file; ignore IS902 where only others have it"

@@ -73,28 +73,33 @@ Fields = str | tuple[str, ...]
 class TritonRule(Code, frozen=True):
     """A rule for the models of an archive.
 
-    ``whole``: its ``check`` is a ``Check`` and needs every model of the archive to be readable; otherwise a
-    ``ModelCheck``. ``about`` are fields of a configuration: a model that has none of them cannot break the
-    rule. Without any, it is about every model.
+    ``whole``: its ``check`` is a ``Check``, otherwise a ``ModelCheck``. It then needs every model of the
+    archive to be readable, unless it is ``partial``. ``about`` are fields of a configuration: a model that
+    has none of them cannot break the rule. Without any, it is about every model.
     """
 
     check: Callable[[Any, Context], Iterator[Finding]]
     whole: bool
     about: frozenset[str]
+    partial: bool
 
 
 RULES: dict[str, TritonRule] = {}
 """All rules by code, filled as the rule modules are imported."""
 
 
-def error(code: str, sentence: str, source: str, about: Fields = ()) -> Callable[[Check], Check]:
+def error(
+    code: str, sentence: str, source: str, about: Fields = (), *, partial: bool = False
+) -> Callable[[Check], Check]:
     """Registers a rule about an archive: breaking it keeps a model from loading or answering."""
-    return _Registration(code, Severity.ERROR, sentence, source, _named(about)).of_archives
+    return _Registration(code, Severity.ERROR, sentence, source, _named(about), partial).of_archives
 
 
-def warning(code: str, sentence: str, source: str, about: Fields = ()) -> Callable[[Check], Check]:
+def warning(
+    code: str, sentence: str, source: str, about: Fields = (), *, partial: bool = False
+) -> Callable[[Check], Check]:
     """Registers advice about an archive; a spec can ignore it."""
-    return _Registration(code, Severity.WARNING, sentence, source, _named(about)).of_archives
+    return _Registration(code, Severity.WARNING, sentence, source, _named(about), partial).of_archives
 
 
 def model_error(
@@ -115,6 +120,7 @@ class _Registration(Code, frozen=True):
     """All of a rule but its function, which is handed the repository or each of its models."""
 
     about: frozenset[str]
+    partial: bool = False
 
     def of_archives(self, check: Check) -> Check:
         self._add(check, whole=True)
@@ -128,7 +134,7 @@ class _Registration(Code, frozen=True):
         if self.code in RULES:
             raise ValueError(f"{self.code} is taken: {RULES[self.code].sentence}")
         RULES[self.code] = TritonRule(
-            self.code, self.severity, self.sentence, self.source, check, whole, self.about
+            self.code, self.severity, self.sentence, self.source, check, whole, self.about, self.partial
         )
 
 

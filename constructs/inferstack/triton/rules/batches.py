@@ -1,5 +1,6 @@
 """Tensors computed from whole batches, and batches of sequences."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -118,4 +119,5 @@ def slot_utilization_is_a_share(model: TritonModel, context: Context) -> Iterato
     share = model.config.sequence_batching.direct.minimum_slot_utilization
     if not 0 <= share <= 1:
         place = at(model, "sequence_batching", "direct", "minimum_slot_utilization")
-        yield Finding(place, f"`minimum_slot_utilization` is {share:g}", "write a share of 0 to 1")
+        shown = f"{share:g}" if math.isfinite(share) else "no number that its field can hold"
+        yield Finding(place, f"`minimum_slot_utilization` is {shown}", "write a share of 0 to 1")

@@ -139,15 +139,20 @@ def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) ->
     for index, tensor in enumerate(model.config.output):
         found = tensors.get(tensor.name)
         if tensor.name and (found is None or not found.ready):
-            message = f"no step of {model.name} writes the output `{tensor.name}`"
-            if found is not None and found.made_from:
-                loose = _loose_end(tensor.name, tensors)
-                message = f"the output `{tensor.name}` hangs on `{loose}`, which nothing writes"
-            yield Finding(
-                at(model, "output", index, "name"),
-                message,
-                _meant(tensor.name, tensors, "write it in a step"),
-            )
+            place = at(model, "output", index, "name")
+            yield Finding(place, *_why_not_written(model, tensor.name, tensors))
+
+
+def _why_not_written(model: TritonModel, name: str, tensors: dict[str, _Tensor]) -> tuple[str, str]:
+    """What keeps an output from being written, and how to mend it."""
+    fix = _meant(name, tensors, "write it in a step")
+    if name not in tensors or not tensors[name].made_from:
+        return f"no step of {model.name} writes the output `{name}`", fix
+    loose = _loose_end(name, tensors)
+    hangs = f"the output `{name}` hangs on `{loose}`"
+    if tensors[loose].written_by:
+        return f"{hangs}, which is made from itself", "break the circle of steps"
+    return f"{hangs}, which nothing writes", fix
 
 
 def _meant(name: str, tensors: dict[str, _Tensor], otherwise: str) -> str:
@@ -199,8 +204,19 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Find
             if step.model_name and step.model_name not in names:
                 message = f'{repository.archive} has no model "{step.model_name}"'
                 place = at(model, *STEP, index, "model_name")
-                allowed = f"allowed: {listed(names)}"
-                yield Finding(place, message, did_you_mean_then(step.model_name, names, allowed))
+                others = [name for name in names if name != model.name]
+                allowed = f"allowed: {listed(others)}" if others else _how_to_add(repository, model)
+                yield Finding(place, message, did_you_mean_then(step.model_name, others, allowed))
+
+
+def _how_to_add(repository: Repository, model: TritonModel) -> str:
+    """How the models of an ensemble come into its archive, where it is alone."""
+    if model.folder is None:
+        return "declare it beside the ensemble"
+    folder = model.folder.parent / repository.archive.removesuffix(".tar.gz")
+    if folder != model.folder:
+        return "put its folder beside the ensemble's"
+    return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"
 
 
 @error("IS957", "Ensembles do not call one another in a circle.", _MANAGER, about=SCHEDULING)

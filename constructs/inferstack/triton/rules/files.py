@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from inferstack.spec.problem.words import listed
-from inferstack.triton.backends import is_ensemble
+from inferstack.triton.backends import backends_of_file, is_ensemble
 from inferstack.triton.model import (
     CONFIG_FILE,
     MISSING_FOLDER,
@@ -25,7 +25,14 @@ from inferstack.triton.rules.base import (
     model_warning,
     warning,
 )
-from inferstack.triton.versions import LARGEST, RESERVED_FOLDERS, loaded_versions, mistaken_folders, taken_for
+from inferstack.triton.versions import (
+    LARGEST,
+    RESERVED_FOLDERS,
+    is_version,
+    loaded_versions,
+    mistaken_folders,
+    taken_for,
+)
 
 _LAYOUT = f"{DOCUMENTATION}/model_repository.md"
 _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
@@ -43,31 +50,46 @@ def _faults(repository: Repository, code: str) -> Iterator[Finding]:
             yield Finding(fault.place, fault.message, fault.fix)
 
 
-@error(UNREADABLE, "A `config.pbtxt` holds what Triton's ModelConfig can hold, in UTF-8.", _MANAGER)
+@error(
+    UNREADABLE,
+    "A `config.pbtxt` holds what Triton's ModelConfig can hold, in UTF-8.",
+    _MANAGER,
+    partial=True,
+)
 def configuration_is_readable(repository: Repository, context: Context) -> Iterator[Finding]:
     """One unknown field, or two of which only one may be set, and Triton refuses the whole file."""
     yield from _faults(repository, UNREADABLE)
 
 
-@error(NO_REPOSITORY, "A repository has a folder for each model, and its `config.pbtxt` in that.", _LAYOUT)
+@error(
+    NO_REPOSITORY,
+    "A repository has a folder for each model, and its `config.pbtxt` in that.",
+    _LAYOUT,
+    partial=True,
+)
 def repository_has_model_folders(repository: Repository, context: Context) -> Iterator[Finding]:
     """One folder too many or too few, and the container stops without a word of use."""
     yield from _faults(repository, NO_REPOSITORY)
 
 
-@warning(MISSING_FOLDER, "The folder that `repository` names is there.", _LAYOUT)
+@warning(MISSING_FOLDER, "The folder that `repository` names is there.", _LAYOUT, partial=True)
 def repository_is_here(repository: Repository, context: Context) -> Iterator[Finding]:
     """Weights are often not on the machine that only deploys, so this is no error; packing needs it."""
     yield from _faults(repository, MISSING_FOLDER)
 
 
-@error(NOT_A_FILE, "An archive holds files and folders, no links, pipes or devices.", _ARCHIVE)
+@error(NOT_A_FILE, "An archive holds files and folders, no links, pipes or devices.", _ARCHIVE, partial=True)
 def repository_holds_files_and_folders(repository: Repository, context: Context) -> Iterator[Finding]:
     """Packing follows no link, so that a model behind one must not be judged either."""
     yield from _faults(repository, NOT_A_FILE)
 
 
-@warning("IS988", "An existing repository lies in the folder of the spec.", "inferstack's archives")
+@warning(
+    "IS988",
+    "An existing repository lies in the folder of the spec.",
+    "inferstack's archives",
+    partial=True,
+)
 def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Finding]:
     """One elsewhere is checked and deployed alike; but whoever packs it has to allow its folder."""
     if repository.outside:
@@ -117,14 +139,27 @@ def a_version_is_loaded(model: TritonModel, context: Context) -> Iterator[Findin
         # With its folder called right, the version is there.
         return
     if not model.versions:
-        odd = [folder for folder in model.folders if _resembles_version(folder)]
+        odd = list(_odd_versions(model))
         found = f"only {listed(odd, last='and')}, which Triton ignores" if odd else "none"
         fix = "add a folder `1`: a number without zeros in front; a copy or git may have lost the empty one"
         yield Finding(at(model), f"{model.name} needs a version folder and has {found}", fix)
     elif not loaded_versions(model.config, model.versions):
         has = listed(model.versions, last="and")
         message = f"`version_policy` loads no version; {model.name} has {has}"
-        yield Finding(at(model, "version_policy"), message, "choose a version that is there, or remove it")
+        fix = "choose a version that is there, or remove it"
+        if model.config.version_policy.HasField("latest"):
+            fix = "write `num_versions: 1` or more, or remove it"
+        yield Finding(at(model, "version_policy"), message, fix)
+
+
+def _has_no_version(model: TritonModel) -> bool:
+    """Whether no folder is called as a version; that of a spec may have one without any file all the same."""
+    return not any(map(is_version, model.folders))
+
+
+def _odd_versions(model: TritonModel) -> Iterator[str]:
+    """Folders that somebody took for versions, and Triton does not."""
+    return filter(_resembles_version, model.folders)
 
 
 def _resembles_version(folder: str) -> bool:
@@ -138,11 +173,13 @@ def _number_in(folder: str) -> str:
 @model_warning("IS908", "Version folders are plain numbers.", _LIFECYCLE)
 def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
-    for folder in model.folders if model.folder is None or model.versions else ():
-        if _resembles_version(folder):
-            path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
-            message = f"Triton ignores the folder `{folder}` of {model.name}"
-            yield Finding(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
+    if _has_no_version(model) and (model.folder is not None or model.model_file is not None):
+        # IS907 or IS910 is about it.
+        return
+    for folder in _odd_versions(model):
+        path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
+        message = f"Triton ignores the folder `{folder}` of {model.name}"
+        yield Finding(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
 
 
 @model_error("IS933", "A folder whose name begins with a number is called as that number.", _LIFECYCLE)
@@ -186,14 +223,25 @@ def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Findin
         # A model may also be a folder: saved models of TensorFlow, ONNX with its weights beside it.
         if path not in model.files and not any(file.startswith(f"{path}/") for file in model.files):
             message = f"version {version} of {model.name} lacks `{wanted}`"
-            likely = _likely_file(model, version)
-            fix = f"add it{_to_files(model, path)}, or name another with `default_model_filename`{likely}"
+            fix = f"add it{_to_files(model, path)}, or {_likely_file(model, version)}"
+            if _has_no_version(model) and any(_odd_versions(model)):
+                fix = f"name the folder `{next(_odd_versions(model))}` `{version}`"
             yield Finding(at(model, "files") if model.folder is None else at(model), message, fix)
 
 
 def _likely_file(model: TritonModel, version: str) -> str:
     found = [path.removeprefix(f"{version}/") for path in model.files if path.startswith(f"{version}/")]
-    return f": {listed(found)}" if found else ""
+    other = next((name for name in found if _others(model, name)), None)
+    if other is not None:
+        meant = listed([f"backend: {name}" for name in _others(model, other)])
+        return f"write {meant}, which loads `{other}`"
+    return f"name another with `default_model_filename`{f': {listed(found)}' if found else ''}"
+
+
+def _others(model: TritonModel, file: str) -> list[str]:
+    """The backends that load a file of this name, if the model's own is not among them."""
+    found = list(backends_of_file(file))
+    return [] if model.backend in found else found
 
 
 def _to_files(model: TritonModel, path: str) -> str:

@@ -32,18 +32,21 @@ _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endp
     about="triton",
 )
 def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
-    """An empty block declares nothing."""
+    """An empty block, or an empty mapping in it, declares nothing."""
     for placed in triton_blocks(spec):
         keys = ("models", "archives", "repository")
         ways = [key for key in keys if getattr(placed.block, key) is not None]
         if len(ways) > 1:
             message = f"{listed(ways, last='and')} exclude one another"
             yield Finding((*placed.path, ways[1]), message, "keep one of them")
-        elif not ways:
+        elif not any(getattr(placed.block, key) for key in ways):
             message = "`triton` declares no models"
-            yield Finding(
-                placed.path, message, "add `models`, `archives` or `repository`, or remove the block"
-            )
+            fix = "add `models`, `archives` or `repository`, or remove the block"
+            yield Finding((*placed.path, *ways), message, fix)
+        for name, archive in (placed.block.archives or {}).items():
+            if placed.multi_model and not archive.models:
+                path = (*placed.path, "archives", name)
+                yield Finding(path, f"`{name}` has no models", "add a model to it, or remove the archive")
 
 
 @error("IS251", "Only a multi-model endpoint has `archives`.", _MULTI_MODEL, ModelSpec, about="triton")

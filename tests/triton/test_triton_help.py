@@ -1,0 +1,65 @@
+"""What is said of a wrong model helps: it is true, and following it mends the model."""
+
+from pathlib import Path
+
+import pytest
+from support.archiving import CONFIG, MODEL, PIPE, lay_out
+from support.repositories import spec_file
+from support.wrong_models import CASES
+
+from inferstack.spec.check import check_file
+
+SPECS = {case.title: case.spec(wrong=True) for case in CASES}
+# Case, code, and the end of its message or of its fix.
+SAID = [
+    ("a version folder with a letter", "IS910", "name the folder `v1` `1`"),
+    ("a file of another backend", "IS910", "or write `backend: onnxruntime`, which loads `model.onnx`"),
+    ("the backend's file is missing", "IS910", "or name another with `default_model_filename`: `net.onnx`"),
+    ("a policy that loads no version", "IS907", "write `num_versions: 1` or more, or remove it"),
+    ("a policy for a version that is not there", "IS907", "choose a version that is there, or remove it"),
+    ("an output that is made from itself", "IS954", "hangs on `B`, which is made from itself"),
+    ("an output that is made from itself", "IS954", "break the circle of steps"),
+    ("a model of another archive", "IS956", "declare it beside the ensemble"),
+    ("a folder that begins like a version", "IS933", "if it is that version, name it `2`"),
+    ("a folder with a number that no version can have", "IS933", "no version is above 9223372036854775807"),
+    ("arguments in quotes", "IS969", "the quotes of `--log-format='default'` among its arguments"),
+    ("a name in two words for the model that is loaded", "IS969", "call it `my_m`"),
+    ("more than a share can be", "IS948", "is no number that its field can hold"),
+]
+
+
+@pytest.mark.parametrize(("case", "code", "end"), SAID)
+def test_a_problem_says_what_is_and_what_to_do(tmp_path: Path, case: str, code: str, end: str) -> None:
+    file = tmp_path / "spec.yaml"
+    file.write_text(SPECS[case], "utf-8")
+    said = [text for it in check_file(file) if it.code == code for text in (it.message, it.fix)]
+    assert any(text.endswith(end) for text in said), said
+
+
+def test_an_ensemble_without_its_models_behind_a_multi_model_endpoint_is_told_where_they_go(
+    tmp_path: Path,
+) -> None:
+    lay_out(tmp_path / "models", PIPE)
+    found = check_file(spec_file(tmp_path, "{repository: models}", "multi-model"))
+    fixes = [it.fix for it in found if it.code == "IS956"]
+    assert fixes
+    assert all("models/pipe/pipe, with the models of its steps beside it" in fix for fix in fixes)
+
+
+def test_a_repository_that_is_a_file_is_called_one(tmp_path: Path) -> None:
+    (problem,) = (it for it in check_file(spec_file(tmp_path, "{repository: spec.yaml}")) if it.code > "IS9")
+    assert (problem.code, problem.severity) == ("IS901", "error")
+    assert "is a file, not a folder" in problem.message
+
+
+def test_a_folder_without_archives_is_no_repository_of_a_multi_model_endpoint(tmp_path: Path) -> None:
+    lay_out(tmp_path / "models", {"readme.txt": ""})
+    found = check_file(spec_file(tmp_path, "{repository: models}", "multi-model"))
+    assert [it.code for it in found if it.code > "IS9"] == ["IS901"]
+
+
+def test_a_repository_elsewhere_is_said_to_be_also_if_it_cannot_be_read(tmp_path: Path) -> None:
+    lay_out(tmp_path / "models", {**MODEL, "net/config.pbtxt": f"{CONFIG}max_batchsize: 3"})
+    (tmp_path / "specs").mkdir()
+    found = check_file(spec_file(tmp_path / "specs", "{repository: ../models}"))
+    assert [it.code for it in found if it.code > "IS9"] == ["IS900", "IS988"]
