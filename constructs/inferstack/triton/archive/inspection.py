@@ -90,7 +90,9 @@ class _Look:
     unfit: dict[str, str] = field(default_factory=dict)
     odd: dict[str, str] = field(default_factory=dict)
     junk: list[str] = field(default_factory=list)
-    clashes: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)
+    alike: dict[str, str] = field(default_factory=dict)
+    """Paths by others that differ from them in case only, or in how an accent is written."""
     mixed: list[str] = field(default_factory=list)
     """Paths of files under which there is something."""
     _paths: dict[str, str] = field(default_factory=dict)
@@ -130,15 +132,16 @@ class _Look:
             raise UnreadableError(f"it has more than {_MOST_MEMBERS} entries, or names of endless length")
 
     def _add_fit(self, path: str, member: Member) -> None:
-        key = folded(path)
-        self._note_folders(key if member.kind == FOLDER else key.rpartition("/")[0], path)
+        self._note_folders(path if member.kind == FOLDER else path.rpartition("/")[0], path)
         if member.kind == FILE:
-            self._files.add(key)
-            if key in self._folders:
+            self._files.add(path)
+            if path in self._folders:
                 self.mixed.append(path)
-        other = self._paths.setdefault(key, path)
-        if path in self.contents.files or other != path:
-            self.clashes.append(path)
+        other = self._paths.setdefault(folded(path), path)
+        if path in self.contents.files:
+            self.twice.append(path)
+        elif other != path:
+            self.alike[path] = other
         if any(why_junk(part) is not None for part in path.split("/")):
             self.junk.append(path)
         if member.kind == FOLDER:
@@ -161,17 +164,23 @@ def _problems(look: _Look) -> Iterator[Problem]:
     archive = look.contents.archive.as_posix()
     if look.unfit:
         path, why = next(iter(look.unfit.items()))
-        message = f"paths that cannot be unpacked: {_named(look.unfit)}; {path!r}: {why}"
+        message = f"paths that an archive must not have: {_named(look.unfit)}; {path!r}: {why}"
         fix = "pack with relative paths, from the folder that holds the models' folders"
         yield Problem(archive, 1, 1, UNFIT_NAME, message, fix)
     if look.odd:
         what = listed(sorted(set(look.odd.values())), last="and", quote="")
         message = f"{what} in the archive: {_named(look.odd)}"
-        fix = "put the files themselves in (tar -h follows links)"
+        links = any(kind.endswith(" link") for kind in look.odd.values())
+        fix = "put the files themselves in" + (" (tar -h follows links)" if links else ", or nothing")
         yield Problem(archive, 1, 1, NOT_A_FILE, message, fix)
-    if look.clashes:
-        message = f"paths that another entry has, too, or has but for case: {_named(look.clashes)}"
+    if look.twice:
+        message = f"paths that another entry has, too: {_named(look.twice)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
+    if look.alike:
+        # The container's file system tells them apart; that of who unpacks it elsewhere may not.
+        pairs = _named(f"{path} ({other})" for path, other in look.alike.items())
+        message = f"paths that are one where case, or how an accent is written, does not count: {pairs}"
+        yield Problem(archive, 1, 1, CLASH, message, "give one of each another name", Severity.WARNING)
     if look.mixed:
         message = f"paths that would be a file and a folder at once: {_named(look.mixed)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep the file or the folder; no tool can unpack both")

@@ -4,6 +4,8 @@ import unicodedata
 
 _LONGEST_PART = 255
 _DEEPEST = 64
+# Spaces of other widths. Surrogates, which stand for bytes that are no UTF-8, are not printable either.
+_SPACE = "Zs"
 
 
 def unfit(path: str) -> str | None:
@@ -12,7 +14,7 @@ def unfit(path: str) -> str | None:
         return "it is absolute"
     if "\\" in path:
         return "it has a backslash"
-    if not path.isprintable() or any("\ud800" <= char <= "\udfff" for char in path):
+    if not all(char.isprintable() or unicodedata.category(char) == _SPACE for char in path):
         return "it has characters that cannot be printed"
     if path.count("/") >= _DEEPEST:
         return f"it has more than {_DEEPEST} parts"
@@ -32,10 +34,9 @@ def _unfit_part(part: str) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A member's path without what tar may write around it: `./net/` is `net`. Empty for the top itself."""
-    while name.startswith("./"):
-        name = name.removeprefix("./")
-    return "" if name == "." else name.removesuffix("/")
+    """A member's path without what tar passes over: `.//net/./1/` is `net/1`. Empty for the top itself."""
+    path = "/".join(part for part in name.split("/") if part not in ("", "."))
+    return f"/{path}" if path and name.startswith("/") else path
 
 
 def folded(path: str) -> str:

@@ -121,10 +121,13 @@ def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
 
 
 def _block(stream: Stream) -> tarfile.TarInfo | None:
-    """The next header block; None at the end of the archive, where a block is zero."""
+    """The next header block; None at the end of the archive, where a block is zero or nothing follows.
+
+    Any tar unpacks an archive without the zeros, and gzip's checksum shows whether something is cut off.
+    """
     block = stream.read(tarfile.BLOCKSIZE)
     if not block:
-        raise UnreadableError("it ends without the mark of a tar's end")
+        return None
     try:
         info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:
