@@ -3,8 +3,7 @@
 https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 Release = tuple[int, int]
 """Year and month of a Triton release: ``(26, 5)``."""
@@ -54,6 +53,15 @@ def set_variable(environment: Mapping[str, str] | None, name: str) -> str | None
     return None if environment is None else environment.get(name) or None
 
 
+def likely_default(names: Sequence[str], ensembles: Sequence[str]) -> str | None:
+    """The one among models that answers where nobody names it: the only one, else the only ensemble.
+
+    Of an archive of a multi-model endpoint the front end finds it so; of any other it has to be named.
+    """
+    likely = names if len(names) == 1 else ensembles
+    return likely[0] if len(likely) == 1 else None
+
+
 def words(text: str) -> list[str]:
     """What becomes of a text on the server's command line, where the start script does not quote it."""
-    return re.findall(r"[^ \t\n]+", text)
+    return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]

@@ -21,7 +21,7 @@ from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.tar_reading import FOLDER
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, Repository
+from inferstack.triton.model import FilePlace, Repository, sole
 from inferstack.triton.rules import Context
 
 
@@ -111,8 +111,7 @@ def as_deployed(repository: Repository, placed: PlacedTriton | None) -> Reposito
     if placed is None or repository.kind == "multi-model":
         return repository
     chosen = default_model(placed.block)
-    only = repository.models[0].name if len(repository.models) == 1 else None
-    return replace(repository, default_model=only if chosen is None else chosen)
+    return replace(repository, default_model=sole(repository.models) if chosen is None else chosen)
 
 
 def _description(inspection: Inspection) -> str:

@@ -1,14 +1,15 @@
 """A model repository as data: what Triton finds in an archive, whoever wrote it and wherever it stands."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from inferstack.catalog.triton_container import likely_default
 from inferstack.spec.problem import SpecPath
-from inferstack.triton.backends import Chosen, chosen
+from inferstack.triton.backends import Chosen, chosen, is_ensemble
 
 CONFIG_FILE = "config.pbtxt"
 """Where Triton looks for a model's configuration, in the model's folder."""
@@ -73,8 +74,13 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
         return frozenset(field.name for field, _ in self.config.ListFields())
 
     @property
+    def is_ensemble(self) -> bool:
+        """Whether it is, or is meant to be, an ensemble."""
+        return is_ensemble(self.config)
+
+    @property
     def has_steps(self) -> bool:
-        """Whether it has the steps of an ensemble, or at least the field for them; see ``is_ensemble``."""
+        """Whether it has the steps of an ensemble, or at least the field for them."""
         return bool(self.config.HasField("ensemble_scheduling"))
 
     @property
@@ -123,6 +129,17 @@ class Repository(msgspec.Struct, frozen=True):
     def model(self, name: str) -> TritonModel | None:
         """The model in the folder of this name."""
         return next((model for model in self.models if model.name == name), None)
+
+
+def sole(models: Sequence[TritonModel]) -> str | None:
+    """The model of a repository that has one."""
+    return models[0].name if len(models) == 1 else None
+
+
+def the_one(models: Sequence[TritonModel]) -> str | None:
+    """The model that answers where nobody names it."""
+    ensembles = [model.name for model in models if model.is_ensemble]
+    return likely_default([model.name for model in models], ensembles)
 
 
 def enum_name(message: Any, field: str) -> str:

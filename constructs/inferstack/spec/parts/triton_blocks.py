@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.catalog.triton_container import likely_default
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
@@ -91,8 +92,7 @@ def default_model(block: Triton) -> str | None:
     """
     if block.default_model is not None or block.models is None:
         return block.default_model
-    likely = list(block.models) if len(block.models) == 1 else ensembles(block)
-    return likely[0] if len(likely) == 1 else None
+    return likely_default(list(block.models), ensembles(block))
 
 
 def ensembles(block: Triton) -> list[str]:

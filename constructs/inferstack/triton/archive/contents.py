@@ -18,8 +18,9 @@ from inferstack.triton.model import (
     FilePlace,
     Repository,
     TritonModel,
+    the_one,
 )
-from inferstack.triton.repository.folder import decode, model_from_text, served_by_multi_model
+from inferstack.triton.repository.folder import decode, model_from_text
 from inferstack.triton.repository.junk import why_junk
 
 Kind = Literal["single", "multi-model"]
@@ -91,7 +92,7 @@ def repository_in(contents: Contents, kind: Kind) -> Repository:
         faults.append(_too_many_models(contents, len(folders)))
     for folder in folders[:MOST_MODELS]:
         _read(contents, folder, folder, models, faults)
-    default = served_by_multi_model(tuple(models))
+    default = the_one(models)
     return Repository(contents.archive.name, tuple(models), default, kind, _SOURCE, tuple(faults))
 
 

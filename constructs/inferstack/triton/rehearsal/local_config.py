@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inferstack.triton.backends import is_ensemble
 from inferstack.triton.model import TritonModel, is_map
 from inferstack.triton.rehearsal.runners import Runner
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
@@ -36,7 +35,7 @@ class LocalConfig:
 
 def stand_in_backend(model: TritonModel) -> str | None:
     """The backend that the local server lacks and this model needs; None where it runs for real."""
-    if is_ensemble(model.config):
+    if model.is_ensemble:
         return None
     return None if model.backend in {"", "python"} else model.backend
 

@@ -20,6 +20,8 @@ from inferstack.triton.model import (
     Place,
     Repository,
     TritonModel,
+    sole,
+    the_one,
 )
 from inferstack.triton.repository.admission import unfit_kind
 from inferstack.triton.repository.junk import why_junk
@@ -35,7 +37,7 @@ def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: Spec
     """
     models, faults = _read_models(_model_folders(folder))
     faults = (*_layout_faults(folder), *_links(folder).values(), *faults)
-    return Repository(archive, models, _default(models), "single", source, faults)
+    return Repository(archive, models, sole(models), "single", source, faults)
 
 
 def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Repository, ...]:
@@ -63,20 +65,8 @@ def _archive_of(folder: Path, source: SpecPath) -> Repository:
 def _archive(
     folder: Path, source: SpecPath, models: tuple[TritonModel, ...] = (), faults: tuple[Fault, ...] = ()
 ) -> Repository:
-    served = served_by_multi_model(models)
+    served = the_one(models)
     return Repository(f"{folder.name}.tar.gz", models, served, "multi-model", source, faults)
-
-
-def served_by_multi_model(models: tuple[TritonModel, ...]) -> str | None:
-    """The model of a multi-model archive that answers: the ensemble, or the only one; else None."""
-    if len(models) == 1:
-        return models[0].name
-    ensembles = [model.name for model in models if model.has_steps]
-    return ensembles[0] if len(ensembles) == 1 else None
-
-
-def _default(models: tuple[TritonModel, ...]) -> str | None:
-    return models[0].name if len(models) == 1 else None
 
 
 def model_from_text(

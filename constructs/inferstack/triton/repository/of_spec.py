@@ -25,12 +25,12 @@ from inferstack.triton.model import (
     Place,
     Repository,
     TritonModel,
+    the_one,
 )
 from inferstack.triton.repository.admission import lies_in
 from inferstack.triton.repository.folder import (
     read_archive_folders,
     read_repository,
-    served_by_multi_model,
 )
 from inferstack.triton.versions import version_folders
 
@@ -105,7 +105,7 @@ def _declared(
             fix = "correct the value; Triton's own definition of its configuration refuses it"
             faults.append(Fault(UNREADABLE, path, error.message, fix))
     if kind == "multi-model":
-        default = served_by_multi_model(tuple(models))
+        default = the_one(models)
     return Repository(archive, tuple(models), default, kind, source, tuple(faults))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from inferstack.triton.backends import is_ensemble
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules.base import (
     MODEL_CONFIGURATION,
@@ -61,7 +60,7 @@ def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Findin
     """Without it each request runs by itself, whatever `max_batch_size` allows."""
     config = model.config
     scheduled = config.WhichOneof("scheduling_choice") is not None
-    if not context.on_gpu or is_ensemble(config) or scheduled or config.max_batch_size < 2:
+    if not context.on_gpu or model.is_ensemble or scheduled or config.max_batch_size < 2:
         return
     if model.backend != "python":
         message = (
@@ -79,7 +78,7 @@ def instances_are_chosen(repository: Repository, context: Context) -> Iterator[F
         return
     for model in repository.models:
         config = model.config
-        if not config.instance_group and not is_ensemble(config) and model.backend in _GPU_BACKENDS:
+        if not config.instance_group and not model.is_ensemble and model.backend in _GPU_BACKENDS:
             message = f"{model.name} has no `instance_group`, so one instance runs on each GPU"
             fix = "try `instance_group: [{kind: KIND_GPU, count: 2}]`, and write the count that was best"
             yield Finding(at(model), message, fix)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from inferstack.spec.problem.words import listed
-from inferstack.triton.backends import backends_of_file, is_ensemble
+from inferstack.triton.backends import backends_of_file
 from inferstack.triton.model import (
     CONFIG_FILE,
     MISSING_FOLDER,
@@ -216,7 +216,7 @@ def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Findin
     """A Python model without its file makes the server wait forever."""
     wanted = model.model_file
     unnamed = model.folder is None and not model.files
-    if wanted is None or is_ensemble(model.config) or not model.complete or unnamed:
+    if wanted is None or model.is_ensemble or not model.complete or unnamed:
         return
     for version in loaded_versions(model.config, model.versions):
         path = f"{version}/{wanted}"
@@ -252,7 +252,7 @@ def _to_files(model: TritonModel, path: str) -> str:
 def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Without them only the configuration could be packed."""
     wanted = model.model_file
-    if model.folder is None and not model.files and wanted is not None and not is_ensemble(model.config):
+    if model.folder is None and not model.files and wanted is not None and not model.is_ensemble:
         message = f"{model.name} has no files, and its backend loads `{wanted}`"
         yield Finding(at(model), message, f"add `files: {{1/{wanted}: LOCAL_FILE}}`")
 

@@ -9,7 +9,6 @@ from inferstack.triton.backends import (
     BACKENDS,
     ENSEMBLE,
     PLATFORMS,
-    is_ensemble,
     meant_backend,
 )
 from inferstack.triton.model import TritonModel, enum_name
@@ -27,7 +26,7 @@ _CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_
 def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A platform is a word for one of Triton's own backends; any other backend is named as such."""
     config = model.config
-    if is_ensemble(config) or model.backend or not model.complete:
+    if model.is_ensemble or model.backend or not model.complete:
         return
     if config.platform:
         message = f'Triton knows no platform "{config.platform}"'
@@ -43,7 +42,7 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
 def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Where nothing else tells, Triton takes what stands behind the first dot: a version number, too."""
     chosen = model.chosen
-    if is_ensemble(model.config) or not chosen.by_name or not model.complete:
+    if model.is_ensemble or not chosen.by_name or not model.complete:
         return
     brought = (f"model.{chosen.backend}", f"libtriton_{chosen.backend}.so")
     if not any(path.endswith(f"/{file}") for file in brought for path in model.files):

@@ -30,7 +30,7 @@ def one_model_answers(repository: Repository, context: Context) -> Iterator[Find
     """Else the container serves whichever folder it happens to read last, without a word."""
     if repository.kind != "multi-model" or len(repository.models) < 2:
         return
-    ensembles = [model.name for model in repository.models if model.has_steps]
+    ensembles = [model.name for model in repository.models if model.is_ensemble]
     if len(ensembles) != 1:
         names = [model.name for model in repository.models]
         what = f"{len(ensembles)} ensembles" if ensembles else f"{len(names)} models and no ensemble"
@@ -52,9 +52,9 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
     if repository.kind != "multi-model" or len(repository.models) < 2:
         return
     for model in repository.models:
-        if model.text is None or bool(re.search(_DETECTED, model.text)) == model.has_steps:
+        if model.text is None or bool(re.search(_DETECTED, model.text)) == model.is_ensemble:
             continue
-        if model.has_steps:
+        if model.is_ensemble:
             message = f"SageMaker's container does not see that {model.name} is an ensemble"
             yield Finding(at(model, "platform"), message, 'write it exactly so: platform: "ensemble"')
         else:
@@ -89,7 +89,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
         return
     names = [model.name for model in repository.models]
     if repository.default_model is None and len(names) > 1 and context.value(DEFAULT_MODEL) is None:
-        likely = [model.name for model in repository.models if model.has_steps] or names
+        likely = [model.name for model in repository.models if model.is_ensemble] or names
         message = f"the repository has {len(names)} models and no default"
         yield Finding(repository.source, message, f"add `default_model`: {listed(likely)}")
     elif repository.default_model is not None and names and repository.default_model not in names:

@@ -6,7 +6,7 @@ from typing import Any
 
 from inferstack.once import found_once
 from inferstack.spec.problem.words import listed
-from inferstack.triton.backends import BACKENDS, is_ensemble
+from inferstack.triton.backends import BACKENDS
 from inferstack.triton.model import Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import (
     MODEL_CONFIGURATION,
@@ -166,7 +166,7 @@ def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterato
 def tensors_are_declared(model: TritonModel, context: Context) -> Iterator[Finding]:
     """PyTorch models do not say what they take; an ensemble is nothing but its tensors."""
     backend = BACKENDS.get(model.backend)
-    needed = is_ensemble(model.config) or (backend is not None and not backend.completes)
+    needed = model.is_ensemble or (backend is not None and not backend.completes)
     for field in ("input", "output"):
         if needed and model.complete and not getattr(model.config, field):
             fix = f"add `{field}` with name, data_type and dims"
