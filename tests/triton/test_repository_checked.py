@@ -53,6 +53,10 @@ WRONG: dict[str, tuple[dict[str, str], list[tuple[str, str, int, int]]]] = {
             ("IS907", "models/1/config.pbtxt", 1, 1),
         ],
     ),
+    "a folder of the file system beside a model": (
+        {**MODEL, "lost+found/": ""},
+        [("IS903", "models/lost+found/config.pbtxt", 1, 1), ("IS917", "spec.yaml", 5, 22)],
+    ),
     "a folder too many": (
         {f"repository/{path}": content for path, content in MODEL.items()},
         [("IS901", "models/repository", 1, 1)],

@@ -132,9 +132,17 @@ def archive_names_have_no_folder(repository: Repository, context: Context) -> It
         yield Finding(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
 
 
-@model_error("IS907", "At least one version of a model is there and loaded.", _LIFECYCLE)
-def a_version_is_loaded(model: TritonModel, context: Context) -> Iterator[Finding]:
+@error("IS907", "At least one version of a model is there and loaded.", _LIFECYCLE, partial=True)
+def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
     """An ensemble needs a version folder, too, although nothing is in it."""
+    for model in repository.models:
+        # A folder like `lost+found` beside models is none; that is said for want of its configuration.
+        beside = model.name != repository.default_model and len(repository.models) > 1
+        if model.complete or model.versions or any(_odd_versions(model)) or not beside:
+            yield from _no_version(model)
+
+
+def _no_version(model: TritonModel) -> Iterator[Finding]:
     if any(_mistaken(model)):
         # With its folder called right, the version is there.
         return
