@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from support.rehearsal import HAS_SERVER, SERVER_PYTHON, Rehearse
 
+from inferstack.cli.choice import Choice
 from inferstack.cli.rehearse_run import rehearsals_of
 from inferstack.spec.check import load_spec
 from inferstack.triton.rehearsal import ArchiveOutcome, rehearse
@@ -27,7 +28,7 @@ def rehearsed() -> Rehearse:
         file = folder / "spec.yaml"
         file.write_text(text, encoding="utf-8")
         rehearsals = rehearsals_of(
-            load_spec(file), file, python=SERVER_PYTHON, seconds=seconds, component=component
+            load_spec(file), file, python=SERVER_PYTHON, seconds=seconds, choice=Choice(component=component)
         )
         return [outcome for one in rehearsals for outcome in rehearse(one)]
 
