@@ -5,10 +5,9 @@ as anything else in the app is. What a token stands for lasts. Whoever knows CDK
 is resolved (:mod:`inferstack.constructs.known`); in a process a token is the same for all.
 """
 
+import hashlib
 import json
-import sys
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from typing import Any
 
 from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
@@ -49,23 +48,9 @@ def _name(token: str) -> str:
     return "" if meaning is None else short_digest(json.dumps(meaning, sort_keys=True))
 
 
-def _sha256() -> Callable[[bytes], Any]:
-    """Python's own, as ``random`` takes it: OpenSSL's takes as long to load as to check six specs."""
-    try:
-        own = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
-    except ImportError:
-        # Some distributions build Python without.
-        own = import_module("hashlib")
-    made: Callable[[bytes], Any] = own.sha256
-    return made
-
-
-_HASH = _sha256()
-
-
 def short_digest(text: str) -> str:
     """Eight hexadecimal digits that tell one text from another."""
-    return str(_HASH(text.encode()).hexdigest()[:_DIGITS].upper())
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS].upper()
 
 
 def plain_text(meaning: Meaning) -> str | None:
