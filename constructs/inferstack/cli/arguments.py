@@ -3,14 +3,9 @@
 import argparse
 import re
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 
 from inferstack.spec.problem.words import choose, did_you_mean
-
-# argparse tries each argument that is added on a formatter. One without a width asks the terminal, with a
-# module that takes as long to import as checking four specs.
-_ANY_WIDTH = partial(argparse.HelpFormatter, width=80)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -23,23 +18,18 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         prog="inferstack",
         description="A YAML model spec in, one CloudFormation stack for a SageMaker inference endpoint out.",
         epilog="Exit status: 0 done, 1 problems found, 2 wrong usage.",
-        formatter_class=_ANY_WIDTH,
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=top.prog)
     parsers = {}
     # To know all commands takes longer than to check a spec.
     for name in words[:1] if words and words[0] in _COMMANDS else _COMMANDS:
-        made = parsers[name] = commands.add_parser(
-            name, help=_COMMANDS[name], formatter_class=_ANY_WIDTH
-        )
+        made = parsers[name] = commands.add_parser(name, help=_COMMANDS[name])
         if name in words:
             command = import_module(f"inferstack.cli.{name}")
             made.description = command.run.__doc__
             made.set_defaults(run=command.run)
             command.add_arguments(made)
-    for parser in (top, *parsers.values()):
-        parser.formatter_class = argparse.HelpFormatter
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
         instead = choose(words[0], (*_COMMANDS, "--help", "--version"))
         top.error(f"there is no command {words[0]!r}; {instead}")
