@@ -3,9 +3,13 @@
 import argparse
 import re
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 
 from inferstack.spec.problem.words import choose, did_you_mean
+
+# argparse would ask the terminal, also where it shows no help: that takes as long as checking four specs.
+_AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -18,13 +22,16 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         prog="inferstack",
         description="A YAML model spec in, one CloudFormation stack for a SageMaker inference endpoint out.",
         epilog="Exit status: 0 done, 1 problems found, 2 wrong usage.",
+        formatter_class=_AS_WIDE_AS_EVERY_TERMINAL,
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=top.prog)
     parsers = {}
     # To know all commands takes longer than to check a spec.
     for name in words[:1] if words and words[0] in _COMMANDS else _COMMANDS:
-        made = parsers[name] = commands.add_parser(name, help=_COMMANDS[name])
+        made = parsers[name] = commands.add_parser(
+            name, help=_COMMANDS[name], formatter_class=_AS_WIDE_AS_EVERY_TERMINAL
+        )
         if name in words:
             command = import_module(f"inferstack.cli.{name}")
             made.description = command.run.__doc__
