@@ -9,6 +9,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.measured import (
     devices_by_type,
+    is_about_gpus,
     is_of_instances,
     published,
     seconds_between_readings,
@@ -77,8 +78,7 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm without data never goes off."""
     for path, rule, name in _on_sagemaker(spec):
-        watched = [(part, metric) for part, metric in published(name, spec) if watches(rule, part)]
-        if watched and not any(part.may_have(metric) for part, metric in watched):
+        if _is_where_no_gpu_is(spec, rule, name):
             others = likest(name, _published_names(spec))
             fix = f"choose an instance type with GPUs, or another metric: {others}"
             yield Finding((*path, "metric"), f"{name} is not published here, where there is no GPU", fix)
@@ -91,6 +91,13 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
                 else f"here are {likest(name, _published_names(spec))}"
             )
             yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
+
+
+def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:
+    if not any(map(is_about_gpus, metrics.find(name))):
+        return False
+    watched = [(part, metric) for part, metric in published(name, spec) if watches(rule, part)]
+    return bool(watched) and not any(part.may_have(metric) for part, metric in watched)
 
 
 def _published_names(spec: ModelSpec) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.catalog import cloudformation
+from inferstack.catalog import cloudformation, instances
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -13,7 +13,7 @@ from inferstack.spec.parts.measured import Measured, devices_by_type
 from inferstack.spec.parts.own_alarms import own_alarms
 from inferstack.spec.parts.quantity import UnfitQuantity, as_counted, parse_threshold
 from inferstack.spec.parts.scaling import metrics_of, named_policies, steps
-from inferstack.spec.parts.walk import instance_types
+from inferstack.spec.parts.walk import every_variant, instance_types
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
@@ -41,6 +41,8 @@ class _Compared(msgspec.Struct, frozen=True):
 )
 def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch compares numbers. IS803 and IS531 say of what is neither number nor share."""
+    if all(instances.find(name) is not None for name in _preferred(spec)):
+        return
     for it in (*_in_alarms(spec), *_in_steps(spec)):
         preferred, *_ = instance_types(it.variant)
         if it.devices is None and _may_be_a_type(preferred) and _is_share(it.threshold, it.metric):
@@ -68,6 +70,11 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Finding]:
             )
             fix = f"choose types with as many {_word(it.metric)}, or a metric that is no sum over them"
             yield Finding((*it.path, "metric"), message, fix)
+
+
+def _preferred(spec: ModelSpec) -> Iterator[str]:
+    """The type that each fleet of instances has, as long as it can."""
+    return (instance_types(variant)[0] for _, variant in every_variant(spec) if instance_types(variant))
 
 
 def _may_be_a_type(name: str) -> bool:
