@@ -43,9 +43,8 @@ def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Findi
     if name != "python" and name in BACKENDS and BACKENDS[name].completes:
         return
     for field, index, tensor in tensors(model):
-        known = enum_name(tensor, "data_type") != "TYPE_INVALID"
-        there = {"name": bool(tensor.name), "data_type": known, "dims": bool(tensor.dims)}
-        lacks = [key for key, found in there.items() if not found]
+        # TYPE_INVALID is the type 0.
+        lacks = [key for key in ("name", "data_type", "dims") if not getattr(tensor, key)]
         if lacks:
             what = f"{field} `{tensor.name}`" if tensor.name else f"an {field}"
             message = f"{what} of {model.name} lacks {listed(lacks, last='and')}"

@@ -27,7 +27,7 @@ from inferstack.spec.texts.placeholders import is_opaque
 
 _METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
-_WHERE = ("rules", "policies", "step_policies")
+_SPELT_OUT = "namespace"
 
 Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | TargetTrackingMetric
 
@@ -104,7 +104,7 @@ def _plain(namespace: str) -> str:
     "A metric of this endpoint's own is chosen by its name alone, with `metric`.",
     _METRICS,
     ModelSpec,
-    about=_WHERE,
+    about=_SPELT_OUT,
 )
 def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
     """Only so does it stand for the default alarm or policy on the same metric, and undo updates."""
@@ -139,7 +139,7 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
     "A metric of SageMaker's is looked for where SageMaker publishes it.",
     _METRICS,
     ModelSpec,
-    about=_WHERE,
+    about=_SPELT_OUT,
 )
 def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
     """Namespaces are told apart by capitals and slashes, too."""
@@ -151,7 +151,7 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding((*it.path, "namespace"), f'{it.name} is not in "{it.namespace}"', fix)
 
 
-@warning("IS845", "A metric of SageMaker's is one that there is.", _METRICS, ModelSpec, about=_WHERE)
+@warning("IS845", "A metric of SageMaker's is one that there is.", _METRICS, ModelSpec, about=_SPELT_OUT)
 def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
     """Of endpoints; and of the spec's own endpoint, what endpoints of its sort publish."""
     here = metrics.names(kind_of(spec))
@@ -175,7 +175,7 @@ def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
     "A metric of SageMaker's is told apart by all of its dimensions, which name what there is.",
     _CONCEPTS,
     ModelSpec,
-    about=_WHERE,
+    about=_SPELT_OUT,
 )
 def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
     """CloudWatch adds nothing up: with fewer dimensions it is another metric, which has no data."""
