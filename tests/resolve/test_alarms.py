@@ -144,6 +144,21 @@ def test_a_fleet_without_gpus_has_no_gpu_alarm(resolve: Resolved) -> None:
     assert not alarms(cpu, "GPUMemoryUtilization")
 
 
+UNKNOWN = "variant: {instance_type: ml.dl1.24xlarge}"
+
+
+def test_of_devices_that_nobody_knows_no_share_is_watched_by_default(resolve: Resolved) -> None:
+    watched = {it["MetricName"] for it in of_type(resolve("single", UNKNOWN), ALARM).values()}
+    assert "MemoryUtilization" in watched
+    assert "GPUMemoryUtilization" not in watched
+
+
+def test_a_number_of_ones_own_on_devices_that_nobody_knows_is_watched(resolve: Resolved) -> None:
+    rule = f"{UNKNOWN}\nalarms: {{rules: [{{metric: GPUUtilization, threshold: 50}}]}}"
+    limits = {it["MetricName"]: it["Threshold"] for it in of_type(resolve("single", rule), ALARM).values()}
+    assert limits["GPUUtilization"] == 50
+
+
 GPU_MEMORY = "GPUMemoryUtilization"
 REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 

@@ -232,7 +232,7 @@ def test_a_stage_cannot_change_the_kind_or_hold_stages(key: str, stage: str | No
 
 
 def test_what_a_stage_cannot_change_is_said_in_its_order() -> None:
-    same = ["endpoint_name", "kind"] if False else ["stages", "kind"]
+    same = ["stages", "kind"]
     found = problems({"stages": {"prod": dict.fromkeys(same, "x")}}, "prod")
     assert [problem.path[-1] for problem in found] == same
 

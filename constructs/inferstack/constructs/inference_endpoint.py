@@ -79,8 +79,6 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
                 and region.
             TypeError: when ``role`` is a text.
         """
-        if isinstance(role, str):
-            raise TypeError(f"`role` is the text {role!r}; pass a role: `aws_iam.Role.from_role_arn(…)`")
         self._given_role = role
         loaded, template = template_for(scope, spec, role)
         names = free_names(scope, loaded, template["Resources"].keys())

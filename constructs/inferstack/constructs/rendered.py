@@ -120,7 +120,10 @@ def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -
 
     Raises:
         SpecError: when the spec has errors, there or at all.
+        TypeError: when the role is a text.
     """
+    if isinstance(role, str):
+        raise TypeError(f"`role` is the text {role!r}; pass a role: `aws_iam.Role.from_role_arn(…)`")
     written = spec if isinstance(spec, LoadedSpec) else checked(spec)
     if role is not None:
         written = under_role(written, role.role_arn, made_of(role))

@@ -9,6 +9,7 @@ from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.blocks.variant import ManagedInstanceScaling
+from inferstack.spec.parts.adapters import whole_specifications
 from inferstack.spec.parts.walk import (
     component_variants,
     components,
@@ -17,7 +18,6 @@ from inferstack.spec.parts.walk import (
     models,
     region_of,
     runs,
-    specifications,
     variants,
 )
 from inferstack.spec.problem import SpecPath
@@ -164,20 +164,13 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Find
 )
 def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """An adapter has a container for the URL of its files; IS433 looks at those."""
-    for path, name, component in components(spec):
-        if component.base_name is not None:
-            continue
-        for below, it in specifications(path, component):
-            if it.container is not None and it.model_name is not None:
-                yield Finding(
-                    (*below, "model_name"),
-                    "`container` and `model_name` exclude one another",
-                    "keep one of them",
-                )
-            elif it.container is None and it.model_name is None:
-                yield Finding(
-                    below, f"`{name}` has no container", "add `container` with an image, or `model_name`"
-                )
+    for path, name, it in whole_specifications(spec):
+        if it.container is not None and it.model_name is not None:
+            message = "`container` and `model_name` exclude one another"
+            yield Finding((*path, "model_name"), message, "keep one of them")
+        elif it.container is None and it.model_name is None:
+            fix = "add `container` with an image, or `model_name`"
+            yield Finding(path, f"`{name}` has no container", fix)
 
 
 @error(
@@ -188,16 +181,10 @@ def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 )
 def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """An adapter runs in its base's container."""
-    for path, _, component in components(spec):
-        if component.base_name is not None:
-            continue
-        for below, it in specifications(path, component):
-            if it.container is not None and it.container.image is None:
-                yield Finding(
-                    (*below, "container"),
-                    "the container has no image",
-                    'add `image: {framework: djl-lmi, version: "0.36.0"}` or an ECR URI',
-                )
+    for path, _, it in whole_specifications(spec):
+        if it.container is not None and it.container.image is None:
+            fix = 'add `image: {framework: djl-lmi, version: "0.36.0"}` or an ECR URI'
+            yield Finding((*path, "container"), "the container has no image", fix)
 
 
 @error(

@@ -8,6 +8,7 @@ from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
 from inferstack.spec.blocks.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
+from inferstack.spec.parts.adapters import whole_specifications
 from inferstack.spec.parts.walk import (
     Specification,
     component_variants,
@@ -62,14 +63,10 @@ def _hosts(
 )
 def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """The only requirement that is required."""
-    for path, name, component in components(spec):
-        if component.base_name is not None:
-            continue
-        for below, it in specifications(path, component):
-            needs = it.compute_resource_requirements
-            if needs is not None and needs.min_memory_required_in_mb is not None:
-                continue
-            where = below if needs is None else (*below, "compute_resource_requirements")
+    for path, name, it in whole_specifications(spec):
+        needs = it.compute_resource_requirements
+        if needs is None or needs.min_memory_required_in_mb is None:
+            where = path if needs is None else (*path, "compute_resource_requirements")
             fix = "add `compute_resource_requirements: {min_memory_required_in_mb: …}`, 128 or more"
             yield Finding(where, f"`{name}` does not say how much memory a copy needs", fix)
 
