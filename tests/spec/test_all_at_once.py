@@ -1,10 +1,16 @@
-"""What is wrong at the top of a spec hides nothing else of it."""
+"""What is wrong in a spec hides nothing else of it, and nothing is said that rests on what is wrong."""
 
+import copy
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from inferstack.spec.check import check_file
+from inferstack.spec.check import check_file, parse_spec
+from inferstack.spec.document import read_document
+from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.structure import STRUCTURE_CODES
 
 SINGLE = """\
 kind: single-model
@@ -53,3 +59,104 @@ def test_a_template_is_known_as_one(key: str, tmp_path: Path) -> None:
     path.write_text(f"{SINGLE}{key}: {{}}\n")
     (problem,) = check_file(path)
     assert problem.code == "IS101"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [
+        ("initial_instance_count: 2", "initial_instance_count: two", "IS103"),
+        ("endpoint_name: ranker\n", "", "IS102"),
+        ("variant:", "tags: [a, b]\nvariant:", "IS103"),
+        ("variant:", "autoscaling: {min_capacity: 1, max_capacity: 2, policies: 5}\nvariant:", "IS103"),
+        ("variant:", "autoscaling: {max_capacity: 2}\nvariant:", "IS102"),
+        ("variant:", "endpoint: {deployment_config: blue-green}\nvariant:", "IS103"),
+        ("ml.m5.xlarge", "ml.m5.xlarg", "IS104"),
+    ],
+)
+def test_what_is_of_another_type_or_missing_hides_nothing_else(
+    right: str, wrong: str, code: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SINGLE.replace("model.tar.gz", "model.zip").replace(right, wrong) + THRESHOLD)
+    assert sorted(it.code for it in check_file(path)) == sorted([code, "IS231", "IS803"])
+
+
+MODELS = """\
+triton:
+  models:
+    net:
+      backend: onnxruntime
+      max_batch_size: 4
+      input: [{name: X, data_type: TYPE_FP32, dims: [1]}]
+      output: [{name: Y, data_type: TYPE_FP32, dims: [0]}]
+"""
+
+
+def test_a_slip_beside_a_triton_model_hides_nothing_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SINGLE + MODELS)
+    of_the_model = {it.code for it in check_file(path)}
+    assert of_the_model
+    path.write_text(SINGLE.replace("m5.xlarge", "m5.xlarg") + MODELS)
+    assert {it.code for it in check_file(path)} == {"IS104", *of_the_model}
+    (tmp_path / "spec.lock.json").write_text("{}")
+    assert not {it.code for it in check_file(path)} & of_the_model
+
+
+def test_of_warnings_that_may_be_ignored_nothing_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    gpu = SINGLE.replace("m5.xlarge", "g4dn.xlarge").replace("25.09", "26.05") + THRESHOLD
+    path.write_text(gpu)
+    assert {it.code for it in check_file(path)} == {"IS270", "IS803"}
+    path.write_text(gpu + "ignore: 5\n")
+    assert {it.code for it in check_file(path)} == {"IS103", "IS803"}
+
+
+def _places(data: Any, path: SpecPath = ()) -> Iterator[SpecPath]:
+    """The path of everything in a spec, but for its kind and the insides of Triton's models."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, below in items:
+        if (*path, key) != ("kind",) and key != "triton":
+            yield (*path, key)
+            yield from _places(below, (*path, key))
+
+
+def _of_another_type(block: Any, key: str | int) -> None:
+    block[key] = "text" if isinstance(block[key], list | int | float) else ["a list"]
+
+
+def _misspelt(block: Any, key: str | int) -> None:
+    if isinstance(key, str):
+        block[f"{key}{key[-1]}"] = block.pop(key)
+
+
+def _not_an_option(block: Any, key: str | int) -> None:
+    if isinstance(block[key], str | int | float):
+        block[key] = f"{block[key]}~ ~" if isinstance(block[key], str) else -7
+
+
+BASES = sorted((Path(__file__).parent / "wrong_specs/bases").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("change", [_of_another_type, _misspelt, _not_an_option])
+@pytest.mark.parametrize("base", BASES, ids=lambda path: path.stem)
+def test_nothing_is_said_that_rests_on_what_is_wrong(base: Path, change: Callable[..., None]) -> None:
+    right = read_document(base).data
+    usual = {(it.code, it.path) for it in _found(right)}
+    for path in _places(right):
+        wrong = copy.deepcopy(right)
+        block = wrong
+        for key in path[:-1]:
+            block = block[key]
+        change(block, path[-1])
+        found = _found(wrong)
+        if any(it.code in STRUCTURE_CODES for it in found):
+            rules = [it for it in found if it.code not in STRUCTURE_CODES and (it.code, it.path) not in usual]
+            assert rules == [], path
+
+
+def _found(data: dict[str, Any]) -> tuple[Problem, ...]:
+    try:
+        return parse_spec(data).warnings
+    except SpecError as error:
+        return error.problems

@@ -68,7 +68,8 @@ def test_a_threshold_that_is_no_number_is_shown_as_yaml_writes_it(
 
 
 def test_a_model_that_is_no_block_is_one_problem() -> None:
-    [problem] = problems({"model": TRITON, "triton": {"models": {"bert": 5}}})
+    model = TRITON | {"model_data_url": "s3://acme-models/bert/model.tar.gz"}
+    [problem] = problems({"model": model, "triton": {"models": {"bert": 5}}})
     assert problem.fix.startswith("write keys under it: name, platform")
 
 

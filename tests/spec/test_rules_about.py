@@ -11,7 +11,7 @@ from support.wrong_specs import ALL, FOLDER, Case
 from inferstack.spec.blocks.kinds import ModelSpec, Spec
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.rules import RULES
-from inferstack.spec.rules.selection import rules_for
+from inferstack.spec.rules.asking import rules_for
 from inferstack.spec.schema import shipped_schema
 
 

@@ -22,13 +22,12 @@ from inferstack.spec.document.tokens import token_problems
 from inferstack.spec.lock.applying import apply_lock
 from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
-from inferstack.spec.parts.number_tokens import with_samples
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.problem.words import did_you_mean_then, listed
-from inferstack.spec.rules.selection import rules_for
-from inferstack.spec.structure import UNKNOWN_KEY, of_meant_kind, structure_problems
+from inferstack.spec.rules.asking import rule_problems
+from inferstack.spec.structure import of_meant_kind, structure_problems
 from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
 
 UNKNOWN_PLACEHOLDER = "IS110"
@@ -215,7 +214,7 @@ def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | Non
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
     structural = _structural_problems(staged)
     if structural:
-        raise SpecError(_all_that_is_wrong(structural, staged))
+        raise SpecError(_all_that_is_wrong(structural, staged, lock))
     spec = _with_region(msgspec.convert(staged.data, Spec), region)
     applied = apply_lock(spec, staged, stage, lock)
     return replace(_ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
@@ -225,53 +224,17 @@ def _structural_problems(document: Document) -> list[Problem]:
     return [*structure_problems(document), *_placeholder_problems(document), *token_problems(document)]
 
 
-def _all_that_is_wrong(structural: list[Problem], document: Document) -> Iterator[Problem]:
+def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
     """Of a spec whose kind is a slip also what is wrong with it as one of the kind that was meant."""
+    from inferstack.spec.incomplete import problems_beside  # noqa: PLC0415 - most specs are right
+
     meant = of_meant_kind(document)
     if meant is not None:
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
     yield from structural
-    yield from _rule_problems_beside(structural, document if meant is None else meant)
-
-
-def _rule_problems_beside(structural: list[Problem], document: Document) -> Iterator[Problem]:
-    """What the rules say of a spec that is wrong in places, elsewhere; so that one look shows all.
-
-    Only where the rest can be typed: what is missing or of another type leaves nothing to judge, except for
-    numbers in quotes. Triton's rules are not asked: inside of its models nothing has a type here.
-    """
-    unknown = [problem.path for problem in structural if problem.code == UNKNOWN_KEY]
-    try:
-        spec: ModelSpec = msgspec.convert(_without(document.data, unknown), Spec, strict=False)
-    except (msgspec.ValidationError, UnicodeEncodeError):
-        # The latter of half a character, which only data made in Python can hold.
-        return
-    wrong = {problem.path for problem in structural}
-    around = {part for path in wrong for part in _from_the_top(path)}
-    for problem in _spec_problems(spec, document):
-        if problem.path not in around and wrong.isdisjoint(_from_the_top(problem.path)):
-            yield problem
-
-
-def _without(data: Any, paths: list[SpecPath]) -> Any:
-    """The data without what stands at the paths, sharing the rest."""
-    here = {path[0] for path in paths if len(path) == 1}
-    below: dict[str | int, list[SpecPath]] = {}
-    for path in paths:
-        if len(path) > 1:
-            below.setdefault(path[0], []).append(path[1:])
-    match data:
-        case dict():
-            return {key: _without(it, below.get(key, [])) for key, it in data.items() if key not in here}
-        case list() if paths:
-            return [_without(it, below.get(index, [])) for index, it in enumerate(data)]
-        case _:
-            return data
-
-
-def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
-    """A path and what it stands in, up to the whole spec."""
-    return (path[:length] for length in range(len(path) + 1))
+    # With a lock, files of models may be elsewhere, which only a whole spec says.
+    with_models = lock == NO_LOCK
+    yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 
 
 def _ruled(
@@ -283,7 +246,7 @@ def _ruled(
 ) -> LoadedSpec:
     ignored = frozenset(spec.ignored_codes)
     of_triton = _triton_problems(spec, document, ignored, uploaded)
-    problems = [*of_triton, *_spec_problems(spec, document), *beside]
+    problems = [*of_triton, *rule_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
     return LoadedSpec(spec, document, stage, in_file_order(problems), uploaded)
@@ -323,26 +286,3 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                     fix,
                     path=path,
                 )
-
-
-def _spec_problems(spec: ModelSpec, document: Document) -> Iterable[Problem]:
-    data = document.data if document.may_have_placeholders else None
-    first, *others = (list(_found_in(it, document)) for it in with_samples(spec, data))
-    lasting = [{(it.code, it.path) for it in other} for other in others]
-    return (it for it in first if all((it.code, it.path) in other for other in lasting))
-
-
-def _found_in(spec: ModelSpec, document: Document) -> Iterator[Problem]:
-    for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
-        for finding in rule.check(spec):
-            at = document.problem_at(finding.about)
-            yield Problem(
-                document.file,
-                at.line,
-                at.column,
-                rule.code,
-                f"{finding.message}{document.absent_by(finding.about)}",
-                finding.fix,
-                rule.severity,
-                finding.path,
-            )

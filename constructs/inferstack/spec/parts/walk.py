@@ -171,14 +171,28 @@ def model_path(spec: ModelSpec, name: str | None) -> SpecPath | None:
 
 
 class PlacedContainer(msgspec.Struct, frozen=True):
-    """A container and the instance types that it runs on, or that it is on a serverless variant."""
+    """A container of a spec: that of a model, by its name if it has one, or of what a component runs.
+
+    What it runs on is looked for when it is asked for: most rules are about the container alone.
+    """
 
     path: SpecPath
     container: Container | ComponentContainer
-    instance_types: tuple[str, ...]
-    is_serverless: bool = False
-    takes_prefix: bool = False
-    """Whether its files are many archives below a prefix, which it loads when asked for one."""
+    spec: ModelSpec
+    model: str | None = None
+    run: Run | None = None
+
+    @property
+    def instance_types(self) -> tuple[str, ...]:
+        """The instance types that it runs on."""
+        if self.run is not None:
+            return tuple(_types_of(self.spec, self.run))
+        return tuple(_types_hosting(self.spec, self.model))
+
+    @property
+    def takes_prefix(self) -> bool:
+        """Whether its files are many archives below a prefix, which it loads when asked for one."""
+        return isinstance(self.spec, MultiModelSpec) or getattr(self.container, "mode", None) == "MultiModel"
 
     @property
     def image(self) -> str | FrameworkImage | None:
@@ -193,21 +207,22 @@ class PlacedContainer(msgspec.Struct, frozen=True):
     @property
     def hosts(self) -> tuple[str, ...]:
         """What its image must run on, as the catalog of images names it."""
-        return (SERVERLESS,) if self.is_serverless and not self.instance_types else self.instance_types
+        types = self.instance_types
+        return (SERVERLESS,) if not types and self._is_serverless() else types
+
+    def _is_serverless(self) -> bool:
+        here = () if self.run is not None else hosting(self.spec, self.model)
+        return any(it.serverless_config is not None for it in here)
 
 
 @found_once
 def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """Every container of models and of inference components."""
     for path, name, container in model_containers(spec):
-        serverless = any(it.serverless_config is not None for it in hosting(spec, name))
-        many = isinstance(spec, MultiModelSpec) or getattr(container, "mode", None) == "MultiModel"
-        yield PlacedContainer(path, container, tuple(_types_hosting(spec, name)), serverless, many)
+        yield PlacedContainer(path, container, spec, name)
     for run in runs(spec):
         if run.specification.container is not None:
-            yield PlacedContainer(
-                (*run.path, "container"), run.specification.container, tuple(_types_of(spec, run))
-            )
+            yield PlacedContainer((*run.path, "container"), run.specification.container, spec, run=run)
 
 
 def how_to_have_many(spec: ModelSpec) -> str:

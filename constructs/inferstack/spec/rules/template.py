@@ -14,7 +14,9 @@ from inferstack.spec.rules.base import Finding, error
 from inferstack.spec.texts.placeholders import is_settled
 
 _LIMITS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
-_DESCRIPTION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-description-structure.html"
+_DESCRIPTION = (
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-description-structure.html"
+)
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
 LARGEST_TEMPLATE = 1_000_000
 """Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.

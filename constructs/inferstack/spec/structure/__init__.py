@@ -26,8 +26,7 @@ EXCLUSIVE_KEYS = "IS109"
 _KIND = "kind"
 _OF_A_TEMPLATE = frozenset({"AWSTemplateFormatVersion", "Resources"})
 _FROM_A_TEMPLATE = (
-    "write a spec, of which `inferstack render` makes such a template; its keys are in "
-    "docs/migrating.md"
+    "write a spec, of which `inferstack render` makes such a template; its keys are in docs/migrating.md"
 )
 _RESOURCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"
 

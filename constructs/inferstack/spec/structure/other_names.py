@@ -6,7 +6,9 @@ No likeness leads from one to the other, so that they are listed.
 
 from collections.abc import Collection
 
+from inferstack.catalog.cloudformation import snake
 from inferstack.spec.blocks.kinds import KINDS
+from inferstack.spec.problem.words import nearest
 
 CALLED_HERE = {
     # A model has `ModelDataUrl`, the container of an inference component `ArtifactUrl`.
@@ -173,7 +175,19 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
 """By the name of a block's class: keys that it does not have, and what to do about each."""
 
 
-def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
-    """How to say in a block, given by the name of its class, what such a key says elsewhere."""
+def called_here(key: str, block: str, known: Collection[str]) -> str | None:
+    """The key of a block, given by the name of its class, that has another name elsewhere."""
     name = NAMED_BY.get(block) if key == "name" else CALLED_HERE.get(key)
-    return f"it is called `{name}` here" if name in known else NOT_A_KEY_HERE.get(block, {}).get(key)
+    return name if name in known else None
+
+
+def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
+    """How to say in a block what such a key says elsewhere."""
+    name = called_here(key, block, known)
+    return f"it is called `{name}` here" if name is not None else NOT_A_KEY_HERE.get(block, {}).get(key)
+
+
+def meant_key(key: str, block: str, known: Collection[str]) -> str | None:
+    """The key of a block that an unknown one may stand for."""
+    ours = snake(key)
+    return called_here(ours, block, known) or nearest(ours, list(known))

@@ -110,9 +110,7 @@ def _in_policies(spec: ModelSpec) -> Iterator[_Compared]:
             yield from _compared(path, metric, scaled.part, policy.target_value)
 
 
-def _compared(
-    path: SpecPath, metric: Metric, part: Measured, threshold: Number | str
-) -> Iterator[_Compared]:
+def _compared(path: SpecPath, metric: Metric, part: Measured, threshold: Number | str) -> Iterator[_Compared]:
     if metric.per_device is not None and part.variant is not None and instance_types(part.variant):
         yield _Compared(path, metric, part.variant, part.devices(metric), threshold)
 

@@ -6,6 +6,7 @@ imported only for a spec that has the block.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -71,7 +72,10 @@ def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:
     """The GPUs that the container may see, for each instance type; empty where that is unknown."""
     if isinstance(spec, InferenceComponentsSpec):
         return tuple(_reserved_gpus(spec, placed.path))
-    found = [instances.find(name) for name in placed.instance_types]
+    found = []
+    # A spec that is wrong there has no instance types: then that is unknown, too.
+    with suppress(AttributeError):
+        found = [instances.find(name) for name in placed.instance_types]
     return tuple(it.gpus for it in found if it is not None)
 
 

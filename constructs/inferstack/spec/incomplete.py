@@ -1,0 +1,150 @@
+"""What can be said of a spec that is wrong in places: all that does not rest on these. One look shows it.
+
+data, structure problems -> spec without values where it is wrong -> rules that do not ask for these
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import suppress
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.kinds import KINDS, ModelSpec
+from inferstack.spec.document import Document
+from inferstack.spec.problem import Problem, Severity, SpecPath
+from inferstack.spec.rules.asking import rule_problems
+from inferstack.spec.rules.base import Finding, Rule
+from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY
+from inferstack.spec.structure.other_names import meant_key
+
+# Of a whole block, which has values all the same.
+_OF_BLOCKS = frozenset({MISSING_KEY, EXCLUSIVE_KEYS})
+_MODELS = "triton"
+
+
+def problems_beside(
+    structural: Collection[Problem], document: Document, *, with_models: bool
+) -> Iterator[Problem]:
+    """What the rules say of such a spec, elsewhere than where its structure is wrong.
+
+    Of its Triton models, too, where that is asked for and nothing in them is wrong: nothing has a type there.
+    """
+    kind = next((it for it in KINDS if it.__struct_config__.tag == document.data.get("kind")), None)
+    if kind is None:
+        return
+    around = {part for problem in structural for part in _from_the_top(problem.path)}
+    wrong = {problem.path for problem in structural if problem.code not in _OF_BLOCKS}
+    # What is wrong inside of a model is no matter of the rules that see a spec.
+    values = frozenset(path for path in wrong if _MODELS not in path)
+    spec: ModelSpec = _Builder(values).block(kind, document.data, ())
+    knows_warnings = hasattr(spec, "ignore")
+    if not knows_warnings:
+        msgspec.structs.force_setattr(spec, "ignore", ())
+    found = list(rule_problems(spec, document, _what_it_knows))
+    if with_models and not any(_MODELS in path for path in around):
+        found += _of_models(spec, document)
+    for problem in found:
+        counts = knows_warnings or problem.severity is Severity.ERROR
+        if counts and problem.path not in around and wrong.isdisjoint(_from_the_top(problem.path)):
+            yield problem
+
+
+def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
+    """A path and what it stands in, up to the whole spec."""
+    return (path[:length] for length in range(len(path) + 1))
+
+
+def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Finding]:
+    """What a rule finds before it asks for a value that is not there."""
+    found = list[Finding]()
+    with suppress(AttributeError):
+        found.extend(rule.check(spec))
+    return found
+
+
+def _of_models(spec: ModelSpec, document: Document) -> list[Problem]:
+    from inferstack.spec.rules.triton.models import triton_problems  # noqa: PLC0415 - brings protobuf
+
+    found = list[Problem]()
+    with suppress(AttributeError):
+        found.extend(triton_problems(spec, document, frozenset(spec.ignored_codes)))
+    return found
+
+
+class _NoValueError(Exception):
+    """What stands there is wrong."""
+
+
+class _Builder:
+    """Makes blocks of data some of which is wrong.
+
+    A field whose value is wrong or missing, or stands under a key that the block does not have, has no value:
+    neither the wrong one nor the one of an absent key. Who asks for it gets an AttributeError.
+    """
+
+    def __init__(self, wrong: Set[SpecPath]) -> None:
+        self._wrong = wrong
+        self._around = {part for path in wrong for part in _from_the_top(path)}
+
+    def block(self, kind: type[Block], data: Mapping[str, Any], path: SpecPath) -> Any:
+        types = _types(kind)
+        fields = {field.name: field for field in msgspec.structs.fields(kind)}
+        meant = {meant_key(key, kind.__name__, fields) for key in data if key not in fields}
+        values, without = dict[str, Any](), list[str]()
+        for name, field in fields.items():
+            try:
+                if name in data:
+                    values[name] = self._value(types[name], data[name], (*path, name))
+                elif field.required or name in meant:
+                    without.append(name)
+            except _NoValueError:
+                without.append(name)
+        block = kind(**values, **dict.fromkeys(without))
+        for name in without:
+            # Blocks are frozen, which their slots know nothing of.
+            getattr(kind, name).__delete__(block)
+        return block
+
+    def _value(self, kind: Any, data: Any, path: SpecPath) -> Any:
+        if path in self._wrong:
+            raise _NoValueError
+        if path in self._around:
+            return self._with_what_is_right(kind, data, path)
+        try:
+            return msgspec.convert(data, kind)
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            # A key is missing in it, or a half of a character stands there, which data of Python can hold.
+            return self._with_what_is_right(kind, data, path)
+
+    def _with_what_is_right(self, kind: Any, data: Any, path: SpecPath) -> Any:
+        for option in _options(kind):
+            match data:
+                case dict() if isinstance(option, type) and issubclass(option, Block):
+                    return self.block(option, data, path)
+                case dict() if get_origin(option) is Mapping:
+                    of = get_args(option)[1]
+                    return {key: self._value(of, it, (*path, key)) for key, it in data.items()}
+                case list() if get_origin(option) is tuple:
+                    of = get_args(option)[0]
+                    return tuple(self._value(of, it, (*path, index)) for index, it in enumerate(data))
+        raise _NoValueError
+
+
+@cache
+def _types(kind: type[Block]) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _options(kind: Any) -> Iterator[Any]:
+    """The types that a value may have."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        yield from _options(get_args(kind)[0])
+    elif origin in (Union, UnionType):
+        for option in get_args(kind):
+            yield from _options(option)
+    else:
+        yield kind

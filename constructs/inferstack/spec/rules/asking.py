@@ -1,0 +1,93 @@
+"""What the rules say of a spec: those that it can break are asked.
+
+Those are for its kind, are not ignored by it, and about keys that it has. Half of the rules are about blocks
+that few specs have; not to ask them takes a tenth of the time of a check.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.document import Document
+from inferstack.spec.parts.number_tokens import with_samples
+from inferstack.spec.problem import Problem, Severity
+from inferstack.spec.rules import RULES, Finding, Rule
+
+Ask = Callable[[Rule, ModelSpec], Iterable[Finding]]
+"""How a rule is asked about a spec."""
+
+# Below these stand names of the user's own, and fields that are Triton's.
+_OTHER_NAMES = frozenset({"environment", "tags", "triton"})
+# Below these, too, but with blocks under the names, even under one like `triton`.
+_NAMED = frozenset({"inference_components", "models"})
+
+
+def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Finding]:
+    return rule.check(spec)
+
+
+def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Iterable[Problem]:
+    """Everything that the rules find in a spec, whatever the numbers are that only the deployment knows."""
+    data = document.data if document.may_have_placeholders else None
+    first, *others = (list(_found_in(it, document, ask)) for it in with_samples(spec, data))
+    lasting = [{(it.code, it.path) for it in other} for other in others]
+    return (it for it in first if all((it.code, it.path) in other for other in lasting))
+
+
+def _found_in(spec: ModelSpec, document: Document, ask: Ask) -> Iterator[Problem]:
+    for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
+        for finding in ask(rule, spec):
+            at = document.problem_at(finding.about)
+            yield Problem(
+                document.file,
+                at.line,
+                at.column,
+                rule.code,
+                f"{finding.message}{document.absent_by(finding.about)}",
+                finding.fix,
+                rule.severity,
+                finding.path,
+            )
+
+
+def rules_for(kind: type[ModelSpec], ignored: frozenset[str], data: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """The rules for a spec of a kind that stands in the data."""
+    keys: set[str] = set()
+    _collect_keys(data, keys)
+    return _selected(kind, ignored, _asked_about() & keys)
+
+
+@cache
+def _asked_about() -> frozenset[str]:
+    return frozenset[str]().union(*(rule.about for rule in RULES.values()))
+
+
+def _collect_keys(data: Mapping[str, Any], keys: set[str]) -> None:
+    """Adds the keys in the data, at any depth."""
+    keys.update(data)
+    for key, value in data.items():
+        if isinstance(value, dict):
+            if key in _NAMED:
+                _collect_of_items(value.values(), keys)
+            elif key not in _OTHER_NAMES:
+                _collect_keys(value, keys)
+        elif isinstance(value, list):
+            _collect_of_items(value, keys)
+
+
+def _collect_of_items(items: Iterable[Any], keys: set[str]) -> None:
+    for item in items:
+        if isinstance(item, dict):
+            _collect_keys(item, keys)
+
+
+@lru_cache(maxsize=256)
+def _selected(kind: type[ModelSpec], ignored: frozenset[str], keys: frozenset[str]) -> tuple[Rule, ...]:
+    return tuple(
+        rule
+        for rule in RULES.values()
+        if issubclass(kind, rule.applies_to)
+        and not (rule.severity is Severity.WARNING and rule.code in ignored)
+        and (not rule.about or rule.about & keys)
+    )
