@@ -76,7 +76,7 @@ A variant or an inference component has no default alarm on GPU memory if its im
 words. Such a server takes most of the GPU's memory when it starts, the CUDA context comes on top of that, and
 the alarm would always ring. Write a rule on it in `alarms.rules` if you want one.
 """
-_KIND_TITLES = {
+_TITLES = {
     "instances": "One model a variant, on instances",
     "multi-model": "Multi-model",
     "inference-components": "Inference components",
@@ -95,7 +95,7 @@ the processor of the instance type. Any other image is written as its full URI.
 
 def metrics_page() -> str:
     """What each kind of endpoint publishes, and what target tracking knows by itself."""
-    return "\n".join([_METRICS_TOP, _alarms_section(), _scaling_section(), *_kind_sections()])
+    return "\n".join([_METRICS_TOP, _alarms_section(), _scaling_section(), *_hosting_sections()])
 
 
 def _alarms_section() -> str:
@@ -105,7 +105,7 @@ def _alarms_section() -> str:
             str(it.rule.statistic),
             str(it.rule.threshold),
             str(evaluation(it.rule).evaluation_periods),
-            "; ".join(_KIND_TITLES[kind].lower() for kind in get_args(metrics.Kind) if kind in it.kinds),
+            "; ".join(_TITLES[one].lower() for one in get_args(metrics.Hosting) if one in it.hostings),
             cell(it.reason),
         )
         for it in DEFAULT_ALARMS
@@ -127,14 +127,14 @@ def _scaling_section() -> str:
     return f"{_SCALING_TOP}\n{table(('Metric', 'Scales', 'Meaning'), rows)}"
 
 
-def _kind_sections() -> Iterator[str]:
+def _hosting_sections() -> Iterator[str]:
     heads = ("Metric", "Of each", "Unit", "Statistic", "Meaning")
-    for kind in get_args(metrics.Kind):
-        found = [one for name in metrics.names(kind) for one in metrics.find(name, kind)]
+    for hosting in get_args(metrics.Hosting):
+        found = [one for name in metrics.names(hosting) for one in metrics.find(name, hosting)]
         rows = [
             (f"`{one.name}`", one.dimensions, one.unit, one.statistic, cell(one.description)) for one in found
         ]
-        yield f"## {_KIND_TITLES[kind]}\n\n{table(heads, rows)}"
+        yield f"## {_TITLES[hosting]}\n\n{table(heads, rows)}"
 
 
 def images_page() -> str:

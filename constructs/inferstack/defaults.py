@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from inferstack.catalog.metrics import Kind
+from inferstack.catalog.metrics import Hosting
 from inferstack.catalog.triton_container import LOG_VERBOSE, PING_MODE
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
@@ -165,7 +165,7 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     """An alarm that an endpoint gets unless its spec has a rule of its own for the metric."""
 
     rule: AlarmRule
-    kinds: frozenset[Kind]
+    hostings: frozenset[Hosting]
     reason: str
     not_where_taken: bool = False
     """Not for what runs a server of :data:`GPU_MEMORY_TAKEN`."""
@@ -175,8 +175,8 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     """
 
 
-_INSTANCES: frozenset[Kind] = frozenset({"instances", "multi-model", "async"})
-_ALL: frozenset[Kind] = frozenset({*_INSTANCES, "inference-components", "serverless"})
+_INSTANCES: frozenset[Hosting] = frozenset({"instances", "multi-model", "async"})
+_ALL: frozenset[Hosting] = frozenset({*_INSTANCES, "inference-components", "serverless"})
 
 DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
     DefaultAlarm(

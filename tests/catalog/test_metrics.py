@@ -4,7 +4,7 @@ import pytest
 from botocore.session import get_session
 
 from inferstack.catalog import cloudformation, metrics
-from inferstack.catalog.metrics import Kind, Metric
+from inferstack.catalog.metrics import Hosting, Metric
 
 EVERY = tuple(metric for name in metrics.names() for metric in metrics.find(name))
 
@@ -13,13 +13,13 @@ def enum(service: str, shape: str) -> set[str]:
     return set(get_session().get_service_model(service).shape_for(shape).enum)
 
 
-def only(name: str, kind: Kind) -> Metric:
-    [metric] = metrics.find(name, kind)
+def only(name: str, hosting: Hosting) -> Metric:
+    [metric] = metrics.find(name, hosting)
     return metric
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "namespace", "dimensions", "unit"),
+    ("name", "hosting", "namespace", "dimensions", "unit"),
     [
         ("Invocations", "instances", "AWS/SageMaker", "variant", "None"),
         ("ModelLatency", "async", "AWS/SageMaker", "variant", "Microseconds"),
@@ -43,14 +43,14 @@ def only(name: str, kind: Kind) -> Metric:
     ],
 )
 def test_a_metric_is_where_cloudwatch_has_it(
-    name: str, kind: Kind, namespace: str, dimensions: str, unit: str
+    name: str, hosting: Hosting, namespace: str, dimensions: str, unit: str
 ) -> None:
-    metric = only(name, kind)
+    metric = only(name, hosting)
     assert (metric.namespace, metric.dimensions, metric.unit) == (namespace, dimensions, unit)
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
+    ("name", "hosting"),
     [
         ("Invocations", "async"),
         ("OverheadLatency", "async"),
@@ -62,9 +62,9 @@ def test_a_metric_is_where_cloudwatch_has_it(
         ("Invokations", None),
     ],
 )
-def test_a_metric_that_an_endpoint_does_not_publish_is_not_found(name: str, kind: Kind | None) -> None:
-    assert metrics.find(name, kind) == ()
-    assert name not in metrics.names(kind)
+def test_a_metric_that_an_endpoint_does_not_publish_is_not_found(name: str, hosting: Hosting | None) -> None:
+    assert metrics.find(name, hosting) == ()
+    assert name not in metrics.names(hosting)
 
 
 def test_a_name_may_mean_a_variant_or_a_component() -> None:
@@ -87,7 +87,7 @@ def test_sums_over_devices_are_marked(name: str, device: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "most"),
+    ("name", "hosting", "most"),
     [
         ("GPUUtilization", "instances", 100),
         ("DiskUtilization", "instances", 100),
@@ -98,8 +98,8 @@ def test_sums_over_devices_are_marked(name: str, device: str | None) -> None:
         ("ModelLatency", "instances", None),
     ],
 )
-def test_a_percentage_ends_at_100_and_a_share_at_1(name: str, kind: Kind, most: int | None) -> None:
-    assert only(name, kind).most == most
+def test_a_percentage_ends_at_100_and_a_share_at_1(name: str, hosting: Hosting, most: int | None) -> None:
+    assert only(name, hosting).most == most
 
 
 def test_whatever_is_a_utilization_has_an_end() -> None:
@@ -108,11 +108,11 @@ def test_whatever_is_a_utilization_has_an_end() -> None:
 
 def test_a_predefined_metric_is_for_endpoints_that_publish_what_it_follows() -> None:
     for predefined in metrics.PREDEFINED_SCALING_METRICS:
-        assert any(metrics.find(predefined.metric, kind) for kind in predefined.kinds)
+        assert any(metrics.find(predefined.metric, hosting) for hosting in predefined.hostings)
     for name in ("SageMakerVariantInvocationsPerInstance", "SageMakerVariantProvisionedConcurrencyUtilization"):
         found = metrics.find_predefined(name)
         assert found is not None
-        assert found.kinds == {kind for kind in get_args(Kind) if metrics.find(found.metric, kind)}
+        assert found.hostings == {hosting for hosting in get_args(Hosting) if metrics.find(found.metric, hosting)}
 
 
 def test_normalized_metrics_are_no_sums() -> None:
@@ -142,8 +142,8 @@ def test_no_metric_is_listed_twice() -> None:
 
 
 def test_every_kind_of_endpoint_has_metrics() -> None:
-    for kind in get_args(Kind):
-        assert "ModelLatency" in metrics.names(kind)
+    for hosting in get_args(Hosting):
+        assert "ModelLatency" in metrics.names(hosting)
 
 
 def test_predefined_scaling_metrics_are_all_that_the_api_has() -> None:

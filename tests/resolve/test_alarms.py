@@ -33,10 +33,10 @@ EXPRESSION = """
 """
 
 
-def test_every_default_alarm_watches_a_metric_that_its_kinds_publish() -> None:
+def test_every_default_alarm_watches_a_metric_that_its_endpoints_publish() -> None:
     for default in DEFAULT_ALARMS:
-        for kind in default.kinds:
-            assert metrics.find(default.rule.metric, kind), (default.rule.metric, kind)
+        for hosting in default.hostings:
+            assert metrics.find(default.rule.metric, hosting), (default.rule.metric, hosting)
 
 
 def test_a_latency_is_given_to_cloudwatch_in_microseconds(resolve: Resolved) -> None:

@@ -22,7 +22,7 @@ from inferstack.spec.parts.walk import (
     component_variants,
     components,
     containers,
-    kind_of,
+    hosting_of,
     models,
     variant_scalings,
     variants,
@@ -258,7 +258,7 @@ def test_a_component_is_on_the_variant_that_it_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "kind"),
+    ("change", "hosting"),
     [
         ({}, "instances"),
         ({"kind": "multi-model"}, "multi-model"),
@@ -266,5 +266,5 @@ def test_a_component_is_on_the_variant_that_it_names() -> None:
         ({"endpoint_config": {"async_inference_config": {"output_config": {}}}}, "async"),
     ],
 )
-def test_what_an_endpoint_publishes_follows_from_its_kind(change: dict[str, object], kind: str) -> None:
-    assert kind_of(spec_of({**SINGLE, **change})) == kind
+def test_what_an_endpoint_publishes_follows_from_its_hosting(change: dict[str, object], hosting: str) -> None:
+    assert hosting_of(spec_of({**SINGLE, **change})) == hosting

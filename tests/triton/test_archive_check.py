@@ -16,19 +16,19 @@ from pathlib import Path
 import pytest
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
 
-from inferstack.triton.archive.contents import MOST_MODELS, Kind
+from inferstack.triton.archive.contents import MOST_MODELS
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace
+from inferstack.triton.model import FilePlace, RepositoryKind
 from inferstack.triton.repository.folder import read_repository
 
 END = bytes(1024)
 OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}
 
 
-def inspected(folder: Path, content: bytes, kind: Kind = "single") -> Inspection:
+def inspected(folder: Path, content: bytes, kind: RepositoryKind = "single") -> Inspection:
     """The archive, and every problem of its form and of its models."""
     archive = folder / "model.tar.gz"
     archive.write_bytes(content)

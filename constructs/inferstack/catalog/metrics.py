@@ -19,7 +19,8 @@ from inferstack.catalog._data import text
 from inferstack.catalog.instances import Device
 
 Dimensions = Literal["variant", "component", "endpoint"]
-Kind = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
+Hosting = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
+"""How an endpoint runs its models, which decides the metrics that it publishes."""
 
 # The dimension names that stand behind each word of ``Metric.dimensions``.
 DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(
@@ -36,7 +37,7 @@ class Metric(msgspec.Struct, frozen=True):
 
     ``unit`` is CloudWatch's StandardUnit as documented, to read a value by: an alarm need not name it.
     ``statistic`` is what an alarm should look at unless told otherwise.
-    ``kinds`` are the endpoints that publish it, see :data:`Kind`: "instances" stands for real-time
+    ``hostings`` are the endpoints that publish it: "instances" stands for real-time
     endpoints whose variants name their model. ``per_device`` says that the value is a sum over an
     instance's devices, 0 to 100 for each of them.
     """
@@ -46,7 +47,7 @@ class Metric(msgspec.Struct, frozen=True):
     dimensions: Dimensions
     unit: str
     statistic: str
-    kinds: frozenset[Kind]
+    hostings: frozenset[Hosting]
     description: str
     per_device: Device | None = None
 
@@ -73,29 +74,29 @@ class PredefinedScalingMetric(msgspec.Struct, frozen=True):
     """A metric type that a target-tracking policy can name, and the scalable dimension that it belongs to.
 
     ``metric`` is what it follows: by CloudWatch's name, though some types read it more often than CloudWatch
-    shows it. ``kinds`` are the endpoints that publish that.
+    shows it. ``hostings`` are the endpoints that publish that.
     """
 
     name: str
     scalable_dimension: str
     metric: str
-    kinds: frozenset[Kind]
+    hostings: frozenset[Hosting]
     description: str
 
 
 @cache
-def find(name: str, kind: Kind | None = None) -> tuple[Metric, ...]:
-    """Metrics of this name that an endpoint of ``kind`` publishes (None: of any kind); maybe none at all.
+def find(name: str, hosting: Hosting | None = None) -> tuple[Metric, ...]:
+    """Metrics of this name that an endpoint of this hosting publishes (None: of any); maybe none at all.
 
     With inference components a name can mean a variant's metric or a component's: then both are found.
     """
-    return tuple(it for it in _table() if it.name == name and (kind is None or kind in it.kinds))
+    return tuple(it for it in _table() if it.name == name and (hosting is None or hosting in it.hostings))
 
 
 @cache
-def names(kind: Kind | None = None) -> tuple[str, ...]:
-    """Names of the metrics that an endpoint of ``kind`` publishes (any kind if None), sorted, each once."""
-    return tuple(sorted({it.name for it in _table() if kind is None or kind in it.kinds}))
+def names(hosting: Hosting | None = None) -> tuple[str, ...]:
+    """Names of the metrics that an endpoint of this hosting publishes (of any if None), sorted, each once."""
+    return tuple(sorted({it.name for it in _table() if hosting is None or hosting in it.hostings}))
 
 
 @cache
@@ -128,17 +129,17 @@ COPY_COUNT = "sagemaker:inference-component:DesiredCopyCount"
 """Scalable dimensions: what Application Auto Scaling changes the number of."""
 
 # Of asynchronous endpoints async-inference-monitor.html lists every metric, and none of these is there.
-_KINDS_SCALED: Mapping[str, frozenset[Kind]] = MappingProxyType(
+_HOSTINGS_SCALED: Mapping[str, frozenset[Hosting]] = MappingProxyType(
     {
         INSTANCE_COUNT: frozenset({"instances", "multi-model", "inference-components"}),
         PROVISIONED_CONCURRENCY: frozenset({"serverless"}),
         # Only inference components have copies: whoever scales them has what publishes the metric.
-        COPY_COUNT: frozenset(get_args(Kind)),
+        COPY_COUNT: frozenset(get_args(Hosting)),
     }
 )
 
 PREDEFINED_SCALING_METRICS: tuple[PredefinedScalingMetric, ...] = tuple(
-    PredefinedScalingMetric(f"SageMaker{name}", dimension, metric, _KINDS_SCALED[dimension], description)
+    PredefinedScalingMetric(f"SageMaker{name}", dimension, metric, _HOSTINGS_SCALED[dimension], description)
     for name, dimension, metric, description in (
         (
             "VariantInvocationsPerInstance",
@@ -177,5 +178,7 @@ PREDEFINED_SCALING_METRICS: tuple[PredefinedScalingMetric, ...] = tuple(
 @cache
 def _table() -> tuple[Metric, ...]:
     rows = csv.DictReader(text("metrics.csv").splitlines())
-    cells = [{**row, "kinds": row["kinds"].split(), "per_device": row["per_device"] or None} for row in rows]
+    cells = [
+        {**row, "hostings": row["hostings"].split(), "per_device": row["per_device"] or None} for row in rows
+    ]
     return msgspec.convert(cells, tuple[Metric, ...])

@@ -16,12 +16,11 @@ from inferstack.spec.problem import Problem, Severity, SpecPath, in_file_order
 from inferstack.spec.report import text
 from inferstack.spec.report.words import counted, tally
 from inferstack.spec.rules.triton.models import triton_contexts
-from inferstack.triton.archive.contents import Kind
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.tar_reading import FOLDER
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, Repository, sole
+from inferstack.triton.model import FilePlace, Repository, RepositoryKind, sole
 from inferstack.triton.rules import Context
 
 
@@ -66,7 +65,7 @@ def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
 
 def inspected(archive: Path, *, multi_model: bool) -> Inspection:
     """What is in an archive, read as a container with many of them loads it, or one with this only."""
-    kind: Kind = "multi-model" if multi_model else "single"
+    kind: RepositoryKind = "multi-model" if multi_model else "single"
     with bar(archive.name, _size(archive)) as progress:
         return inspect_archive(archive, kind, progress)
 

@@ -104,7 +104,7 @@ class ImportedEndpoint(IInferenceEndpoint):
     def _measured(self) -> Sequence[Measured]:
         return tuple(imported_parts(self._name, self._variant_names, self._component_names))
 
-    def _kind(self) -> None:
+    def _hosting(self) -> None:
         return None
 
 

@@ -9,7 +9,7 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct
 
-from inferstack.catalog.metrics import Kind
+from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.constructs.escape_hatches import (
     AlarmL1s,
@@ -32,7 +32,7 @@ from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.spec.parts.measured import Measured, measured
-from inferstack.spec.parts.walk import components, kind_of, models
+from inferstack.spec.parts.walk import components, hosting_of, models
 from inferstack.spec.texts.placeholders import is_list_token
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.
@@ -275,8 +275,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
     def _measured(self) -> Sequence[Measured]:
         return tuple(measured(self._spec))
 
-    def _kind(self) -> Kind:
-        return kind_of(self._spec)
+    def _hosting(self) -> Hosting:
+        return hosting_of(self._spec)
 
     def _security_group_ids(self) -> Iterator[str]:
         spec = self._spec

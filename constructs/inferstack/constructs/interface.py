@@ -15,7 +15,7 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct
 
-from inferstack.catalog.metrics import Kind
+from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.known import for_cdk
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.constructs.taken import settled
@@ -113,7 +113,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         """What publishes metrics."""
 
     @abstractmethod
-    def _kind(self) -> Kind | None:
+    def _hosting(self) -> Hosting | None:
         """What decides which metrics there are; None where it is not known."""
 
     def grant_invoke(self, grantee: cdk.aws_iam.IGrantable) -> cdk.aws_iam.Grant:
@@ -143,7 +143,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         chosen = _chosen(options)
         part = {name: chosen.pop(name, None) for name in ("variant_name", "inference_component")}
         wanted = Wanted(metric_name, **part)
-        found, dimensions = measurement(wanted, self._measured(), self._kind())
+        found, dimensions = measurement(wanted, self._measured(), self._hosting())
         unit = named_unit(found)
         usual = {
             "dimensions_map": {name: for_cdk(value) for name, value in dimensions.items()},

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from inferstack.catalog import metrics
-from inferstack.catalog.metrics import Kind, Metric
+from inferstack.catalog.metrics import Hosting, Metric
 from inferstack.resolve.resource import Resource, Resources
 from inferstack.spec.parts.measured import (
     COMPONENT,
@@ -36,16 +36,16 @@ class Wanted:
 
 
 def measurement(
-    wanted: Wanted, parts: Iterable[Measured], kind: Kind | None
+    wanted: Wanted, parts: Iterable[Measured], hosting: Hosting | None
 ) -> tuple[Metric, dict[str, str]]:
     """The metric and the values of its dimensions.
 
     Raises:
         ValueError: when no part of such an endpoint publishes the metric, or several do.
     """
-    found = metrics.find(wanted.metric, kind)
+    found = metrics.find(wanted.metric, hosting)
     if not found:
-        raise ValueError(_unknown(wanted.metric, kind))
+        raise ValueError(_unknown(wanted.metric, hosting))
     published = [(metric, part.values) for part in parts for metric in found if part.publishes(metric)]
     fitting = [(metric, values) for metric, values in published if wanted.fits(values)]
     narrowest = [pair for pair in fitting if pair[0].dimensions == fitting[0][0].dimensions]
@@ -109,7 +109,7 @@ def imported_parts(
     yield of_endpoint(endpoint_name)
 
 
-def _unknown(name: str, kind: Kind | None) -> str:
-    known = metrics.names(kind)
+def _unknown(name: str, hosting: Hosting | None) -> str:
+    known = metrics.names(hosting)
     fix = did_you_mean_then(name, known, f"it publishes {listed(known)}")
     return f"such an endpoint publishes no metric `{name}`; {fix}"

@@ -15,7 +15,7 @@ from inferstack.resolve.resource import Resource, Resources, Value
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.dashboard_name import dashboard_name
 from inferstack.spec.parts.measured import Measured, measured
-from inferstack.spec.parts.walk import kind_of
+from inferstack.spec.parts.walk import hosting_of
 
 DASHBOARD = "Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
@@ -114,22 +114,22 @@ def dashboard_url(region: str | None) -> Value:
 
 def _body(spec: ModelSpec) -> Value:
     parts = measured(spec)
-    drawn = ((title, _lines(shown, parts)) for title, shown in _shown(kind_of(spec)))
+    drawn = ((title, _lines(shown, parts)) for title, shown in _shown(hosting_of(spec)))
     widgets = [(title, lines) for title, lines in drawn if lines]
     return {"widgets": [_widget(title, lines, index) for index, (title, lines) in enumerate(widgets)]}
 
 
 Shown = tuple[tuple[metrics.Metric, str], ...]
-"""What a widget draws of one kind of endpoint: metrics, and the statistics of them."""
+"""What a widget draws of endpoints of one hosting: metrics, and the statistics of them."""
 
 
 @cache
-def _shown(kind: metrics.Kind) -> tuple[tuple[msgspec.Raw, Shown], ...]:
+def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
     """Titles of the widgets as JSON has them, and what they draw of what such an endpoint publishes."""
     return tuple(
         (
             msgspec.Raw(json.dumps(it.title)),
-            tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, kind)),
+            tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, hosting)),
         )
         for it in WIDGETS
     )

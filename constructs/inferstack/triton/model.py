@@ -107,6 +107,10 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
         return self.chosen.file
 
 
+RepositoryKind = Literal["single", "multi-model"]
+"""How a container loads an archive: alone, or as one of many."""
+
+
 class Repository(msgspec.Struct, frozen=True):
     """The models of one archive.
 
@@ -120,7 +124,7 @@ class Repository(msgspec.Struct, frozen=True):
     archive: str
     models: tuple[TritonModel, ...]
     default_model: str | None
-    kind: Literal["single", "multi-model"]
+    kind: RepositoryKind
     source: SpecPath
     faults: tuple[Fault, ...] = ()
     outside: bool = False

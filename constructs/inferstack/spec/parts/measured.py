@@ -16,9 +16,9 @@ from inferstack.spec.parts.walk import (
     component_variants,
     components,
     every_variant,
+    hosting_of,
     hosts,
     instance_types,
-    kind_of,
 )
 
 ENDPOINT = "EndpointName"
@@ -110,7 +110,7 @@ def measured(spec: ModelSpec) -> Iterator[Measured]:
 
 def published(name: str, spec: ModelSpec) -> Iterator[tuple[Measured, Metric]]:
     """The parts of the endpoint that publish a metric of this name, on the narrowest level that has it."""
-    found = metrics.find(name, kind_of(spec))
+    found = metrics.find(name, hosting_of(spec))
     pairs = [(part, metric) for part in measured(spec) for metric in found if part.publishes(metric)]
     level = {metric.dimensions for _, metric in pairs[:1]}
     return ((part, metric) for part, metric in pairs if metric.dimensions in level)

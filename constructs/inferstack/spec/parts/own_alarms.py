@@ -21,7 +21,7 @@ from inferstack.spec.parts.measured import (
     seconds_between_readings,
 )
 from inferstack.spec.parts.taken_memory import takes_gpu_memory
-from inferstack.spec.parts.walk import component_scalings, components, kind_of, watched_name
+from inferstack.spec.parts.walk import component_scalings, components, hosting_of, watched_name
 from inferstack.spec.problem import SpecPath
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
@@ -77,7 +77,7 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
     """Those of the endpoint's kind, except for metrics that the spec has rules of its own for."""
     own = {rule.metric for rule in block.rules}
     for default in DEFAULT_ALARMS if block.defaults else ():
-        if kind_of(spec) in default.kinds and default.rule.metric not in own:
+        if hosting_of(spec) in default.hostings and default.rule.metric not in own:
             yield default
 
 

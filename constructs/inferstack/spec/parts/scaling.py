@@ -18,7 +18,7 @@ from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.measured import Measured, measured_component, measured_variant
 from inferstack.spec.parts.walk import (
     component_scalings,
-    kind_of,
+    hosting_of,
     variant_dimension,
     variant_scalings,
     variants,
@@ -158,4 +158,4 @@ def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingP
 
 def metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> tuple[Metric, ...]:
     """What a policy may mean by the name of a metric: that of what scales, or of the whole endpoint."""
-    return tuple(it for it in metrics.find(name, kind_of(spec)) if it.dimensions in scaled.levels)
+    return tuple(it for it in metrics.find(name, hosting_of(spec)) if it.dimensions in scaled.levels)

@@ -10,7 +10,7 @@ import msgspec
 
 from inferstack.catalog import instances, regions
 from inferstack.catalog.images import SERVERLESS
-from inferstack.catalog.metrics import INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Kind
+from inferstack.catalog.metrics import INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Hosting
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.spec.blocks.inference_component import (
@@ -33,8 +33,8 @@ from inferstack.spec.problem import SpecPath
 
 
 @answered_once
-def kind_of(spec: ModelSpec) -> Kind:
-    """The catalog's word for the metrics that an endpoint publishes."""
+def hosting_of(spec: ModelSpec) -> Hosting:
+    """How the endpoint runs its models."""
     if isinstance(spec, InferenceComponentsSpec):
         return "inference-components"
     if is_async(spec):

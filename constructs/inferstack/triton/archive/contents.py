@@ -7,7 +7,6 @@ and, for one archive of a multi-model endpoint, src/sagemaker_server.cc beside i
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from inferstack.triton.config.messages import ConfigError
 from inferstack.triton.model import (
@@ -17,13 +16,13 @@ from inferstack.triton.model import (
     Fault,
     FilePlace,
     Repository,
+    RepositoryKind,
     TritonModel,
     the_one,
 )
 from inferstack.triton.repository.folder import decode, model_from_text
 from inferstack.triton.repository.junk import why_junk
 
-Kind = Literal["single", "multi-model"]
 LARGEST_CONFIG = 1 << 20
 """Bytes of a ``config.pbtxt`` that are looked at."""
 MOST_MODELS = 1_000
@@ -78,7 +77,7 @@ def _prefix(folder: str) -> str:
     return f"{folder}/" if folder else ""
 
 
-def repository_in(contents: Contents, kind: Kind) -> Repository:
+def repository_in(contents: Contents, kind: RepositoryKind) -> Repository:
     """The models of an archive that a container of this kind loads, with what keeps it from finding them.
 
     The default is the only model or the only ensemble, as whoever deploys it will have to say.

@@ -14,13 +14,13 @@ from inferstack.triton.archive.codes import (
     STRAY_FOLDER,
     UNFIT_NAME,
 )
-from inferstack.triton.archive.contents import LARGEST_CONFIG, Contents, Kind, repository_in
+from inferstack.triton.archive.contents import LARGEST_CONFIG, Contents, repository_in
 from inferstack.triton.archive.gzip_reading import GzipContent, not_gzip
 from inferstack.triton.archive.names import folded, plain, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
-from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository
+from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository, RepositoryKind
 from inferstack.triton.repository.junk import why_junk
 
 _MOST_MEMBERS = 100_000
@@ -40,7 +40,7 @@ class Inspection:
     problems: tuple[Problem, ...]
 
 
-def inspect_archive(archive: Path, kind: Kind, progress: Progress = silent) -> Inspection:
+def inspect_archive(archive: Path, kind: RepositoryKind, progress: Progress = silent) -> Inspection:
     """Reads an archive once, from start to end, and says what it holds and what is wrong with its form.
 
     ``kind`` is the kind of endpoint that is to load it. What is wrong with the models in it is for the rules

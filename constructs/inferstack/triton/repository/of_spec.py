@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from inferstack.triton.model import (
     FieldPath,
     Place,
     Repository,
+    RepositoryKind,
     TritonModel,
     the_one,
 )
@@ -92,7 +93,7 @@ def _declared(
     declared: Mapping[str, Mapping[str, Any]],
     source: SpecPath,
     base_dir: Path,
-    kind: Literal["single", "multi-model"],
+    kind: RepositoryKind,
     default: str | None,
 ) -> Repository:
     models: list[TritonModel] = []

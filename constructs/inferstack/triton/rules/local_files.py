@@ -43,12 +43,12 @@ def _with_parents(name: str) -> Iterator[PurePosixPath]:
     yield from PurePosixPath(name).parents
 
 
-Kind = tuple[Path, str]
+FileKind = tuple[Path, str]
 """Folder and ending of a file."""
 
 
-def _by_kind(files: Iterable[Path]) -> Mapping[Kind, list[str]]:
-    found: dict[Kind, list[str]] = defaultdict(list)
+def _by_kind(files: Iterable[Path]) -> Mapping[FileKind, list[str]]:
+    found: dict[FileKind, list[str]] = defaultdict(list)
     for local in files:
         found[local.parent, local.suffix].append(local.name)
     return found
@@ -88,7 +88,7 @@ def _gap(folder: str) -> Gap | None:
     return (found, missing) if missing else None
 
 
-def _fix(local: Path, around: _Around, present: Mapping[Kind, list[str]]) -> str | None:
+def _fix(local: Path, around: _Around, present: Mapping[FileKind, list[str]]) -> str | None:
     meant = list(_meant(local, around))
     if meant:
         return f"did you mean {listed(meant)}?"

@@ -16,7 +16,7 @@ from inferstack.spec.parts.measured import (
 )
 from inferstack.spec.parts.own_alarms import watches
 from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
-from inferstack.spec.parts.walk import components, kind_of, variants
+from inferstack.spec.parts.walk import components, hosting_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, likest
 from inferstack.spec.rules.base import Finding, error, warning
@@ -49,7 +49,7 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
         if rule.variant_name is not None
         else None
     )
-    found = () if rule.metric is None else metrics.find(rule.metric, kind_of(spec))
+    found = () if rule.metric is None else metrics.find(rule.metric, hosting_of(spec))
     return [it for it in found if level is None or it.dimensions == level]
 
 
@@ -83,11 +83,11 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
             fix = f"choose an instance type with GPUs, or another metric: {others}"
             yield Finding((*path, "metric"), f"{name} is not published here, where there is no GPU", fix)
         elif metrics.find(name) and not _metrics(spec, rule):
-            of_kind = metrics.find(name, kind_of(spec))
-            where = "the part that the alarm is for" if of_kind else "this kind of endpoint"
+            of_hosting = metrics.find(name, hosting_of(spec))
+            where = "the part that the alarm is for" if of_hosting else "this kind of endpoint"
             fix = (
                 "remove `variant_name` or `inference_component`"
-                if of_kind
+                if of_hosting
                 else f"here are {likest(name, _published_names(spec))}"
             )
             yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
@@ -102,7 +102,7 @@ def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:
 
 def _published_names(spec: ModelSpec) -> list[str]:
     """Names of the metrics that some part of this endpoint publishes."""
-    names = metrics.names(kind_of(spec))
+    names = metrics.names(hosting_of(spec))
     return [name for name in names if any(part.may_have(metric) for part, metric in published(name, spec))]
 
 

@@ -10,7 +10,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.measured import devices_by_type, is_about_gpus
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
-from inferstack.spec.parts.walk import hosts, kind_of
+from inferstack.spec.parts.walk import hosting_of, hosts
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, likest, listed
 from inferstack.spec.rules.base import Finding, error, warning
@@ -37,7 +37,7 @@ def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
     """Metrics that could hold this at a target, the predefined ones first."""
     known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
     predefined = [name for name in known if _published(spec, scaled, name)]
-    published = (name for name in metrics.names(kind_of(spec)) if _published(spec, scaled, name))
+    published = (name for name in metrics.names(hosting_of(spec)) if _published(spec, scaled, name))
     trackable = (name for name in published if _can_be_tracked(name))
     return [*predefined, *(name for name in trackable if _has_devices(spec, scaled, name))]
 
@@ -51,7 +51,7 @@ def _has_devices(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
 def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     predefined = metrics.find_predefined(name)
     if predefined is not None:
-        return predefined.scalable_dimension == scaled.dimension and kind_of(spec) in predefined.kinds
+        return predefined.scalable_dimension == scaled.dimension and hosting_of(spec) in predefined.hostings
     if scaled.dimension == metrics.PROVISIONED_CONCURRENCY and name != _OF_CONCURRENCY:
         return False
     return bool(metrics_of(spec, scaled, name))
@@ -101,12 +101,12 @@ _LEVELS = {
 
 
 def _where_published(spec: ModelSpec, name: str) -> str:
-    """What else has this metric: other parts of this endpoint, or else endpoints of other kinds."""
-    here = {_LEVELS[it.dimensions] for it in metrics.find(name, kind_of(spec))}
+    """What else has this metric: other parts of this endpoint, or else endpoints of other hostings."""
+    here = {_LEVELS[it.dimensions] for it in metrics.find(name, hosting_of(spec))}
     if here:
         return f"it is about {listed(sorted(here), quote='')}"
-    kinds = {kind for it in metrics.find(name) for kind in it.kinds}
-    return f"it is for {listed([what for kind, what in _ENDPOINTS.items() if kind in kinds], quote='')}"
+    hostings = {hosting for it in metrics.find(name) for hosting in it.hostings}
+    return f"it is for {listed([what for it, what in _ENDPOINTS.items() if it in hostings], quote='')}"
 
 
 @error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec, about="policies")
@@ -187,7 +187,7 @@ _DO_NOT_FALL = frozenset(
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     """The number would be microseconds, and a time does not follow the capacity in proportion."""
     for path, scaled, policy, name in named_policies(spec):
-        found = metrics.find(name, kind_of(spec)) if _published(spec, scaled, name) else ()
+        found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
         if any(is_time(metric) for metric in found):
             message = f"{name} is a time, and its target {policy.target_value}"
             yield Finding((*path, "target_value"), message, INSTEAD_OF_A_TARGET)

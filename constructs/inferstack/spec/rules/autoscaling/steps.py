@@ -9,7 +9,7 @@ from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.scaling import metrics_of, steps
-from inferstack.spec.parts.walk import kind_of
+from inferstack.spec.parts.walk import hosting_of
 from inferstack.spec.problem.words import choose
 from inferstack.spec.rules.autoscaling.policy_names import called_like_another, same_names
 from inferstack.spec.rules.base import Finding, error, warning
@@ -33,7 +33,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
     for path, scaled, step in steps(spec):
         if step.metric is not None and not metrics_of(spec, scaled, step.metric):
-            fitting = [name for name in metrics.names(kind_of(spec)) if metrics_of(spec, scaled, name)]
+            fitting = [name for name in metrics.names(hosting_of(spec)) if metrics_of(spec, scaled, name)]
             message = f"what scales here publishes no metric `{step.metric}`"
             yield Finding((*path, "metric"), message, choose(step.metric, fitting))
 

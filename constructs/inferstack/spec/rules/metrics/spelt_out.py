@@ -17,7 +17,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetric
 from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured, of_endpoint
 from inferstack.spec.parts.scaling import policies, steps
-from inferstack.spec.parts.walk import components, every_variant, kind_of
+from inferstack.spec.parts.walk import components, every_variant, hosting_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, did_you_mean, listed, slip_of
 from inferstack.spec.rules.base import Finding, warning
@@ -127,9 +127,8 @@ def _chosen(spec: ModelSpec, part: Measured) -> str:
 
 def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
     """The part of the endpoint that publishes exactly this."""
-    here = {
-        it.dimensions for it in found.known if found.namespace == it.namespace and kind_of(spec) in it.kinds
-    }
+    known = (it for it in found.known if found.namespace == it.namespace)
+    here = {it.dimensions for it in known if hosting_of(spec) in it.hostings}
     looked_at = measured(spec) if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
     return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
 
@@ -154,7 +153,7 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
 @warning("IS845", "A metric of SageMaker's is one that there is.", _METRICS, ModelSpec, about=_SPELT_OUT)
 def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
     """Of endpoints; and of the spec's own endpoint, what endpoints of its sort publish."""
-    here = metrics.names(kind_of(spec))
+    here = metrics.names(hosting_of(spec))
     for it in spelt_out(spec):
         where = (*it.path, "metric_name")
         if not it.known:
@@ -166,7 +165,7 @@ def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
 
 def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
     return found.dimensions.get(ENDPOINT) == spec.endpoint_name and not metrics.find(
-        found.name, kind_of(spec)
+        found.name, hosting_of(spec)
     )
 
 
