@@ -3,7 +3,7 @@
 import pytest
 from support.s3 import ACCOUNT
 
-from inferstack.account.bucket import Place, place_of
+from inferstack.account.bucket import S3Place, s3_place
 from inferstack.account.connection import Connection
 from inferstack.account.errors import AccountError
 
@@ -13,28 +13,28 @@ HERE = Connection(ACCOUNT, "cn-north-1", None)
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("s3://b-1/one/model.tar.gz", Place("b-1", "one/model.tar.gz")),
-        ("s3://b-1/many/", Place("b-1", "many/")),
-        ("https://b-1.s3.eu-west-1.amazonaws.com/one.tar.gz", Place("b-1", "one.tar.gz")),
-        ("https://s3.cn-north-1.${AWS::URLSuffix}/b-1/one.tar.gz", Place("b-1", "one.tar.gz")),
-        ("s3://b-${AWS::AccountId}-${AWS::Region}/x.tar.gz", Place(f"b-{ACCOUNT}-cn-north-1", "x.tar.gz")),
-        ("s3://b-${AWS::Partition}/x.tar.gz", Place("b-aws-cn", "x.tar.gz")),
-        ("s3://b-1/${other}/x.tar.gz", Place("b-1", "${other}/x.tar.gz")),
+        ("s3://b-1/one/model.tar.gz", S3Place("b-1", "one/model.tar.gz")),
+        ("s3://b-1/many/", S3Place("b-1", "many/")),
+        ("https://b-1.s3.eu-west-1.amazonaws.com/one.tar.gz", S3Place("b-1", "one.tar.gz")),
+        ("https://s3.cn-north-1.${AWS::URLSuffix}/b-1/one.tar.gz", S3Place("b-1", "one.tar.gz")),
+        ("s3://b-${AWS::AccountId}-${AWS::Region}/x.tar.gz", S3Place(f"b-{ACCOUNT}-cn-north-1", "x.tar.gz")),
+        ("s3://b-${AWS::Partition}/x.tar.gz", S3Place("b-aws-cn", "x.tar.gz")),
+        ("s3://b-1/${other}/x.tar.gz", S3Place("b-1", "${other}/x.tar.gz")),
     ],
 )
-def test_a_url_means_what_it_will_be_once_deployed(url: str, expected: Place) -> None:
-    assert place_of(url, HERE, account=ACCOUNT) == expected
+def test_a_url_means_what_it_will_be_once_deployed(url: str, expected: S3Place) -> None:
+    assert s3_place(url, HERE, account=ACCOUNT) == expected
 
 
 def test_the_account_of_somebody_else_is_not_guessed() -> None:
     with pytest.raises(AccountError, match="take credentials of 111122223333"):
-        place_of("s3://b-${AWS::AccountId}/x.tar.gz", HERE, account="111122223333")
+        s3_place("s3://b-${AWS::AccountId}/x.tar.gz", HERE, account="111122223333")
 
 
 def test_a_bucket_by_name_may_be_somebody_elses() -> None:
-    assert place_of("s3://shared/x.tar.gz", HERE, account="111122223333") == Place("shared", "x.tar.gz")
+    assert s3_place("s3://shared/x.tar.gz", HERE, account="111122223333") == S3Place("shared", "x.tar.gz")
 
 
 def test_a_region_that_nobody_names_is_asked_for() -> None:
     with pytest.raises(AccountError, match="needs a region; set AWS_REGION"):
-        place_of("s3://b-${AWS::Region}/x.tar.gz", Connection(ACCOUNT, None, None), account=None)
+        s3_place("s3://b-${AWS::Region}/x.tar.gz", Connection(ACCOUNT, None, None), account=None)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from support.s3 import BUCKET, Cloud, Faults
 
-from inferstack.account.bucket import Place
+from inferstack.account.bucket import S3Place
 from inferstack.account.connection import connect
 from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError
 from inferstack.account.transfer import PART, Archive, part_size
 from inferstack.account.upload import COPIED, UPLOADED, WAS_THERE, upload
 
-PLACE = Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
+PLACE = S3Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
 MIB = 1 << 20
 
 
@@ -25,7 +25,7 @@ def archive(folder: Path, content: bytes = b"weights") -> Archive:
     return Archive(path, len(content), hashlib.sha256(content).hexdigest())
 
 
-def put(one: Archive, *asked: str, to: Place = PLACE, former: Place | None = None) -> tuple[str, int]:
+def put(one: Archive, *asked: str, to: S3Place = PLACE, former: S3Place | None = None) -> tuple[str, int]:
     told: list[int] = []
     stored = upload(connect(None).s3(), one, to, told.append, Encryption(*asked), former)
     return stored.outcome, sum(told)
@@ -167,7 +167,7 @@ def test_parts_are_never_too_many(size: int) -> None:
     assert part >= PART
 
 
-NEW = Place(BUCKET, "new/model.tar.gz")
+NEW = S3Place(BUCKET, "new/model.tar.gz")
 COPIES = pytest.mark.parametrize(
     ("size", "operation", "last"),
     [(7, "CopyObject", "CopyObject"), (PART + 1, "UploadPartCopy", "CompleteMultipartUpload")],

@@ -16,7 +16,7 @@ import pytest
 
 from inferstack.cli import main, processes
 from inferstack.cli.processes import mapped
-from inferstack.cli.render import Rendered, rendered
+from inferstack.cli.render import RenderedFile, rendered
 from inferstack.spec.check_files import CheckedFile, checked_file
 
 ROOT = Path(__file__).parents[2]
@@ -123,7 +123,7 @@ def test_what_the_commands_make_of_a_spec_comes_back_as_it_was(spec: Path) -> No
     """Else the first process would do it all again, and nobody would see more than the time that takes."""
     made = rendered(spec, stage=None, region=None, form="json")
     assert made.taken is not None
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=Rendered) == made
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=RenderedFile) == made
     checked = checked_file(spec)
     assert checked.taken
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(checked), type=CheckedFile) == checked

@@ -12,7 +12,7 @@ from inferstack.triton.rehearsal.tensors import (
     Tensor,
     binary_request,
     json_request,
-    read_answer,
+    read_tensors,
 )
 
 CONFIG = parse_text(
@@ -70,7 +70,7 @@ def test_a_binary_answer_is_read_tensor_by_tensor() -> None:
     ]
     header = json.dumps({"outputs": outputs}).encode()
     body = header + texts + struct.pack("<5d", 1, 2, 3, 4, 5)
-    assert read_answer(body, len(header)) == (
+    assert read_tensors(body, len(header)) == (
         Tensor("T", "BYTES", (2,), ("ab", "")),
         Tensor("N", "FP64", (5,), (1.0, 2.0, 3.0, 4.0)),
     )

@@ -9,7 +9,7 @@ from support.archiving import MODEL, PIPE, lay_out, locate
 
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
-from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.entry import ArchiveEntry
 from inferstack.triton.archive.plan import Plan, plan_archive, plan_archives
 from inferstack.triton.config.conversion import config_from_spec
 from inferstack.triton.model import Repository, TritonModel
@@ -283,4 +283,4 @@ def test_the_size_of_an_archive_is_known_before_it_is_written(tmp_path: Path) ->
     plan = plan_archive(read_repository(lay_out(tmp_path / "m", PIPE)), [tmp_path], locate)
     assert plan.unpacked_size % 10_240 == 0
     assert plan.size > plan.unpacked_size
-    assert all(isinstance(entry, Entry) for entry in plan.entries)
+    assert all(isinstance(entry, ArchiveEntry) for entry in plan.entries)

@@ -10,7 +10,7 @@ from inferstack.spec.texts.placeholders import PLACEHOLDER
 _HEADER = "x-amz-bucket-region"
 
 
-class Place(NamedTuple):
+class S3Place(NamedTuple):
     """A bucket and a key in it."""
 
     bucket: str
@@ -20,7 +20,7 @@ class Place(NamedTuple):
         return f"s3://{self.bucket}/{self.key}"
 
 
-def place_of(url: str, connection: Connection, *, account: str | None) -> Place:
+def s3_place(url: str, connection: Connection, *, account: str | None) -> S3Place:
     """What a URL of a spec means in the account: ``${AWS::AccountId}`` and its like filled in.
 
     ``account`` is the one that the spec names, if it does.
@@ -36,7 +36,7 @@ def place_of(url: str, connection: Connection, *, account: str | None) -> Place:
     if any(name not in values for name in names):
         raise AccountError(f"{url} needs a region; set AWS_REGION, or `env: {{region: …}}` in the spec")
     found = s3_location(connection.filled(url))
-    return Place(found.bucket, found.key or "")
+    return S3Place(found.bucket, found.key or "")
 
 
 def client_for(bucket: str, connection: Connection, *, region: str | None) -> Any:
@@ -55,7 +55,7 @@ def client_for(bucket: str, connection: Connection, *, region: str | None) -> An
     return connection.s3(found)
 
 
-def archives_under(place: Place, client: Any) -> tuple[str, ...]:
+def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
     """Names of the archives that lie directly under a prefix, at most the first thousand.
 
     Raises:

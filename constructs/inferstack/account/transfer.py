@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inferstack.account.bucket import Place
+from inferstack.account.bucket import S3Place
 from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError, error_code
 
@@ -40,7 +40,7 @@ class Transfer:
 
     client: Any
     archive: Archive
-    place: Place
+    place: S3Place
     progress: Callable[[int], None]
     encryption: Encryption
 
@@ -63,7 +63,7 @@ class Transfer:
             raise
         return True
 
-    def copy(self, source: Place, etag: str) -> None:
+    def copy(self, source: S3Place, etag: str) -> None:
         """From another place in S3, which does it, as long as there is what has this ETag.
 
         Raises:

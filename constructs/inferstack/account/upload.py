@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from inferstack.account.bucket import Place
+from inferstack.account.bucket import S3Place
 from inferstack.account.encryption import AS_THE_BUCKET_SAYS, Encryption, described
 from inferstack.account.errors import AccountError, error_code, explained
 from inferstack.account.transfer import DIGEST, Archive, Transfer
@@ -21,10 +21,10 @@ class Stored(NamedTuple):
 def upload(
     client: Any,
     archive: Archive,
-    place: Place,
+    place: S3Place,
     progress: Callable[[int], None],
     encryption: Encryption = AS_THE_BUCKET_SAYS,
-    former: Place | None = None,
+    former: S3Place | None = None,
 ) -> Stored:
     """Puts an archive to its place, unless it is there already.
 
@@ -46,7 +46,7 @@ def upload(
     return Stored(outcome, there.get("SSEKMSKeyId"))
 
 
-def _look(client: Any, place: Place) -> Any:
+def _look(client: Any, place: S3Place) -> Any:
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
     try:
@@ -57,7 +57,7 @@ def _look(client: Any, place: Place) -> Any:
         raise
 
 
-def _brought(transfer: Transfer, former: Place | None) -> str:
+def _brought(transfer: Transfer, former: S3Place | None) -> str:
     from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
     refused = ""
@@ -70,7 +70,7 @@ def _brought(transfer: Transfer, former: Place | None) -> str:
     return f"{UPLOADED if transfer.send() else WAS_THERE}{refused}"
 
 
-def _copied(transfer: Transfer, former: Place) -> bool:
+def _copied(transfer: Transfer, former: S3Place) -> bool:
     there = _look(transfer.client, former)
     if there is None or not _holds(there, transfer.archive):
         return False
@@ -83,7 +83,7 @@ def _holds(there: Any, archive: Archive) -> bool:
     return found == (archive.size, archive.sha256)
 
 
-def _expect(there: Any, archive: Archive, place: Place) -> None:
+def _expect(there: Any, archive: Archive, place: S3Place) -> None:
     if _holds(there, archive):
         return
     digest = there.get("Metadata", {}).get(DIGEST)
@@ -91,7 +91,7 @@ def _expect(there: Any, archive: Archive, place: Place) -> None:
     raise AccountError(f"{message}, and nothing is overwritten; find out who put it there, and remove it")
 
 
-def _expect_encrypted(there: Any, encryption: Encryption, place: Place) -> None:
+def _expect_encrypted(there: Any, encryption: Encryption, place: S3Place) -> None:
     if not encryption.is_of(there):
         message = f"{place} is there, encrypted with {described(there)} and not as {encryption.options} says"
         again = f"aws s3 cp {place} {place} {encryption.options}"

@@ -35,7 +35,7 @@ class NoBuild(UnknownImage):
     """There is such an image, but for other processors only: ``allowed`` holds what the table calls them."""
 
 
-class Image(msgspec.Struct, frozen=True):
+class PublishedImage(msgspec.Struct, frozen=True):
     """One container image: ``repository`` and ``tag``, and the account that holds it in each region."""
 
     repository: str
@@ -77,7 +77,7 @@ def find(
     *,
     py_version: str | None = None,
     base_framework_version: str | None = None,
-) -> Image:
+) -> PublishedImage:
     """The image for an instance type or ``SERVERLESS``; None: for CPUs, or the only one that there is.
 
     ``py_version`` (``py310``) and, for Hugging Face, ``base_framework_version`` (``pytorch2.1.0``) are
@@ -89,7 +89,7 @@ def find(
     row = _narrowed(rows, "py_version", py_version, f"{framework} {version}")[0]
     tag = _tag(row["tags"], instance_type, f"{framework} {version}")
     base = row.get("base", "") if base_framework_version is None else base_framework_version
-    return Image(
+    return PublishedImage(
         repository=row["repository"],
         tag=tag.format(version=version, base=base.lstrip("abcdefghijklmnopqrstuvwxyz")),
         registries=document("images.json")["registries"][row["registries"]],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inferstack.account.bucket import Place, archives_under, client_for, place_of
+from inferstack.account.bucket import S3Place, archives_under, client_for, s3_place
 from inferstack.account.connection import Connection, connect
 from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError
@@ -48,8 +48,8 @@ class _Target:
     client: Any
     encryption: Encryption
 
-    def place(self, url: str) -> Place:
-        return place_of(url, self.connection, account=self.account)
+    def place(self, url: str) -> S3Place:
+        return s3_place(url, self.connection, account=self.account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class _Load:
     upload: Upload
     before: Upload | None
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> S3Place:
         return self.target.place(self.upload.url_of(name))
 
-    def former(self, made: Packed) -> Place | None:
+    def former(self, made: Packed) -> S3Place | None:
         """Where the same archive was put before, under whichever name."""
         if self.before is None:
             return None
@@ -118,7 +118,7 @@ def _targets(
     connection = connect(region)
     clients: dict[str, Any] = {}
     for destination in destinations:
-        bucket = place_of(destination.location, connection, account=account).bucket
+        bucket = s3_place(destination.location, connection, account=account).bucket
         if bucket not in clients:
             clients[bucket] = client_for(bucket, connection, region=region)
         yield _Target(destination, connection, account, clients[bucket], encryption)
@@ -150,7 +150,7 @@ def _load_for(
     return _Load(target, packed, upload_of(location, locked), before.get(location))
 
 
-def _sent(load: _Load) -> Iterator[tuple[str, Place]]:
+def _sent(load: _Load) -> Iterator[tuple[str, S3Place]]:
     """Uploads what belongs to one destination; gives each KMS key that encrypts it, and where."""
     for name, made in load.packed.items():
         place = load.place(name)
@@ -159,7 +159,7 @@ def _sent(load: _Load) -> Iterator[tuple[str, Place]]:
             yield stored.key, place
 
 
-def _upload(target: _Target, made: Packed, place: Place, former: Place | None) -> Stored:
+def _upload(target: _Target, made: Packed, place: S3Place, former: S3Place | None) -> Stored:
     archive = Archive(made.path, made.size, made.file_sha256)
     with bar(f"{made.path} to {place.bucket}", made.size) as progress:
         stored = upload(target.client, archive, place, progress, target.encryption, former)
@@ -167,7 +167,7 @@ def _upload(target: _Target, made: Packed, place: Place, former: Place | None) -
     return stored
 
 
-def _tell_of_keys(keys: Mapping[str, Place], spec: ModelSpec, connection: Connection) -> None:
+def _tell_of_keys(keys: Mapping[str, S3Place], spec: ModelSpec, connection: Connection) -> None:
     for key, place in keys.items():
         found = advice(key, spec, connection)
         if found is not None:

@@ -23,7 +23,7 @@ from inferstack.spec.problem import Problem, SpecError, in_file_order, printable
 from inferstack.spec.report import text
 
 
-class Rendered(msgspec.Struct, frozen=True):
+class RenderedFile(msgspec.Struct, frozen=True):
     """What comes of one spec: warnings, the names that it takes and the template as text; or its errors."""
 
     problems: tuple[Problem, ...]
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is None and len(names) > 1:
         options.wrong_usage(f"{len(names)} specs need --out DIR, which receives a template each")
     work = partial(rendered, stage=options.stage, region=options.region, form=options.format)
-    made = mapped(work, files, Rendered)
+    made = mapped(work, files, RenderedFile)
     errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]
     problems = in_file_order([*(problem for it in made for problem in it.problems), *errors])
     if problems:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     return _hand_over(written, options)
 
 
-def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) -> Rendered:
+def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) -> RenderedFile:
     """Reads, checks and renders one spec."""
     try:
         loaded = load_spec(spec, stage=stage, region=region)
@@ -73,8 +73,8 @@ def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) ->
         written = WRITERS[form](template)
         refuse_too_large(loaded, template, len(written.encode()))
     except SpecError as error:
-        return Rendered(error.problems)
-    return Rendered(loaded.warnings, taken_names(loaded), written)
+        return RenderedFile(error.problems)
+    return RenderedFile(loaded.warnings, taken_names(loaded), written)
 
 
 def _file_names(specs: Iterable[Path], form: str) -> list[str]:

@@ -8,7 +8,7 @@ from aws_cdk import Stack, Token
 from constructs import Construct
 
 from inferstack.resolve.resource import at_deployment
-from inferstack.resolve.tokens import meaning_of, plain_text, tell
+from inferstack.resolve.tokens import meaning_of, plain_text, remember
 from inferstack.spec.check import LoadedSpec, filled_in
 from inferstack.spec.texts.placeholders import is_list_token, tokens
 
@@ -24,7 +24,7 @@ def for_cdk(value: Any) -> str:
 def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:
     """The spec with the texts that CDK has for tokens in it, such as the URL of an asset; checked again.
 
-    What the others stand for is told to :mod:`inferstack.resolve.tokens`.
+    What the others stand for is kept in :mod:`inferstack.resolve.tokens`.
 
     Raises:
         SpecError: when what is known now is wrong.
@@ -34,7 +34,7 @@ def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:
     if b"{Token[" not in written:
         return loaded
     found = list(dict.fromkeys(tokens(written.decode())))
-    tell(_meanings(Stack.of(scope), [token for token in found if meaning_of(token) is None]))
+    remember(_meanings(Stack.of(scope), [token for token in found if meaning_of(token) is None]))
     texts = {token: plain_text(meaning_of(token)) for token in found}
     known = {token: text for token, text in texts.items() if text is not None}
     return filled_in(loaded, known) if known else loaded

@@ -36,7 +36,7 @@ _FIX = "give one of them another name, or put one into a stack for another accou
 _FIX_SCALING = "remove `autoscaling` from the spec of one of them"
 
 
-class Place(NamedTuple):
+class StackPlace(NamedTuple):
     """Where a stack goes. Account and region are None where only the deployment knows; app and stack are
     known by what they are for Node, which is no other object's.
     """
@@ -56,7 +56,7 @@ class _Holder(NamedTuple):
 
 
 # By the stack, and by all that two of a name must differ in. Text alone: constructs would be kept with it.
-_PLACES: dict[str, Place] = {}
+_PLACES: dict[str, StackPlace] = {}
 _TAKEN: dict[Key, _Holder] = {}
 
 
@@ -65,7 +65,7 @@ def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment
     if isinstance(scope, App):
         account, region = settled(env.account), settled(env.region)
         app, ref = construct_ref(scope), construct_ref(stack)
-        _PLACES[ref] = Place(app, ref, stack_name, account, region)
+        _PLACES[ref] = StackPlace(app, ref, stack_name, account, region)
 
 
 def free_names(
@@ -118,7 +118,7 @@ def take(scope: Construct, construct: Construct, construct_id: str, names: Itera
     _TAKEN.update(dict.fromkeys(names, _Holder(construct_ref(construct), text)))
 
 
-def _keys(place: Place, name: TakenName) -> Iterator[Key]:
+def _keys(place: StackPlace, name: TakenName) -> Iterator[Key]:
     yield place.stack, *known_as(name, None, None)
     # A token such as the stack's name stands for something else in another stack.
     known_place = place.account is not None and (place.region is not None or not name.is_regional)
@@ -126,7 +126,7 @@ def _keys(place: Place, name: TakenName) -> Iterator[Key]:
         yield place.app, *known_as(name, place.account, place.region)
 
 
-def place_of(scope: Construct) -> Place:
+def place_of(scope: Construct) -> StackPlace:
     """Where a construct in this scope goes."""
     stack = scope if isinstance(scope, Stack) else Stack.of(scope)
     ref = construct_ref(stack)
@@ -134,7 +134,7 @@ def place_of(scope: Construct) -> Place:
         account, region = settled(stack.account), settled(stack.region)
         # A nested stack gets its name when it is deployed.
         name = stack.node.path if is_opaque(stack.stack_name) else stack.stack_name
-        _PLACES[ref] = Place(construct_ref(stack.node.root), ref, name, account, region)
+        _PLACES[ref] = StackPlace(construct_ref(stack.node.root), ref, name, account, region)
     return _PLACES[ref]
 
 

@@ -19,7 +19,7 @@ from inferstack.spec.parts.walk import PlacedContainer
 _ACCOUNT = "Account"
 
 
-class Image(msgspec.Struct, frozen=True):
+class ImageReference(msgspec.Struct, frozen=True):
     """An image as the template names it."""
 
     uri: Value
@@ -35,7 +35,7 @@ def image_uri(placed: PlacedContainer, region: str | None) -> Value | None:
     return None if image is None else image.uri
 
 
-def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
+def placed_image(placed: PlacedContainer, region: str | None) -> ImageReference | None:
     """The container's image in a region (None: in any), for the processor of the first instance type that it
     runs on.
     """
@@ -44,9 +44,9 @@ def placed_image(placed: PlacedContainer, region: str | None) -> Image | None:
 
 # Of each container the role, the model and the mappings ask for it, and specs have images in common.
 @lru_cache(maxsize=64)
-def _image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> Image:
+def _image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> ImageReference:
     if isinstance(image, str):
-        return Image(image, ecr_repository_arn(image))
+        return ImageReference(image, ecr_repository_arn(image))
     found = images.find(
         image.framework,
         image.version,
@@ -57,10 +57,12 @@ def _image(image: str | FrameworkImage, region: str | None, instance_type: str |
     if region is None:
         return _in_any_region(image, found, instance_type)
     uri = found.uri(region)
-    return Image(uri, ecr_repository_arn(uri))
+    return ImageReference(uri, ecr_repository_arn(uri))
 
 
-def _in_any_region(image: FrameworkImage, found: images.Image, instance_type: str | None) -> Image:
+def _in_any_region(
+    image: FrameworkImage, found: images.PublishedImage, instance_type: str | None
+) -> ImageReference:
     name = "ImageAccounts" + re.sub(r"[^A-Za-z0-9]", "", pascal(f"{image.framework}-{image.version}"))
     # Of one version an endpoint may have images for both, and they are not in the same regions.
     if instance_type is not None and images.architecture(instance_type) == "arm64":
@@ -68,7 +70,7 @@ def _in_any_region(image: FrameworkImage, found: images.Image, instance_type: st
     account = {_ACCOUNT: {"Fn::FindInMap": [name, {"Ref": "AWS::Region"}, _ACCOUNT]}}
     uri = f"${{{_ACCOUNT}}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}}/{found.repository}:{found.tag}"
     arn = f"arn:${{AWS::Partition}}:ecr:${{AWS::Region}}:${{{_ACCOUNT}}}:repository/{found.repository}"
-    return Image(
+    return ImageReference(
         {"Fn::Sub": [uri, account]},
         {"Fn::Sub": [arn, account]},
         (name, {where: {_ACCOUNT: number} for where, number in sorted(found.registries.items())}),

@@ -19,8 +19,8 @@ _MEANINGS: dict[str, Meaning] = {}
 _DIGITS = 8
 
 
-def tell(meanings: Mapping[str, Meaning]) -> None:
-    """Says of tokens what they stand for."""
+def remember(meanings: Mapping[str, Meaning]) -> None:
+    """Keeps what tokens stand for."""
     for token, meaning in meanings.items():
         # The first answer stays: a reference to another stack becomes an import of its value by and by, and
         # ids that have been given would be looked for under others.

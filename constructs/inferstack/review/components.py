@@ -10,7 +10,7 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, differences
 from inferstack.review.deployed import Component
-from inferstack.review.update import Finding, Update
+from inferstack.review.update import Effect, Update
 from inferstack.spec.problem import SpecPath, update_codes as codes
 from inferstack.spec.problem.words import listed
 
@@ -20,7 +20,7 @@ _BASE = "BaseInferenceComponentName"
 _TWICE = "deploy twice: first without it, then with it"
 
 
-def name_taken(update: Update) -> Iterator[Finding]:
+def name_taken(update: Update) -> Iterator[Effect]:
     """The new component is made while the old one still has the name."""
     before = deployed.components(update.before)
     for name, after in deployed.components(update.after).items():
@@ -29,7 +29,7 @@ def name_taken(update: Update) -> Iterator[Finding]:
                 f"`{name}` moves {_move(update, before[name], after)}, and its name is taken until it has"
             )
             fix = f"give it another name in the same deployment, or {_TWICE}"
-            yield Finding(codes.COMPONENT_NAME_TAKEN, (*_COMPONENTS, name), message, fix)
+            yield Effect(codes.COMPONENT_NAME_TAKEN, (*_COMPONENTS, name), message, fix)
 
 
 def _move(update: Update, before: Component, after: Component) -> str:
@@ -39,7 +39,7 @@ def _move(update: Update, before: Component, after: Component) -> str:
     return f"from the endpoint `{old}` to `{update.spec.endpoint_name}`"
 
 
-def removed_or_renamed(update: Update) -> Iterator[Finding]:
+def removed_or_renamed(update: Update) -> Iterator[Effect]:
     """What only changes its name is known by the rest of it."""
     before, after = deployed.components(update.before), deployed.components(update.after)
     new = {name: it for name, it in after.items() if name not in before}
@@ -50,7 +50,7 @@ def removed_or_renamed(update: Update) -> Iterator[Finding]:
         if twin is None:
             message = f"`{name}` is removed with its copies; requests that name it fail"
             fix = "see that nobody calls it any more"
-            yield Finding(codes.COMPONENT_REMOVED, update.written(_COMPONENTS), message, fix)
+            yield Effect(codes.COMPONENT_REMOVED, update.written(_COMPONENTS), message, fix)
         else:
             del new[twin]
             message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
@@ -59,7 +59,7 @@ def removed_or_renamed(update: Update) -> Iterator[Finding]:
             if name.casefold() == twin.casefold():
                 message += "; SageMaker may take both for one name, and refuse the new one"
                 fix = f"take a name that differs in more than case, or {_TWICE}"
-            yield Finding(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
+            yield Effect(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
 
 
 def _same(one: Component, other: Component) -> bool:
@@ -67,7 +67,7 @@ def _same(one: Component, other: Component) -> bool:
     return all(path[:1] and path[0] in _IDENTITY for path in paths)
 
 
-def updated(update: Update) -> Iterator[Finding]:
+def updated(update: Update) -> Iterator[Effect]:
     """New copies take over from the old ones on the same fleet."""
     for name, component in deployed.components(update.after).items():
         path = next(_new_copies(update, component), None)
@@ -76,7 +76,7 @@ def updated(update: Update) -> Iterator[Finding]:
             how = "batch by batch" if rolls else "all at once"
             message = f"the copies of `{name}` are replaced {how}, and the fleet needs room for new ones"
             roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
-            yield Finding(codes.COMPONENT_UPDATED, path, message, f"check that they fit{roll}")
+            yield Effect(codes.COMPONENT_UPDATED, path, message, f"check that they fit{roll}")
 
 
 def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
@@ -90,7 +90,7 @@ def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
             yield from update.causes(other)
 
 
-def copies_reset(update: Update) -> Iterator[Finding]:
+def copies_reset(update: Update) -> Iterator[Effect]:
     """Whatever is updated about a component, CloudFormation knows the template's copy count only."""
     scaled = deployed.scaled_components(update.before)
     for name, component in deployed.components(update.after).items():
@@ -101,10 +101,10 @@ def copies_reset(update: Update) -> Iterator[Finding]:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
             message = f"the update of `{name}` may set its copies to {count}, however many run then"
             fix = "deploy while few run, or write as many as run now"
-            yield Finding(codes.COPIES_RESET, path, message, fix)
+            yield Effect(codes.COPIES_RESET, path, message, fix)
 
 
-def fleet_under_components(update: Update) -> Iterator[Finding]:
+def fleet_under_components(update: Update) -> Iterator[Effect]:
     """A new fleet starts empty."""
     before, after = deployed.components(update.before), deployed.components(update.after)
     stay = [name for name in after if name in before]
@@ -113,10 +113,10 @@ def fleet_under_components(update: Update) -> Iterator[Finding]:
         names = listed(stay, last="and")
         message = f"the instances under {names} are replaced; how the copies move is not confirmed"
         fix = "try it on another endpoint, and deploy while there is little traffic"
-        yield Finding(codes.FLEET_UNDER_COMPONENTS, path, message, fix)
+        yield Effect(codes.FLEET_UNDER_COMPONENTS, path, message, fix)
 
 
-def rebased(update: Update) -> Iterator[Finding]:
+def rebased(update: Update) -> Iterator[Effect]:
     """An adapter is loaded into its base."""
     before = deployed.components(update.before)
     for name, after in deployed.components(update.after).items():
@@ -129,10 +129,10 @@ def rebased(update: Update) -> Iterator[Finding]:
                 f"the base of `{name}` changes from {old} to {new}; whether an update can do this is unknown"
             )
             fix = f"give the adapter another name, or {_TWICE}"
-            yield Finding(codes.ADAPTER_REBASED, path, message, fix)
+            yield Effect(codes.ADAPTER_REBASED, path, message, fix)
 
 
-def variant_under_components(update: Update) -> Iterator[Finding]:
+def variant_under_components(update: Update) -> Iterator[Effect]:
     """Components are deleted after the endpoint was updated."""
     gone = set(deployed.variants(update.before)) - set(deployed.variants(update.after))
     before = deployed.components(update.before)
@@ -142,4 +142,4 @@ def variant_under_components(update: Update) -> Iterator[Finding]:
         message = f"{which} goes while {listed(on_it, last='and')} run there, which SageMaker may refuse"
         fix = "deploy twice: first without what runs there, then without the variant"
         path = update.written(("variants",))
-        yield Finding(codes.VARIANT_UNDER_COMPONENTS, path, message, fix)
+        yield Effect(codes.VARIANT_UNDER_COMPONENTS, path, message, fix)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
 from inferstack.review.deployed import mapping
-from inferstack.review.update import Finding, Update
+from inferstack.review.update import Effect, Update
 from inferstack.spec.parts.walk import variants
 from inferstack.spec.problem import SpecPath, update_codes as codes
 from inferstack.spec.texts.digest_urls import pattern_of
@@ -16,7 +16,7 @@ _ASYNC: SpecPath = ("endpoint_config", "async_inference_config")
 _NEW_NAME = "give the endpoint a new name, move the clients, then remove the old one"
 
 
-def renamed(update: Update) -> Iterator[Finding]:
+def renamed(update: Update) -> Iterator[Effect]:
     """Clients call the name."""
     old, new = deployed.endpoint_name(update.before), update.spec.endpoint_name
     if update.fate(deployed.ENDPOINT_TYPE) is not Fate.REPLACED or old is None:
@@ -25,17 +25,17 @@ def renamed(update: Update) -> Iterator[Finding]:
         message = (
             f"`{old}` and `{new}` are the same name to SageMaker, so that the new endpoint cannot be made"
         )
-        yield Finding(codes.SAME_NAME_IN_OTHER_CASE, _NAME, message, f"write `{old}`, or another name")
+        yield Effect(codes.SAME_NAME_IN_OTHER_CASE, _NAME, message, f"write `{old}`, or another name")
         return
     message = (
         f"a new endpoint `{new}` is made with its initial counts; then `{old}` is deleted, or stays with its "
         "stack where stacks have the endpoint's name"
     )
     fix = f"keep `{old}`, or add a spec for `{new}`, move the clients and remove this one"
-    yield Finding(codes.ENDPOINT_RENAMED, _NAME, message, fix)
+    yield Effect(codes.ENDPOINT_RENAMED, _NAME, message, fix)
 
 
-def serverless(update: Update) -> Iterator[Finding]:
+def serverless(update: Update) -> Iterator[Effect]:
     """From serverless to instances there is a way, back there is none."""
     if not update.same_endpoint:
         return
@@ -47,10 +47,10 @@ def serverless(update: Update) -> Iterator[Finding]:
     if before:
         message = "the endpoint ceases to be serverless, which no update and no rollback can undo"
         fix = f"try it first: {_NEW_NAME}"
-        yield Finding(codes.NO_LONGER_SERVERLESS, path, message, fix)
+        yield Effect(codes.NO_LONGER_SERVERLESS, path, message, fix)
     else:
         message = "SageMaker refuses to make an endpoint on instances serverless"
-        yield Finding(codes.BECOMES_SERVERLESS, path, message, _NEW_NAME)
+        yield Effect(codes.BECOMES_SERVERLESS, path, message, _NEW_NAME)
 
 
 def _are_serverless(resources: Resources) -> bool | None:
@@ -58,7 +58,7 @@ def _are_serverless(resources: Resources) -> bool | None:
     return any("ServerlessConfig" in it for it in fleet) if fleet else None
 
 
-def asynchronous(update: Update) -> Iterator[Finding]:
+def asynchronous(update: Update) -> Iterator[Effect]:
     """SageMaker says that the asynchronous configuration cannot be removed."""
     if not update.same_endpoint:
         return
@@ -66,13 +66,13 @@ def asynchronous(update: Update) -> Iterator[Finding]:
     if before and not after:
         message = "SageMaker refuses to make an asynchronous endpoint a real-time one"
         path = update.written(_ASYNC)
-        yield Finding(codes.NO_LONGER_ASYNC, path, message, _NEW_NAME)
+        yield Effect(codes.NO_LONGER_ASYNC, path, message, _NEW_NAME)
     if after and not before and deployed.config(update.before):
         message = "the endpoint becomes asynchronous; whether an update can do this is unknown"
-        yield Finding(codes.KIND_CHANGES, update.written(_ASYNC), message, _NEW_NAME)
+        yield Effect(codes.KIND_CHANGES, update.written(_ASYNC), message, _NEW_NAME)
 
 
-def with_components(update: Update) -> Iterator[Finding]:
+def with_components(update: Update) -> Iterator[Effect]:
     """Models on variants, or components on a fleet."""
     if not update.same_endpoint:
         return
@@ -82,7 +82,7 @@ def with_components(update: Update) -> Iterator[Finding]:
         message = (
             f"the endpoint {verb} to have inference components; whether an update can do this is unknown"
         )
-        yield Finding(codes.KIND_CHANGES, _KIND, message, _NEW_NAME)
+        yield Effect(codes.KIND_CHANGES, _KIND, message, _NEW_NAME)
 
 
 def _hosts_models(resources: Resources) -> bool | None:
@@ -90,7 +90,7 @@ def _hosts_models(resources: Resources) -> bool | None:
     return any("ModelName" in it for it in fleet) if fleet else None
 
 
-def many_models(update: Update) -> Iterator[Finding]:
+def many_models(update: Update) -> Iterator[Effect]:
     """A multi-model endpoint needs the name of the model with every request, another one takes none."""
     before, after = _prefixes(update.before), _prefixes(update.after)
     both = deployed.of_type(update.before, deployed.MODEL_TYPE) and deployed.of_type(
@@ -98,10 +98,10 @@ def many_models(update: Update) -> Iterator[Finding]:
     )
     if update.same_endpoint and both and bool(before) != bool(after):
         what = "have to name a `TargetModel`" if after else "can no longer name a `TargetModel`"
-        yield Finding(codes.KIND_CHANGES, _KIND, f"requests {what} once the endpoint is updated", _NEW_NAME)
+        yield Effect(codes.KIND_CHANGES, _KIND, f"requests {what} once the endpoint is updated", _NEW_NAME)
 
 
-def prefix(update: Update) -> Iterator[Finding]:
+def prefix(update: Update) -> Iterator[Effect]:
     """Models are found under the prefix by the name that clients send."""
     before, after = _prefixes(update.before), _prefixes(update.after)
     for logical_id in before.keys() & after.keys() if update.same_endpoint else ():
@@ -110,7 +110,7 @@ def prefix(update: Update) -> Iterator[Finding]:
             path = update.place(logical_id, ("PrimaryContainer", "ModelDataUrl"))
             message = f"models come from {new} instead of {old}, and those that are loaded are loaded anew"
             fix = "put every archive that clients name as `TargetModel` under the new prefix before"
-            yield Finding(codes.PREFIX_CHANGES, path, message, fix)
+            yield Effect(codes.PREFIX_CHANGES, path, message, fix)
 
 
 def _are_versions(old: object, new: object) -> bool:

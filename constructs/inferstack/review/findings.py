@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from inferstack.review import components, endpoint, fleet, scaling, variants
-from inferstack.review.update import Finding, Update
+from inferstack.review.update import Effect, Update
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem
 from inferstack.spec.problem.update_codes import UPDATE_CODES
 
-Rule = Callable[[Update], Iterator[Finding]]
+Rule = Callable[[Update], Iterator[Effect]]
 
 RULES: tuple[Rule, ...] = (
     endpoint.renamed,
@@ -41,15 +41,15 @@ RULES: tuple[Rule, ...] = (
 
 def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
     """What the deployment does that one should know, without the warnings that the spec ignores."""
-    found = [finding for rule in RULES for finding in rule(update)]
-    problems = [_problem(loaded, finding) for finding in found]
+    found = [effect for rule in RULES for effect in rule(update)]
+    problems = [_problem(loaded, effect) for effect in found]
     return [it for it in problems if it.code not in loaded.spec.ignored_codes]
 
 
-def _problem(loaded: LoadedSpec, finding: Finding) -> Problem:
+def _problem(loaded: LoadedSpec, effect: Effect) -> Problem:
     document = loaded.document
-    at = document.position(finding.path)
-    severity = UPDATE_CODES[finding.code].severity
+    at = document.position(effect.path)
+    severity = UPDATE_CODES[effect.code].severity
     return Problem(
-        document.file, at.line, at.column, finding.code, finding.message, finding.fix, severity, finding.path
+        document.file, at.line, at.column, effect.code, effect.message, effect.fix, severity, effect.path
     )

@@ -8,7 +8,7 @@ from inferstack.review import deployed
 from inferstack.review.changes import Fate
 from inferstack.review.deployed import Properties, mapping
 from inferstack.review.lasting import lasting_variants
-from inferstack.review.update import RETAIN, Finding, Update, dotted
+from inferstack.review.update import RETAIN, Effect, Update, bracketed
 from inferstack.spec.parts.walk import variant_scalings
 from inferstack.spec.problem import SpecPath, update_codes as codes
 from inferstack.spec.problem.words import listed
@@ -24,16 +24,16 @@ _KEPT = {
 }
 
 
-def new_fleet(update: Update) -> Iterator[Finding]:
+def new_fleet(update: Update) -> Iterator[Effect]:
     """Every change of a model or of the configuration ends in one, and needs room for it."""
     if not update.new_fleet:
         return
     causes = _told(list(update.causes(ENDPOINT_CONFIG)))
-    names = listed([dotted(path) for path in causes], last="and") or "the configuration"
+    names = listed([bracketed(path) for path in causes], last="and") or "the configuration"
     verb = "changes" if len(causes) < 2 else "change"
     message = f"{names} {verb}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
     # The file's top stands for what is no longer written anywhere.
-    yield Finding(codes.NEW_FLEET, next(iter(causes), ()), message, _fix(update))
+    yield Effect(codes.NEW_FLEET, next(iter(causes), ()), message, _fix(update))
 
 
 def _told(causes: list[SpecPath]) -> list[SpecPath]:
@@ -84,7 +84,7 @@ def _fix(update: Update) -> str:
     return f"check the quota{rolling if len(fleet) == 1 else ''}"
 
 
-def count_reset(update: Update) -> Iterator[Finding]:
+def count_reset(update: Update) -> Iterator[Effect]:
     """Without RetainAllVariantProperties an update starts with the initial count."""
     retained = _retained(update)
     if not update.new_fleet or _COUNT in retained:
@@ -94,11 +94,11 @@ def count_reset(update: Update) -> Iterator[Finding]:
         if target.get("ScalableDimension") == INSTANCE_COUNT or "ManagedInstanceScaling" in after:
             start = after.get("InitialInstanceCount")
             message = f"the update sets the instances of `{name}` to {start}, however many run then"
-            fix = f"write `{dotted(RETAIN)}: true` for this deployment, or start with as many as run now"
-            yield Finding(codes.COUNT_RESET, (*path, "initial_instance_count"), message, fix)
+            fix = f"write `{bracketed(RETAIN)}: true` for this deployment, or start with as many as run now"
+            yield Effect(codes.COUNT_RESET, (*path, "initial_instance_count"), message, fix)
 
 
-def count_kept(update: Update) -> Iterator[Finding]:
+def count_kept(update: Update) -> Iterator[Effect]:
     """With RetainAllVariantProperties the initial values are those of a new endpoint only."""
     if not update.new_fleet:
         return
@@ -114,7 +114,7 @@ def count_kept(update: Update) -> Iterator[Finding]:
                     f"{instead}, or list `{kept}` under `endpoint.exclude_retained_variant_properties` "
                     "for this deployment"
                 )
-                yield Finding(codes.COUNT_KEPT, (*path, word), message, fix)
+                yield Effect(codes.COUNT_KEPT, (*path, word), message, fix)
 
 
 def _retained(update: Update) -> set[str]:
@@ -126,7 +126,7 @@ def _retained(update: Update) -> set[str]:
     return {kept for kept, _, _ in _KEPT.values()} - {it["VariantPropertyType"] for it in excluded}
 
 
-def same_config(update: Update) -> Iterator[Finding]:
+def same_config(update: Update) -> Iterator[Effect]:
     """UpdateEndpoint asks for a new configuration."""
     change = next((it for it in update.changes.values() if it.type == deployed.ENDPOINT_TYPE), None)
     if change is None or change.fate is not Fate.UPDATED or update.new_fleet:
@@ -139,4 +139,4 @@ def same_config(update: Update) -> Iterator[Finding]:
         written = update.place(change.logical_id, own[0])
         # What follows from scaling stands there.
         path = written or next((at for at, *_ in variant_scalings(update.spec)), ())
-        yield Finding(codes.SAME_CONFIG_AGAIN, path, message, fix)
+        yield Effect(codes.SAME_CONFIG_AGAIN, path, message, fix)

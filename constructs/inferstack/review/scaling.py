@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
-from inferstack.review.update import Finding, Update
+from inferstack.review.update import Effect, Update
 from inferstack.spec.problem import SpecPath, update_codes as codes
 
 _IN_TWO = "remove the old policy in a deployment of its own"
 
 
-def limit_lowered(update: Update) -> Iterator[Finding]:
+def limit_lowered(update: Update) -> Iterator[Effect]:
     """Registering a target brings its capacity within the limits."""
     before = deployed.of_type(update.before, deployed.TARGET_TYPE)
     for logical_id, after in deployed.of_type(update.after, deployed.TARGET_TYPE).items():
@@ -19,10 +19,10 @@ def limit_lowered(update: Update) -> Iterator[Finding]:
         if same and isinstance(old, int) and new < old:
             path = update.place(logical_id, ("MaxCapacity",))
             message = f"`max_capacity` falls from {old} to {new}: what runs above it is stopped at once"
-            yield Finding(codes.LIMIT_LOWERED, path, message, "deploy it while no more than that run")
+            yield Effect(codes.LIMIT_LOWERED, path, message, "deploy it while no more than that run")
 
 
-def scaling_removed(update: Update) -> Iterator[Finding]:
+def scaling_removed(update: Update) -> Iterator[Effect]:
     """The capacity stays where it is."""
     scaled = (
         (deployed.scaled_variants, deployed.variants),
@@ -33,10 +33,10 @@ def scaling_removed(update: Update) -> Iterator[Finding]:
             if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):
                 message = f"`{name}` no longer scales, whatever its load is"
                 fix = "set the capacity that it shall have, or keep its `autoscaling`"
-                yield Finding(codes.SCALING_REMOVED, _place(update, name), message, fix)
+                yield Effect(codes.SCALING_REMOVED, _place(update, name), message, fix)
 
 
-def policy_renamed(update: Update) -> Iterator[Finding]:
+def policy_renamed(update: Update) -> Iterator[Effect]:
     """One policy of a target tracks a metric, and CloudFormation makes the new one before the old goes."""
     before = deployed.of_type(update.before, deployed.POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
@@ -46,10 +46,10 @@ def policy_renamed(update: Update) -> Iterator[Finding]:
         if what is not None and others:
             message = f"the policy `{others[0]}` tracks this metric, and `{name}` would do so beside it"
             fix = f"write `policy_name: {others[0]}`, or {_IN_TWO}"
-            yield Finding(codes.POLICY_RENAMED, update.place(logical_id, ("PolicyName",)), message, fix)
+            yield Effect(codes.POLICY_RENAMED, update.place(logical_id, ("PolicyName",)), message, fix)
 
 
-def policy_name_taken(update: Update) -> Iterator[Finding]:
+def policy_name_taken(update: Update) -> Iterator[Effect]:
     """A policy is known by its name: the new one would be the old one, which is then removed."""
     removed = [
         _known_as(update.before, policy)
@@ -61,7 +61,7 @@ def policy_name_taken(update: Update) -> Iterator[Finding]:
         if is_new and _known_as(update.after, policy) in removed:
             message = f"there is a policy `{policy['PolicyName']}`, which is removed once this one is made"
             fix = f"write another `policy_name`, or {_IN_TWO}"
-            yield Finding(codes.POLICY_NAME_TAKEN, update.place(logical_id, ("PolicyName",)), message, fix)
+            yield Effect(codes.POLICY_NAME_TAKEN, update.place(logical_id, ("PolicyName",)), message, fix)
 
 
 def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:

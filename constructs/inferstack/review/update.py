@@ -19,7 +19,7 @@ _FREE_KEYS = frozenset({"Environment"})
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Effect:
     """One thing that the deployment does: its code, where the spec says it, what happens, the way round."""
 
     code: str
@@ -93,7 +93,7 @@ def update_of(loaded: LoadedSpec, before: Resources) -> Update:
     return Update(spec, loaded.document.data, sources, before, after, compare(before, after))
 
 
-def dotted(path: SpecPath) -> str:
+def bracketed(path: SpecPath) -> str:
     """A path as people write it: ``variants[0].instance_type``."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 

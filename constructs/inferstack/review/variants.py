@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from inferstack.review import deployed
 from inferstack.review.lasting import lasting_variants
-from inferstack.review.update import RETAIN, Finding, Update, dotted
+from inferstack.review.update import RETAIN, Effect, Update, bracketed
 from inferstack.spec.parts.walk import variants as variants_of
 from inferstack.spec.problem import SpecPath, update_codes as codes
 from inferstack.spec.problem.words import listed
 
 
-def scaled_type(update: Update) -> Iterator[Finding]:
+def scaled_type(update: Update) -> Iterator[Effect]:
     """SageMaker refuses: a target that was set for one type would scale another."""
     if not update.same_endpoint:
         return
@@ -21,12 +21,12 @@ def scaled_type(update: Update) -> Iterator[Finding]:
             message = (
                 f"SageMaker refuses to move `{name}` from {old} to {new} while its scaling is registered"
             )
-            first = f"with {old}, without its `autoscaling`, with `{dotted(RETAIN)}: true`"
+            first = f"with {old}, without its `autoscaling`, with `{bracketed(RETAIN)}: true`"
             fix = f"deploy twice: first {first}; then as it is here"
-            yield Finding(codes.SCALED_TYPE_CHANGES, (*path, "instance_type"), message, fix)
+            yield Effect(codes.SCALED_TYPE_CHANGES, (*path, "instance_type"), message, fix)
 
 
-def names(update: Update) -> Iterator[Finding]:
+def names(update: Update) -> Iterator[Effect]:
     """Guardrails compare variant by variant and need the same names."""
     if not update.same_endpoint:
         return
@@ -39,9 +39,9 @@ def names(update: Update) -> Iterator[Finding]:
     if "DeploymentConfig" in deployed.endpoint(update.after):
         message = f"{what}, and with `deployment_config` the names of variants must stay"
         fix = "deploy twice: first without `endpoint.deployment_config`, then with it"
-        yield Finding(codes.GUARDED_VARIANTS_CHANGE, path, message, fix)
+        yield Effect(codes.GUARDED_VARIANTS_CHANGE, path, message, fix)
         return
-    yield Finding(codes.VARIANTS_CHANGE, path, f"{what}{_effects(gone, new)}", _names_fix(gone))
+    yield Effect(codes.VARIANTS_CHANGE, path, f"{what}{_effects(gone, new)}", _names_fix(gone))
 
 
 def _place(update: Update, new: list[str]) -> SpecPath:
@@ -69,7 +69,7 @@ def _names_fix(gone: list[str]) -> str:
     return "keep the old name unless it must change" if gone else "check the weights of all variants"
 
 
-def scaled_variant_gone(update: Update) -> Iterator[Finding]:
+def scaled_variant_gone(update: Update) -> Iterator[Effect]:
     """CloudFormation deregisters a removed target only after the endpoint was updated."""
     if not update.same_endpoint:
         return
@@ -81,4 +81,4 @@ def scaled_variant_gone(update: Update) -> Iterator[Finding]:
             fix = (
                 "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
             )
-            yield Finding(codes.SCALED_VARIANT_GONE, _place(update, new), message, fix)
+            yield Effect(codes.SCALED_VARIANT_GONE, _place(update, new), message, fix)

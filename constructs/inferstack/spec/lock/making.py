@@ -9,7 +9,7 @@ import msgspec
 from inferstack.spec.lock.file import VERSION, Lock, LockedArchive, LockedFile, Upload, Uploads, set_digest
 from inferstack.spec.lock.local import written_path
 from inferstack.spec.texts.digest_urls import uploaded_url
-from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.entry import ArchiveEntry
 from inferstack.triton.archive.local_file import LocalFile
 from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan
@@ -28,7 +28,7 @@ def locked_archive(plan: Plan, packed: Packed, base: Path) -> LockedArchive:
     return LockedArchive(packed.size, packed.file_sha256, files)
 
 
-def _locked_file(entry: Entry, sha256: str, base: Path) -> LockedFile:
+def _locked_file(entry: ArchiveEntry, sha256: str, base: Path) -> LockedFile:
     local = entry.content.path if isinstance(entry.content, LocalFile) else None
     return LockedFile(entry.size, sha256, None if local is None else written_path(local, base))
 

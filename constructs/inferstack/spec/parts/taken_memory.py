@@ -10,7 +10,7 @@ from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.measured import COMPONENT, Measured
-from inferstack.spec.parts.triton_image import Image
+from inferstack.spec.parts.triton_image import WrittenImage
 from inferstack.spec.parts.walk import containers, model_containers, runs
 
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
@@ -24,7 +24,7 @@ def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
     return part.variant is not None and any(map(is_taker, _images_of_variant(spec, part.variant)))
 
 
-def is_taker(image: Image) -> bool:
+def is_taker(image: WrittenImage) -> bool:
     """Whether an image is one of such a server."""
     match image:
         case FrameworkImage():
@@ -36,14 +36,14 @@ def is_taker(image: Image) -> bool:
     return _SERVER.search(name) is not None
 
 
-def _images_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Image]:
+def _images_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[WrittenImage]:
     hosted = {variant.model_name, *(pool.model_name_override for pool in variant.instance_pools or ())}
     for _, name, container in model_containers(spec):
         if name is None or name in hosted:
             yield container.image
 
 
-def _images_of_component(spec: ModelSpec, name: str) -> Iterator[Image]:
+def _images_of_component(spec: ModelSpec, name: str) -> Iterator[WrittenImage]:
     """Those of its own; of an adapter, which runs in its base's container, those of its base."""
     hosts = {name, bases_of_adapters(spec).get(name, name)}
     running = {run.container for run in runs(spec) if run.name in hosts}

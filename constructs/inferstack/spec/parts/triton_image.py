@@ -10,7 +10,8 @@ from inferstack.catalog.registries import name_in_registry
 from inferstack.catalog.triton_container import Release
 from inferstack.spec.blocks.model import FrameworkImage
 
-Image = str | FrameworkImage | None
+WrittenImage = str | FrameworkImage | None
+"""An image as a spec has it; None where it has none."""
 
 TRITON_FRAMEWORKS = images.spellings("triton")
 """The names of Triton among the frameworks."""
@@ -20,7 +21,7 @@ _TAGGED = re.compile(rf"{_REPOSITORY}:(\d\d)\.(\d\d)(?:[-@]|$)")
 _VERSION = re.compile(r"(\d\d)\.(\d\d)")
 
 
-def is_triton(image: Image) -> bool:
+def is_triton(image: WrittenImage) -> bool:
     """Whether this is a Triton image by its framework or by the name of its repository."""
     match image:
         case FrameworkImage():
@@ -31,7 +32,7 @@ def is_triton(image: Image) -> bool:
             return False
 
 
-def may_be_triton(image: Image) -> bool:
+def may_be_triton(image: WrittenImage) -> bool:
     """False for an image of another framework."""
     return not isinstance(image, FrameworkImage) or is_triton(image)
 
@@ -41,7 +42,7 @@ def shows_triton(image: str) -> bool:
     return "triton" in name_in_registry(image)
 
 
-def triton_release(image: Image) -> Release | None:
+def triton_release(image: WrittenImage) -> Release | None:
     """Year and month of the Triton in an image; None where the name does not tell."""
     match image:
         case FrameworkImage() if is_triton(image):

@@ -8,7 +8,7 @@ from inferstack.triton.model import FilePlace
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """A file or, without content, a folder.
 
     ``name`` is its path in the archive, without a slash at the end; ``at`` is where it is declared.

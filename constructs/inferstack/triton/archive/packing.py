@@ -9,7 +9,7 @@ from pathlib import Path
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.triton.archive.atomic import complete_or_absent
 from inferstack.triton.archive.codes import UNREADABLE
-from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.entry import ArchiveEntry
 from inferstack.triton.archive.local_file import LocalFile, LocalFileError
 from inferstack.triton.archive.plan import Plan
 from inferstack.triton.archive.stored import StoredGzip, Write
@@ -83,7 +83,7 @@ def pack(plan: Plan, target: Path, progress: Progress = silent) -> Packed:
     return Packed(target, file.size, content.hexdigest(), file.hexdigest(), contents)
 
 
-def _add(tar: TarStream, entry: Entry) -> str:
+def _add(tar: TarStream, entry: ArchiveEntry) -> str:
     try:
         return tar.add(entry)
     except LocalFileError as error:

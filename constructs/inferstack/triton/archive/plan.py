@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.triton.archive.codes import CLASH, MISSING, UNFIT_NAME
-from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.entry import ArchiveEntry
 from inferstack.triton.archive.local_file import LocalFile
 from inferstack.triton.archive.names import folded, parents, unfit
 from inferstack.triton.archive.sources import FoundFile, LeftOut, found_under
@@ -30,7 +30,7 @@ class Plan:
     """An archive to be: its file name, its entries in order, and what was left out of it."""
 
     archive: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ArchiveEntry, ...]
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -105,7 +105,7 @@ class _Planner:
     """Collects entries, what is left out and what is wrong, so that everything is said at once."""
 
     def __init__(self, allowed: Sequence[Path], locate: Locate) -> None:
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, ArchiveEntry] = {}
         self.left_out: list[LeftOut] = []
         self.problems: list[Problem] = []
         self._allowed = allowed
@@ -122,12 +122,12 @@ class _Planner:
 
     def _add_declared(self, model: TritonModel) -> None:
         at = self._locate(model.where(()))
-        self._add(Entry(f"{model.name}/{CONFIG_FILE}", render_config(model.config).encode(), at))
+        self._add(ArchiveEntry(f"{model.name}/{CONFIG_FILE}", render_config(model.config).encode(), at))
         for path, local in model.files.items():
             self._add_local(f"{model.name}/{path}", local, self._locate(model.where(("files", path))))
         # An ensemble has no file in its version, and Triton wants the folder all the same.
         for version in model.versions:
-            self._add(Entry(f"{model.name}/{version}", None, at))
+            self._add(ArchiveEntry(f"{model.name}/{version}", None, at))
 
     def _add_local(self, name: str, local: Path, at: FilePlace, *, listed: bool = True) -> None:
         """Adds what is there. Of a folder that the spec does not list, files are told of where they lie."""
@@ -136,23 +136,23 @@ class _Planner:
                 case FoundFile():
                     local_file = None if listed else found.content
                     place = at if local_file is None else FilePlace(local_file.path.as_posix())
-                    self._add(Entry(found.name, found.content, place))
+                    self._add(ArchiveEntry(found.name, found.content, place))
                 case LeftOut():
                     self.left_out.append(found)
                 case _:
                     self.refuse(at, found.code, found.message, found.fix)
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: ArchiveEntry) -> None:
         why = unfit(entry.name)
         if why is not None:
             fix = "write a path within the model's folder, such as 1/model.onnx"
             self.refuse(entry.at, UNFIT_NAME, f'"{entry.name}" cannot stand in an archive: {why}', fix)
             return
         for folder in parents(entry.name):
-            self._put(Entry(folder, None, entry.at))
+            self._put(ArchiveEntry(folder, None, entry.at))
         self._put(entry)
 
-    def _put(self, entry: Entry) -> None:
+    def _put(self, entry: ArchiveEntry) -> None:
         """Adds an entry unless another has its path, or one that some file system takes for the same."""
         other = self.entries.setdefault(folded(entry.name), entry)
         if other is entry:
@@ -175,7 +175,7 @@ def _both(name: str, other: str) -> str:
     return f'"{name}" and "{other}" are one where upper and lower case'
 
 
-def _is_config(entry: Entry) -> bool:
+def _is_config(entry: ArchiveEntry) -> bool:
     return entry.name.count("/") == 1 and entry.name.endswith(f"/{CONFIG_FILE}")
 
 

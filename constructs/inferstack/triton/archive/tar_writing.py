@@ -9,7 +9,7 @@ import hashlib
 import tarfile
 from collections.abc import Iterable
 
-from inferstack.triton.archive.entry import Entry
+from inferstack.triton.archive.entry import ArchiveEntry
 from inferstack.triton.archive.stored import Write
 
 _OPEN_MODE = 0o755
@@ -23,7 +23,7 @@ class TarStream:
         self._write = write
         self._length = 0
 
-    def add(self, entry: Entry) -> str:
+    def add(self, entry: ArchiveEntry) -> str:
         """Writes an entry with its content, which the entry reads as it goes; gives the content's SHA-256."""
         digest = hashlib.sha256()
         self._put(_header(entry))
@@ -43,7 +43,7 @@ class TarStream:
         self._write(data)
 
 
-def tar_size(entries: Iterable[Entry]) -> int:
+def tar_size(entries: Iterable[ArchiveEntry]) -> int:
     """Bytes of the tar that holds these entries."""
     length = 2 * tarfile.BLOCKSIZE
     for entry in entries:
@@ -51,7 +51,7 @@ def tar_size(entries: Iterable[Entry]) -> int:
     return length + -length % tarfile.RECORDSIZE
 
 
-def _header(entry: Entry) -> bytes:
+def _header(entry: ArchiveEntry) -> bytes:
     """A header block, preceded by others for a name or size that does not fit. What is not set is zero."""
     info = tarfile.TarInfo(entry.name)
     info.type = tarfile.DIRTYPE if entry.is_folder else tarfile.REGTYPE

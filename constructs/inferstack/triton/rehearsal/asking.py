@@ -9,7 +9,7 @@ from inferstack.triton.protocol import BINARY, JSON, without_json
 from inferstack.triton.rehearsal.explanations import failure
 from inferstack.triton.rehearsal.http import TRITON_LENGTH, Client, Reply
 from inferstack.triton.rehearsal.outcome import Answer, Failure
-from inferstack.triton.rehearsal.tensors import binary_request, input_elements, json_request, read_answer
+from inferstack.triton.rehearsal.tensors import binary_request, input_elements, json_request, read_tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
     if reply.status != _SUCCESS:
         return Answer(form, batch, reply.milliseconds, failure=refusal(reply))
     try:
-        outputs = read_answer(reply.body, reply.header_length)
+        outputs = read_tensors(reply.body, reply.header_length)
     except (ValueError, KeyError) as error:
         what = f"the answer is none of the protocol: {error}"
         return Answer(form, batch, reply.milliseconds, failure=Failure(what))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.triton.model import TritonModel, is_map
-from inferstack.triton.rehearsal.runners import Runner
+from inferstack.triton.rehearsal.runners import RunnerModule
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
 from inferstack.triton.rehearsal.stand_in import FILE, RUN_BY
 from inferstack.triton.rules.releases import FIRST_RELEASE
@@ -30,7 +30,7 @@ class LocalConfig:
     changes: tuple[str, ...]
     changed: bool
     stand_in: str | None
-    runner: Runner | None = None
+    runner: RunnerModule | None = None
 
 
 def stand_in_backend(model: TritonModel) -> str | None:
@@ -40,7 +40,7 @@ def stand_in_backend(model: TritonModel) -> str | None:
     return None if model.backend in {"", "python"} else model.backend
 
 
-def local_config(model: TritonModel, runner: Runner | None = None) -> LocalConfig:
+def local_config(model: TritonModel, runner: RunnerModule | None = None) -> LocalConfig:
     """The configuration of a model, changed where the local server could not load it.
 
     ``runner`` is what computes in the place of its backend.
@@ -115,7 +115,7 @@ _CHANGES: tuple[Callable[[Any], Iterator[str]], ...] = (
 )
 
 
-def _run_by(config: Any, runner: Runner | None, file: str | None) -> None:
+def _run_by(config: Any, runner: RunnerModule | None, file: str | None) -> None:
     if runner is not None:
         config.parameters[RUN_BY].string_value = runner.module.stem
         config.parameters[FILE].string_value = file or ""

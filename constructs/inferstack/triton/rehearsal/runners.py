@@ -10,7 +10,7 @@ from inferstack.triton.rules.pytorch import is_torchscript
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class RunnerModule:
     """The module that runs files of a ``form``, the package that it needs, and how such files are known."""
 
     module: Path
@@ -20,7 +20,7 @@ class Runner:
     knows: Callable[[Path], bool]
 
 
-def runner_of(model: TritonModel) -> Runner | None:
+def runner_of(model: TritonModel) -> RunnerModule | None:
     """What could run a model for real, if its package is there and its file has the form."""
     return next((runner for runner in RUNNERS if runner.takes(model)), None)
 
@@ -33,7 +33,7 @@ def runs(model: TritonModel, packages: Collection[str]) -> bool:
 
 def runner_for(
     model: TritonModel, folder: Path, packages: Collection[str]
-) -> tuple[Runner | None, tuple[str, ...]]:
+) -> tuple[RunnerModule | None, tuple[str, ...]]:
     """What runs a model for real, by the files in its folder; else None and, in words, what is missing."""
     runner = runner_of(model)
     if runner is None:
@@ -66,7 +66,7 @@ def _holds_torchscript(file: Path) -> bool:
 
 
 RUNNERS = (
-    Runner(
+    RunnerModule(
         Path(__file__).with_name("run_torchscript.py"),
         "torch",
         "TorchScript",

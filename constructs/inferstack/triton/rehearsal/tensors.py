@@ -98,7 +98,7 @@ def _packed_one(name: str) -> bytes:
     return struct.pack(f"<{FORMATS[name]}", _one(name))
 
 
-def read_answer(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
+def read_tensors(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
     """The tensors of an answer. ``header_length``: of the JSON, when values stand behind it.
 
     Raises:

@@ -26,7 +26,7 @@ from inferstack.once import found_once
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import FrameworkImage
 from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.parts.triton_image import Image, triton_release
+from inferstack.spec.parts.triton_image import WrittenImage, triton_release
 from inferstack.spec.parts.walk import (
     PlacedContainer,
     component_variants,
@@ -144,7 +144,7 @@ def image_cuda(placed: PlacedContainer) -> Cuda | None:
     return tagged and (int(tagged[1]), int(tagged[2]))
 
 
-def _named(pattern: re.Pattern[str], image: Image) -> bool:
+def _named(pattern: re.Pattern[str], image: WrittenImage) -> bool:
     return isinstance(image, str) and pattern.search(name_in_registry(image)) is not None
 
 
@@ -164,7 +164,7 @@ def _on_variants(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, _Running, V
             yield placed, _Running(cuda, here, _is_of_aws(placed.image), starts), variant
 
 
-def _is_of_aws(image: Image) -> bool:
+def _is_of_aws(image: WrittenImage) -> bool:
     return isinstance(image, FrameworkImage) or (isinstance(image, str) and is_in_aws_registry(image))
 
 

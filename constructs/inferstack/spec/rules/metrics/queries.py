@@ -19,14 +19,14 @@ HasMetric = CustomizedMetricSpecification | AlarmRule | StepPolicy
 _OF_ONE = ("namespace", "metric_name", "statistic")
 
 
-def present(of: HasMetric, keys: Sequence[str]) -> list[str]:
+def given(of: HasMetric, keys: Sequence[str]) -> list[str]:
     """Those of some keys that are given."""
     return [key for key in keys if getattr(of, key) is not None]
 
 
 def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Finding]:
     """What a metric that stands alone lacks. ``instead``: what else could be written."""
-    missing = [key for key in _OF_ONE if key not in present(of, _OF_ONE)]
+    missing = [key for key in _OF_ONE if key not in given(of, _OF_ONE)]
     if missing:
         lacking = listed(missing, last="and")
         yield Finding(path, f"the metric lacks {lacking}", f"add {lacking}{instead}")
@@ -37,7 +37,7 @@ def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose:
 
     ``alone`` are keys of a metric without others, which do not go with them.
     """
-    beside = present(of, alone)
+    beside = given(of, alone)
     if beside:
         message = f"{listed(beside, last='and')} and `metrics` exclude one another"
         yield Finding((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")

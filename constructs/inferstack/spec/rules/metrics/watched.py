@@ -10,7 +10,7 @@ from inferstack.spec.blocks.watched import AlarmMetricDataQuery
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe, listed
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, present
+from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, given
 from inferstack.spec.rules.metrics.watching import watching
 from inferstack.spec.texts.placeholders import is_opaque
 
@@ -37,7 +37,7 @@ Watching = AlarmRule | StepPolicy
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     """`metric` for those that AWS has a name for."""
     for path, watched in watching(spec):
-        ways = present(watched, _WAYS)
+        ways = given(watched, _WAYS)
         if not ways and watched.namespace is None:
             fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
             yield Finding(path, "nothing is watched", fix)
@@ -56,7 +56,7 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker's need no more than their name."""
     for path, watched in watching(spec):
-        if len(present(watched, _WAYS)) > 1:
+        if len(given(watched, _WAYS)) > 1:
             continue
         if watched.metric is not None:
             yield from _follows_from_the_name(path, watched)
@@ -67,7 +67,7 @@ def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Finding]:
-    beside = present(watched, _OF_OWN)
+    beside = given(watched, _OF_OWN)
     if beside:
         message = f"{listed(beside, last='and')} of {watched.metric} follow from its name"
         fix = f"remove {'it' if len(beside) == 1 else 'them'}, or write `metric_name` instead of `metric`"
@@ -85,7 +85,7 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     """Only of SageMaker's metrics the unit is known."""
     for path, watched in watching(spec):
         threshold = watched.threshold
-        if present(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
+        if given(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
             message = f"the threshold is {describe(threshold)}, and the metric is your own"
             fix = "write a number without quotes and without unit, as the metric is published"
             yield Finding((*path, "threshold"), message, fix)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from inferstack.catalog import images, instances
-from inferstack.catalog.images import SERVERLESS, Image, NoBuild, UnknownImage
+from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage
 from inferstack.catalog.registries import ecr_image
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
@@ -32,7 +32,7 @@ def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | 
             yield placed.image, name
 
 
-def _find(image: FrameworkImage, instance_type: str | None) -> Image:
+def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
     flavour = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
     return images.find(image.framework, image.version, instance_type, **flavour)
 
