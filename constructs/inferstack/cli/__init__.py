@@ -7,7 +7,6 @@ or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupt
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
@@ -80,10 +79,21 @@ def _ended(run: Callable[[], int]) -> int:
 
 def _command(words: Sequence[str]) -> Callable[[], int]:
     """What the words ask for, with all that it imports."""
-    from inferstack.cli.arguments import parse  # noqa: PLC0415 - so that this import, too, has no collection
+    # So that these imports, too, have no collection.
+    from inferstack.cli.arguments import parse  # noqa: PLC0415
+    from inferstack.spec.problem import SpecError  # noqa: PLC0415
 
     options = parse(words)
-    return partial(options.run, options)
+
+    def run() -> int:
+        try:
+            status: int = options.run(options)
+        except SpecError as error:
+            tell(str(error))
+            return _REFUSED
+        return status
+
+    return run
 
 
 def _end(status: int, message: str | None) -> int:

@@ -3,10 +3,6 @@
 import argparse
 from pathlib import Path
 
-from inferstack.cli.streams import tell
-from inferstack.spec.problem import SpecError
-from inferstack.spec.report import text
-
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What can be written after ``inferstack body``."""
@@ -42,12 +38,8 @@ def run(options: argparse.Namespace) -> int:
     from inferstack.cli.body_run import make, read  # noqa: PLC0415 - brings protobuf
     from inferstack.cli.termination import termination_interrupts  # noqa: PLC0415 - the others do without
 
-    try:
-        with termination_interrupts():
-            return make(options) if options.read is None else read(options)
-    except SpecError as error:
-        tell(text(error.problems).rstrip("\n"))
-        return 1
+    with termination_interrupts():
+        return make(options) if options.read is None else read(options)
 
 
 def _wrong_usage(options: argparse.Namespace) -> str | None:

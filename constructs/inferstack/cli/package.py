@@ -6,13 +6,12 @@ mistake: whoever packs all specs of a folder has some of those.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from inferstack.account.encryption import ALGORITHMS, S3_KEY, Encryption, is_key
 from inferstack.cli.streams import tell
 from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import text
 
 _OUT = Path("packages")
@@ -54,15 +53,11 @@ def run(options: argparse.Namespace) -> int:
     """Pack the model archives that a spec declares, or look into archives that there are."""
     for message in _wrong_usage(options):
         options.wrong_usage(message)
-    try:
-        # A lock says what was packed before.
-        loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
-        if options.check is not None:
-            return _check(options, loaded)
-        return 0 if loaded is None else _make(options, loaded)
-    except SpecError as error:
-        _tell_all(error.problems)
-        return 1
+    # A lock says what was packed before.
+    loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
+    if options.check is not None:
+        return _check(options, loaded)
+    return 0 if loaded is None else _make(options, loaded)
 
 
 def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
@@ -94,14 +89,10 @@ def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:
     from inferstack.cli.package_make import make  # noqa: PLC0415 - brings protobuf
     from inferstack.cli.package_upload import make_and_upload  # noqa: PLC0415 - brings protobuf
 
-    _tell_all(loaded.warnings)
+    if loaded.warnings:
+        tell(text(loaded.warnings).rstrip("\n"))
     out = _OUT / options.spec.stem if options.out is None else options.out
     if not options.upload:
         return make(loaded, options.spec, out, options.allow)
     encryption = Encryption(options.sse, options.sse_kms_key_id)
     return make_and_upload(loaded, options.spec, out, options.allow, encryption)
-
-
-def _tell_all(problems: Sequence[Problem]) -> None:
-    if problems:
-        tell(text(problems).rstrip("\n"))

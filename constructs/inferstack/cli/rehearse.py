@@ -4,10 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from inferstack.cli.streams import tell
 from inferstack.spec.check import load_spec
-from inferstack.spec.problem import SpecError
-from inferstack.spec.report import text
 
 _SECONDS = 120.0
 
@@ -59,12 +56,8 @@ def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
     from inferstack.cli.rehearse_run import rehearse_and_tell  # noqa: PLC0415 - brings protobuf
 
-    try:
-        # What is rehearsed is what will be uploaded, whatever a lock says of before.
-        return rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
-    except SpecError as error:
-        tell(text(error.problems).rstrip("\n"))
-        return 1
+    # What is rehearsed is what will be uploaded, whatever a lock says of before.
+    return rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
 
 
 def _seconds(written: str) -> float:
