@@ -1,6 +1,7 @@
 """``inferstack package SPEC``: the archives that a spec declares."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from inferstack.cli.progress import bar
@@ -8,6 +9,7 @@ from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.cli.termination import termination_interrupts
 from inferstack.spec.check import LoadedSpec
+from inferstack.spec.document import Document
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.triton.archive.description import described
 from inferstack.triton.archive.packing import Packed, pack
@@ -58,13 +60,13 @@ def packed(plans: Iterable[Plan], out: Path) -> Iterator[Packed]:
 
 
 def _plans(loaded: LoadedSpec, base: Path, allowed: Iterable[Path]) -> tuple[Plan, ...]:
-    def locate(place: Place) -> FilePlace:
-        if isinstance(place, FilePlace):
-            return place
-        at = loaded.document.position(place)
-        return FilePlace(loaded.document.file, at.line, at.column)
-
+    locate = partial(file_place, loaded.document)
     return plan_archives(repositories_of(loaded.spec, base), (base, *allowed), locate)
+
+
+def file_place(document: Document, place: Place) -> FilePlace:
+    """Where something stands: in the file of the spec, unless it is in another one."""
+    return place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(place))
 
 
 def _refuse_own_output(plans: Iterable[Plan], out: Path) -> None:

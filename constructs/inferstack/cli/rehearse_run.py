@@ -3,10 +3,12 @@
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
 from inferstack.cli.package_check import as_deployed, block_for, inspected, problems_of
+from inferstack.cli.package_make import file_place
 from inferstack.cli.progress import bar
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
@@ -17,7 +19,7 @@ from inferstack.spec.check import LoadedSpec
 from inferstack.spec.parts.triton_blocks import PlacedTriton
 from inferstack.spec.parts.triton_image import is_triton
 from inferstack.spec.problem import Severity, SpecError, SpecPath
-from inferstack.triton.model import FilePlace, Place, Repository
+from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal import (
     ArchiveOutcome,
     Rehearsal,
@@ -105,12 +107,7 @@ def _given(
 def _rehearsals_at(
     placed: PlacedTriton, loaded: LoadedSpec, file: Path, python: Path, seconds: float
 ) -> Iterator[Rehearsal]:
-    def locate(place: Place) -> FilePlace:
-        if isinstance(place, FilePlace):
-            return place
-        at = loaded.document.position(place)
-        return FilePlace(loaded.document.file, at.line, at.column)
-
+    locate = partial(file_place, loaded.document)
     repositories = repositories_at(placed, file.parent)
     for environment in _environments(loaded.spec, placed):
         yield Rehearsal(repositories, environment, (file.parent,), locate, python, seconds)
