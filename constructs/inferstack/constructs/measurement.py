@@ -10,9 +10,12 @@ from inferstack.spec.parts.measured import (
     COMPONENT,
     VARIANT,
     Measured,
+    is_chosen,
+    narrowest,
     of_component,
     of_endpoint,
     of_variant,
+    publications,
 )
 from inferstack.spec.problem.words import did_you_mean_then, listed
 
@@ -27,8 +30,7 @@ class Wanted:
 
     def fits(self, dimensions: Mapping[str, str]) -> bool:
         """Whether these are dimensions of the part that is wanted."""
-        wanted = {VARIANT: self.variant_name, COMPONENT: self.inference_component}
-        return all(dimensions.get(name) == value for name, value in wanted.items() if value is not None)
+        return is_chosen(dimensions, self.variant_name, self.inference_component)
 
     def __str__(self) -> str:
         parts = (self.variant_name, self.inference_component)
@@ -46,12 +48,12 @@ def measurement(
     found = metrics.find(wanted.metric, hosting)
     if not found:
         raise ValueError(_unknown(wanted.metric, hosting))
-    published = [(metric, part.values) for part in parts for metric in found if part.publishes(metric)]
-    fitting = [(metric, values) for metric, values in published if wanted.fits(values)]
-    narrowest = [pair for pair in fitting if pair[0].dimensions == fitting[0][0].dimensions]
-    if len(narrowest) != 1:
-        raise ValueError(_not_one(wanted, len(narrowest), [it for _, it in narrowest or published]))
-    return narrowest[0]
+    published = publications(parts, found)
+    meant = narrowest([(part, metric) for part, metric in published if wanted.fits(part.values)])
+    if len(meant) != 1:
+        raise ValueError(_not_one(wanted, len(meant), [part.values for part, _ in meant or published]))
+    part, metric = meant[0]
+    return metric, part.values
 
 
 def alarm_id(wanted: Wanted, alarms: Resources) -> str:

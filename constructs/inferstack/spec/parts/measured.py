@@ -1,6 +1,6 @@
 """Which parts of an endpoint publish metrics of SageMaker's, and which."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -108,12 +108,30 @@ def measured(spec: ModelSpec) -> Iterator[Measured]:
     yield of_endpoint(spec.endpoint_name)
 
 
-def published(name: str, spec: ModelSpec) -> Iterator[tuple[Measured, Metric]]:
+Publication = tuple[Measured, Metric]
+"""A part of the endpoint, and a metric that it publishes."""
+
+
+def published(name: str, spec: ModelSpec) -> list[Publication]:
     """The parts of the endpoint that publish a metric of this name, on the narrowest level that has it."""
-    found = metrics.find(name, hosting_of(spec))
-    pairs = [(part, metric) for part in measured(spec) for metric in found if part.publishes(metric)]
-    level = {metric.dimensions for _, metric in pairs[:1]}
-    return ((part, metric) for part, metric in pairs if metric.dimensions in level)
+    return narrowest(publications(measured(spec), metrics.find(name, hosting_of(spec))))
+
+
+def publications(parts: Iterable[Measured], found: Collection[Metric]) -> list[Publication]:
+    """What some parts publish of some metrics."""
+    return [(part, metric) for part in parts for metric in found if part.publishes(metric)]
+
+
+def narrowest(found: Sequence[Publication]) -> list[Publication]:
+    """Those on the level of the first, which :func:`measured` and its like make the narrowest."""
+    level = {metric.dimensions for _, metric in found[:1]}
+    return [(part, metric) for part, metric in found if metric.dimensions in level]
+
+
+def is_chosen(values: Mapping[str, str], variant_name: str | None, inference_component: str | None) -> bool:
+    """Whether these dimensions are of the part that is named; of any where none is."""
+    chosen = {VARIANT: variant_name, COMPONENT: inference_component}
+    return all(values.get(name) == value for name, value in chosen.items() if value is not None)
 
 
 def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:

@@ -14,8 +14,8 @@ from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.evaluation import Evaluation, evaluation
 from inferstack.spec.parts.measured import (
     COMPONENT,
-    VARIANT,
     Measured,
+    is_chosen,
     measured,
     published,
     seconds_between_readings,
@@ -123,8 +123,7 @@ def _told_about(spec: ModelSpec, rule: AlarmRule) -> list[Measured]:
 
 def watches(rule: AlarmRule, part: Measured) -> bool:
     """Whether a part of the endpoint is one that a rule is for: any, unless it names one."""
-    wanted = {VARIANT: rule.variant_name, COMPONENT: rule.inference_component}
-    return all(part.values.get(name) == value for name, value in wanted.items() if value is not None)
+    return is_chosen(part.values, rule.variant_name, rule.inference_component)
 
 
 # ---------------------------------------------------------------- those that undo an update
