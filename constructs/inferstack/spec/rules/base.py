@@ -13,6 +13,15 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.problem import Severity, SpecPath
 from inferstack.spec.problem.codes import Code
 
+ALARM_PAGE = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+CONFIG_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+CONTAINER_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+METRICS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+POOLS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
+SERVERLESS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
+TRACKING_PAGE = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+"""AWS's pages that rules of three modules or more rest on. Every other stands where its rules are."""
+
 
 class Finding(msgspec.Struct, frozen=True):
     """One place that breaks a rule: where, what was found and what is allowed, how to mend it."""

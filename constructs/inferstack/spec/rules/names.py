@@ -8,9 +8,8 @@ from inferstack.spec.parts.walk import components, every_variant, models, runs, 
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.codes import OWN_FORMAT
 from inferstack.spec.problem.words import did_you_mean_then, listed
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import CONFIG_PAGE, Finding, error, warning
 
-_CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
 _COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
 
@@ -21,7 +20,7 @@ def one_model_or_several(spec: ModelBackedSpec) -> Iterator[Finding]:
     yield from _one_or_several("model", spec.model, spec.models)
 
 
-@error("IS201", "A spec has either `variant` or `variants`.", _CONFIG, ModelSpec)
+@error("IS201", "A spec has either `variant` or `variants`.", CONFIG_PAGE, ModelSpec)
 def one_variant_or_several(spec: ModelSpec) -> Iterator[Finding]:
     """Exactly one of the two ways to name variants."""
     yield from _one_or_several("variant", spec.variant, spec.variants)
@@ -83,7 +82,7 @@ def _of_variants(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
 @error(
     "IS204",
     "Names of models, variants and components differ in more than case and hyphens.",
-    _CONFIG,
+    CONFIG_PAGE,
     ModelSpec,
 )
 def names_are_unique(spec: ModelSpec) -> Iterator[Finding]:
@@ -104,7 +103,7 @@ def _same(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[Finding]
         first.setdefault(folded, name)
 
 
-@error("IS205", "An endpoint has at most as many variants as SageMaker allows.", _CONFIG, ModelSpec)
+@error("IS205", "An endpoint has at most as many variants as SageMaker allows.", CONFIG_PAGE, ModelSpec)
 def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     most = cloudformation.shape("AWS::SageMaker::EndpointConfig")["production_variants"].schema["maxItems"]

@@ -19,13 +19,11 @@ from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_su
 from inferstack.spec.parts.walk import components, hosting_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, likest
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import ALARM_PAGE, METRICS_PAGE, Finding, error, warning
 from inferstack.spec.rules.metrics.watching import alarm_rules, unfit_threshold, watching
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.texts.statistic import adds_up
 
-_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
-_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _PUBLISHED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html"
 _FREQUENCY = "metric_publish_frequency_in_seconds"
 
@@ -58,7 +56,7 @@ def _counted(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     return [as_counted(metric, rule.statistic) for metric in _metrics(spec, rule)]
 
 
-@error("IS800", "The metric of an alarm is one that AWS publishes.", _METRICS, ModelSpec, about="rules")
+@error("IS800", "The metric of an alarm is one that AWS publishes.", METRICS_PAGE, ModelSpec, about="rules")
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """For any kind of endpoint; IS801 looks at this one."""
     for path, _, name in _on_sagemaker(spec):
@@ -71,7 +69,7 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS801",
     "The metric of an alarm is published for what the alarm watches.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="rules",
 )
@@ -109,7 +107,7 @@ def _published_names(spec: ModelSpec) -> list[str]:
 @error(
     "IS802",
     "An alarm watches a variant or a component that the spec has.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="rules",
 )
@@ -129,7 +127,7 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS803",
     "A threshold fits its metric: times carry a unit, shares a `%`, counts neither.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="rules",
 )
@@ -139,7 +137,7 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
         yield from unfit_threshold(path, rule, _metrics(spec, rule))
 
 
-@warning("IS804", "The threshold of a utilization can be reached.", _METRICS, ModelSpec, about="rules")
+@warning("IS804", "The threshold of a utilization can be reached.", METRICS_PAGE, ModelSpec, about="rules")
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number; some shares end at 1."""
     for path, rule in alarm_rules(spec):
@@ -158,7 +156,7 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS805",
     "A bare threshold of a utilization that sums over devices counts them all.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="rules",
 )
@@ -177,7 +175,7 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS816",
     "The threshold of a utilization is in percent, no share of one.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="rules",
 )
@@ -202,7 +200,7 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]
 @error(
     "IS806",
     "An alarm needs no more breaching data points than it looks at.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about="rules",
 )
@@ -222,7 +220,7 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS807",
     "A period is 10, 20 or 30 seconds or a multiple of 60.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
 )
@@ -253,7 +251,7 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
 @error(
     "IS808",
     "An alarm looks back a day at most, or a week with periods of an hour or more.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
 )
@@ -311,7 +309,7 @@ _OF_A_BAND = (
 @error(
     "IS811",
     "An alarm compares with its threshold, and not with a band.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
 )

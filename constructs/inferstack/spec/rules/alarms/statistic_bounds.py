@@ -7,12 +7,11 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetricDataQuery
 from inferstack.spec.parts.scaling import policies
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import ALARM_PAGE, Finding, error, warning
 from inferstack.spec.rules.metrics.watching import watching
 from inferstack.spec.texts.statistic import Bounds, bounds
 
 _STATISTICS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html"
-_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _LEAST, _MOST = 10, 90
 
 Queries = Sequence[AlarmMetricDataQuery | TargetTrackingMetricDataQuery] | None
@@ -63,7 +62,7 @@ def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS819",
     "The bounds of a statistic are such as AWS documents for alarms.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about="statistic",
 )

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.scaling import policies
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import TRACKING_PAGE, Finding, error
 from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics
 
-_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
 _CUSTOMIZED = (
     "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
 )
@@ -20,7 +19,7 @@ _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
 @error(
     "IS518",
     "A policy holds one metric at its target: SageMaker's, or another.",
-    _TRACKING,
+    TRACKING_PAGE,
     ModelSpec,
     about="policies",
 )

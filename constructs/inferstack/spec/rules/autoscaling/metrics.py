@@ -13,17 +13,15 @@ from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_polici
 from inferstack.spec.parts.walk import hosting_of, hosts
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, likest, listed
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import METRICS_PAGE, TRACKING_PAGE, Finding, error, warning
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
-_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
-_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 
 # Of what a serverless endpoint publishes, only this rises and falls with provisioned concurrency.
 _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 
 
-@error("IS510", "The metric of a policy is one that AWS has.", _METRICS, ModelSpec, about="policies")
+@error("IS510", "The metric of a policy is one that AWS has.", METRICS_PAGE, ModelSpec, about="policies")
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """A predefined metric type, or one that SageMaker publishes."""
     for path, scaled, _, name in named_policies(spec):
@@ -69,7 +67,11 @@ def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS512", "The metric of a policy is published for what it scales.", _METRICS, ModelSpec, about="policies"
+    "IS512",
+    "The metric of a policy is published for what it scales.",
+    METRICS_PAGE,
+    ModelSpec,
+    about="policies",
 )
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     """A policy on a metric without data never does anything."""
@@ -109,7 +111,7 @@ def _where_published(spec: ModelSpec, name: str) -> str:
     return f"it is for {listed([what for it, what in _ENDPOINTS.items() if it in hostings], quote='')}"
 
 
-@error("IS513", "The target of a policy is above zero.", _TRACKING, ModelSpec, about="policies")
+@error("IS513", "The target of a policy is above zero.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
     """Capacity follows the ratio of metric and target."""
     for path, _, policy in policies(spec):
@@ -119,7 +121,7 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS514", "The target of a utilization can be reached.", _METRICS, ModelSpec, about="policies")
+@error("IS514", "The target of a utilization can be reached.", METRICS_PAGE, ModelSpec, about="policies")
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
     for path, scaled, policy, metric, of_each in _bounded(spec):
@@ -142,7 +144,7 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS515",
     "The target of a utilization that sums over devices counts them all.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="policies",
 )
@@ -159,7 +161,7 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS522",
     "The target of a utilization is in percent, no share of one.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="policies",
 )
@@ -183,7 +185,7 @@ _DO_NOT_FALL = frozenset(
 )
 
 
-@error("IS516", "No policy holds a time at a target.", _TRACKING, ModelSpec, about="policies")
+@error("IS516", "No policy holds a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     """The number would be microseconds, and a time does not follow the capacity in proportion."""
     for path, scaled, policy, name in named_policies(spec):
@@ -194,7 +196,11 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS517", "The metric of a policy falls when capacity is added.", _TRACKING, ModelSpec, about="policies"
+    "IS517",
+    "The metric of a policy falls when capacity is added.",
+    TRACKING_PAGE,
+    ModelSpec,
+    about="policies",
 )
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise capacity grows to the most and stays there."""

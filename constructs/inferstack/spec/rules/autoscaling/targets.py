@@ -22,13 +22,12 @@ from inferstack.spec.parts.walk import (
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.codes import OWN_FORMAT
 from inferstack.spec.rules.autoscaling.policy_names import called_like_another, same_names
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import TRACKING_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
 
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
 _TARGET = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
-_TRACKING = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-autoscale.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
 
@@ -148,7 +147,7 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
             yield called_like_another(where, same)
 
 
-@error("IS507", "A cooldown is not negative.", _TRACKING, ModelSpec, about="autoscaling")
+@error("IS507", "A cooldown is not negative.", TRACKING_PAGE, ModelSpec, about="autoscaling")
 def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds; 0 is an answer."""
     for path, _, policy in policies(spec):

@@ -22,7 +22,7 @@ from inferstack.spec.parts.walk import (
 )
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import listed, slip_of
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import POOLS_PAGE, Finding, error, warning
 
 _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
@@ -33,7 +33,6 @@ _RUNTIME = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRuntimeConfig.html"
 )
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
-_POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 _TYPE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
 
 _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
@@ -269,7 +268,7 @@ def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 @error(
     "IS441",
     "Each specification is for an instance type of the variant.",
-    _POOLS,
+    POOLS_PAGE,
     InferenceComponentsSpec,
     about="specifications",
 )

@@ -9,13 +9,11 @@ from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.walk import every_variant, hosts, instance_types, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import listed, span
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import CONFIG_PAGE, POOLS_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
 
 _VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
-_POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 _STORAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-hosting.html"
-_CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantRoutingConfig.html"
 _PREFIXES = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_PrefixAwareRoutingConfig.html"
 _SAGEMAKER_CONFIG = "AWS::SageMaker::EndpointConfig"
@@ -37,7 +35,7 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS261",
     "`instance_pools` stands in the place of `instance_type`.",
-    _POOLS,
+    POOLS_PAGE,
     ModelSpec,
     about="instance_pools",
 )
@@ -103,7 +101,11 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS265", "Instance pools differ in instance type and priority.", _POOLS, ModelSpec, about="instance_pools"
+    "IS265",
+    "Instance pools differ in instance type and priority.",
+    POOLS_PAGE,
+    ModelSpec,
+    about="instance_pools",
 )
 def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
     """The order in which pools are tried follows from the priorities."""
@@ -177,7 +179,7 @@ def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS268",
     "A KMS key encrypts the volume of an instance, never its own NVMe disk.",
-    _CONFIG,
+    CONFIG_PAGE,
     ModelSpec,
     about="kms_key_id",
 )

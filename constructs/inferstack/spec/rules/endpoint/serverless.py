@@ -6,14 +6,11 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpe
 from inferstack.spec.blocks.variant import ServerlessConfig, Variant
 from inferstack.spec.parts.walk import is_async, models, variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import CONFIG_PAGE, CONTAINER_PAGE, SERVERLESS_PAGE, Finding, error
 
-_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _CONFIG = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantServerlessConfig.html"
 )
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
-_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 _STEP_MB = 1024
 
 _OF_INSTANCES = (
@@ -67,7 +64,7 @@ def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS602",
     "A serverless variant says nothing about instances.",
-    _SERVERLESS,
+    SERVERLESS_PAGE,
     ModelSpec,
     about="serverless_config",
 )
@@ -81,7 +78,11 @@ def nothing_about_instances(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS603", "A serverless endpoint is not in a VPC.", _SERVERLESS, ModelBackedSpec, about="serverless_config"
+    "IS603",
+    "A serverless endpoint is not in a VPC.",
+    SERVERLESS_PAGE,
+    ModelBackedSpec,
+    about="serverless_config",
 )
 def not_in_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
@@ -91,7 +92,7 @@ def not_in_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error(
     "IS604",
     "A serverless endpoint has no network isolation.",
-    _SERVERLESS,
+    SERVERLESS_PAGE,
     ModelBackedSpec,
     about="serverless_config",
 )
@@ -103,7 +104,7 @@ def not_isolated(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error(
     "IS275",
     "A serverless endpoint does not take `model_data_source`.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelBackedSpec,
     about="serverless_config",
 )
@@ -122,7 +123,9 @@ def _not_with_serverless(
             yield Finding((*path, key), f"`{key}` does not go with a serverless variant", fix)
 
 
-@error("IS605", "A serverless endpoint captures no data.", _SERVERLESS, ModelSpec, about="serverless_config")
+@error(
+    "IS605", "A serverless endpoint captures no data.", SERVERLESS_PAGE, ModelSpec, about="serverless_config"
+)
 def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
     config = spec.endpoint_config
@@ -133,7 +136,9 @@ def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
         )
 
 
-@error("IS606", "A serverless endpoint has one variant.", _SERVERLESS, ModelSpec, about="serverless_config")
+@error(
+    "IS606", "A serverless endpoint has one variant.", SERVERLESS_PAGE, ModelSpec, about="serverless_config"
+)
 def one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Nor can instances stand beside serverless."""
     if len(list(variants(spec))) > 1:
@@ -145,7 +150,9 @@ def one_variant(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS607", "An asynchronous endpoint runs on instances.", _CREATE, ModelSpec, about="serverless_config")
+@error(
+    "IS607", "An asynchronous endpoint runs on instances.", CONFIG_PAGE, ModelSpec, about="serverless_config"
+)
 def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
     """Asynchronous and serverless exclude one another."""
     if is_async(spec):
@@ -157,7 +164,7 @@ def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS608",
     "Placement in a network is set on the model, or for components on the endpoint configuration.",
-    _CREATE,
+    CONFIG_PAGE,
     ModelSpec,
     about=("vpc_config", "enable_network_isolation"),
 )

@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.kinds import ModelBackedSpec, MultiModelSpec
 from inferstack.spec.parts.walk import is_async, models, shadow_variants, variants
 from inferstack.spec.problem.words import listed
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import CONFIG_PAGE, Finding, error
 
 _SHADOW = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests.html"
-_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 
 
 @error(
     "IS280",
     "An endpoint with a shadow has one production variant and one shadow.",
-    _CREATE,
+    CONFIG_PAGE,
     ModelBackedSpec,
     about="shadow_variants",
 )
@@ -42,7 +41,7 @@ def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*path, "model_name"), message, "write it under `models`, or remove the name")
 
 
-@error("IS282", "A shadow has a name of its own.", _CREATE, ModelBackedSpec, about="shadow_variants")
+@error("IS282", "A shadow has a name of its own.", CONFIG_PAGE, ModelBackedSpec, about="shadow_variants")
 def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
     """The name is a dimension of its metrics."""
     taken = {variant.variant_name for _, variant in variants(spec)}

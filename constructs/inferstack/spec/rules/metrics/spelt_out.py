@@ -20,12 +20,11 @@ from inferstack.spec.parts.scaling import policies, steps
 from inferstack.spec.parts.walk import components, every_variant, hosting_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, did_you_mean, listed, slip_of
-from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.base import METRICS_PAGE, Finding, warning
 from inferstack.spec.rules.metrics.queries import Query
 from inferstack.spec.rules.metrics.watching import alarm_rules
 from inferstack.spec.texts.placeholders import is_opaque
 
-_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
 _SPELT_OUT = "namespace"
 
@@ -102,7 +101,7 @@ def _plain(namespace: str) -> str:
 @warning(
     "IS843",
     "A metric of this endpoint's own is chosen by its name alone, with `metric`.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about=_SPELT_OUT,
 )
@@ -136,7 +135,7 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
 @warning(
     "IS844",
     "A metric of SageMaker's is looked for where SageMaker publishes it.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about=_SPELT_OUT,
 )
@@ -150,7 +149,7 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding((*it.path, "namespace"), f'{it.name} is not in "{it.namespace}"', fix)
 
 
-@warning("IS845", "A metric of SageMaker's is one that there is.", _METRICS, ModelSpec, about=_SPELT_OUT)
+@warning("IS845", "A metric of SageMaker's is one that there is.", METRICS_PAGE, ModelSpec, about=_SPELT_OUT)
 def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
     """Of endpoints; and of the spec's own endpoint, what endpoints of its sort publish."""
     here = metrics.names(hosting_of(spec))

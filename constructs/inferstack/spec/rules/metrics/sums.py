@@ -15,10 +15,9 @@ from inferstack.spec.parts.quantity import UnfitQuantity, as_counted, parse_thre
 from inferstack.spec.parts.scaling import metrics_of, named_policies, steps
 from inferstack.spec.parts.walk import every_variant, instance_types
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import METRICS_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
 
-_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 _WORDS = {"gpu": "GPUs", "vcpu": "vCPUs"}
 
 
@@ -35,7 +34,7 @@ class _Compared(msgspec.Struct, frozen=True):
 @error(
     "IS828",
     "A share of a sum over devices needs an instance type whose devices are known.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
 )
@@ -54,7 +53,7 @@ def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS829",
     "A sum over devices means the same on every instance type of a pool.",
-    _METRICS,
+    METRICS_PAGE,
     ModelSpec,
     about="instance_pools",
 )

@@ -9,12 +9,11 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetricDataQuery
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe, listed
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import ALARM_PAGE, Finding, error
 from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, given
 from inferstack.spec.rules.metrics.watching import watching
 from inferstack.spec.texts.placeholders import is_opaque
 
-_ALARM = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
 _QUERY = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
 _MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
 _OF_OWN = ("namespace", "metric_name", "dimensions", "unit")
@@ -30,7 +29,7 @@ Watching = AlarmRule | StepPolicy
 @error(
     "IS812",
     "An alarm watches one metric: SageMaker's, another, or an expression.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
 )
@@ -77,7 +76,7 @@ def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Findin
 @error(
     "IS814",
     "The threshold of a metric of your own is a number.",
-    _ALARM,
+    ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
 )

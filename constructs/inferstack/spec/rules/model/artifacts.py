@@ -18,11 +18,10 @@ from inferstack.spec.parts.walk import (
     specifications,
 )
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque, sample
 from inferstack.spec.texts.s3_urls import is_asset
 
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
 _IMAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ImageConfig.html"
@@ -60,7 +59,7 @@ def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
     yield from ((path, str(sample(url))) for path, url in urls(spec))
 
 
-@error("IS230", "The URL of model files names a bucket and a key.", _CONTAINER, ModelSpec)
+@error("IS230", "The URL of model files names a bucket and a key.", CONTAINER_PAGE, ModelSpec)
 def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
     """Also of components' artifacts; https URLs of S3 are left alone."""
     for path, url in _urls(spec):
@@ -76,7 +75,7 @@ def _has_key(url: str) -> bool:
     return bool(url.partition("://")[2].partition("/")[2].strip("/"))
 
 
-@error("IS231", "A model archive is a single `.tar.gz`.", _CONTAINER, ModelSpec)
+@error("IS231", "A model archive is a single `.tar.gz`.", CONTAINER_PAGE, ModelSpec)
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     """Not so for the prefix of a multi-model endpoint and for the files of an adapter. Of an asset of CDK the
     key ends in `.gz`: SageMaker looks at what is in the object, as CDK's own models are deployed like that.
@@ -99,7 +98,7 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS232",
     "A model has an image or comes from a model package.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about=("model", "models"),
 )
@@ -117,7 +116,7 @@ def model_has_an_image(spec: ModelSpec) -> Iterator[Finding]:
 @warning(
     "IS233",
     "A model from a model package brings its image and files with it.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="model_package_name",
 )
@@ -132,7 +131,7 @@ def package_brings_everything(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS234",
     "`model_data_url` and `model_data_source` exclude one another.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="model_data_source",
 )
@@ -147,7 +146,7 @@ def one_source_of_files(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS235",
     "`inference_specification_name` chooses within a model package.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="inference_specification_name",
 )
@@ -284,7 +283,7 @@ MODEL_IN_ENVIRONMENT = frozenset(
 @warning(
     "IS246",
     "A container of a published image has model files, or is told where they are.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
 )
 def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
@@ -335,7 +334,7 @@ def _published(image: str) -> str:
     return f'{{framework: {framework}, version: "{version}"}} for the image that AWS publishes'
 
 
-@error("IS248", "The URL of model files has no wildcards.", _CONTAINER, ModelSpec)
+@error("IS248", "The URL of model files has no wildcards.", CONTAINER_PAGE, ModelSpec)
 def urls_have_no_wildcards(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
     for path, url in _urls(spec):

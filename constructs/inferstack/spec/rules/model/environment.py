@@ -14,11 +14,10 @@ from inferstack.spec.blocks.model import Container
 from inferstack.spec.parts.scaling import scaled_parts, steps_of
 from inferstack.spec.parts.walk import PlacedContainer, containers, models
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error
 from inferstack.spec.texts.placeholders import is_opaque, sample
 
 _REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
 _ROLE_TAGS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html"
 _CLOUDFORMATION_TAGS = (
@@ -52,7 +51,7 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
 @error(
     "IS210",
     "Names of environment variables are letters, digits and underscores.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="environment",
 )
@@ -80,7 +79,7 @@ def _how_to_name(key: str) -> str:
 @error(
     "IS211",
     "The value of an environment variable is not longer than SageMaker allows.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="environment",
 )
@@ -100,7 +99,7 @@ def variable_values(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS212",
     "Names and values of a container's environment fit into 32 KB together.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="environment",
 )
@@ -125,7 +124,7 @@ def _bytes(container: Container | ComponentContainer) -> int:
 @error(
     "IS276",
     "The environments of a pipeline's containers fit into 32 KB together.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     PipelineSpec,
     about="environment",
 )
@@ -143,7 +142,7 @@ def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
 @error(
     "IS213",
     "A container has at most as many environment variables as SageMaker allows.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="environment",
 )

@@ -17,11 +17,10 @@ from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, may_be_triton,
 from inferstack.spec.parts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, listed
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import has_pseudo_parameter, is_opaque
 
 _PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
 
 
@@ -159,7 +158,7 @@ def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*placed.path, "image"), message, fix)
 
 
-@error("IS702", "An image in Amazon ECR is in the stack's region.", _CONTAINER, ModelSpec)
+@error("IS702", "An image in Amazon ECR is in the stack's region.", CONTAINER_PAGE, ModelSpec)
 def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
     region = region_of(spec)

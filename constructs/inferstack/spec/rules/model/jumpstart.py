@@ -7,10 +7,9 @@ from inferstack.catalog import regions
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import model_containers, region_of
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, warning
 from inferstack.spec.rules.model.artifacts import urls
 
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
 # Each region has one of each kind (sagemaker-core/src/sagemaker/core/jumpstart/region_config.json of
 # aws/sagemaker-python-sdk); what is gated lies in the private one.
@@ -18,7 +17,7 @@ _OF_JUMPSTART = "jumpstart-"
 _BUCKET = re.compile(rf"s3://{_OF_JUMPSTART}(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
 
 
-@warning("IS237", "Files of SageMaker JumpStart are those of the stack's region.", _CONTAINER, ModelSpec)
+@warning("IS237", "Files of SageMaker JumpStart are those of the stack's region.", CONTAINER_PAGE, ModelSpec)
 def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """The bucket's name says where it is, and model files must be in the endpoint's region."""
     here = region_of(spec)

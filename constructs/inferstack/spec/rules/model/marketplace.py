@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
 from inferstack.spec.parts.walk import hosting, models, shadow_variants
-from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.base import SERVERLESS_PAGE, Finding, warning
 
 _ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
-_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
 _SHADOWS = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests-exclusions.html"
 _KEY = "model_package_name"
@@ -33,7 +32,11 @@ def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS609", "A serverless endpoint takes no model from AWS Marketplace.", _SERVERLESS, ModelSpec, about=_KEY
+    "IS609",
+    "A serverless endpoint takes no model from AWS Marketplace.",
+    SERVERLESS_PAGE,
+    ModelSpec,
+    about=_KEY,
 )
 def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""

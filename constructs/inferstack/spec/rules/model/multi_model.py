@@ -15,15 +15,12 @@ from inferstack.spec.parts.walk import (
     variants,
 )
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
 
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-endpoint.html"
-_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
-_POOLS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
 
 
 @error(
@@ -59,7 +56,7 @@ def _who(spec: ModelBackedSpec) -> str:
 @error(
     "IS301",
     "A container that serves many models does not take `model_data_source`.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelBackedSpec,
     about="model_data_source",
 )
@@ -75,7 +72,7 @@ def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error(
     "IS302",
     "A multi-model endpoint is not serverless.",
-    _SERVERLESS,
+    SERVERLESS_PAGE,
     MultiModelSpec,
     about="serverless_config",
 )
@@ -164,7 +161,7 @@ def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
 @error(
     "IS307",
     "`multi_model_config` is for multi-model endpoints.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     ModelSpec,
     about="multi_model_config",
 )
@@ -201,7 +198,7 @@ def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
 @warning(
     "IS310",
     "AWS documents instance pools for single models and inference components.",
-    _POOLS,
+    POOLS_PAGE,
     MultiModelSpec,
     about="instance_pools",
 )

@@ -9,13 +9,11 @@ from inferstack.spec.parts.walk import models, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.codes import OWN_FORMAT
 from inferstack.spec.problem.words import listed
-from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, Finding, error
 
 _SERIAL = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-pipelines.html"
 _DIRECT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-container-endpoints.html"
 _MODEL = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html"
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
-_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 _FEWEST = 2
 
 
@@ -107,7 +105,7 @@ def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
 @error(
     "IS329",
     "In a serial pipeline all containers have a `container_hostname`, or none has.",
-    _CONTAINER,
+    CONTAINER_PAGE,
     PipelineSpec,
     about="container_hostname",
 )
@@ -125,7 +123,7 @@ def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
                 yield Finding((*path, "containers", index), message, fix)
 
 
-@error("IS325", "A pipeline runs on instances.", _SERVERLESS, PipelineSpec)
+@error("IS325", "A pipeline runs on instances.", SERVERLESS_PAGE, PipelineSpec)
 def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Finding]:
     """Serverless endpoints have one container."""
     for path, variant in variants(spec):
