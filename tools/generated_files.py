@@ -5,28 +5,45 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-Contents = Mapping[Path, str]
-
-
-def stale(contents: Contents) -> list[Path]:
-    """Files that are missing or hold something else."""
-    return [path for path, text in contents.items() if not path.is_file() or _text(path) != text]
-
-
-def _text(path: Path) -> str:
-    return path.read_bytes().decode("utf-8")
+Contents = Mapping[Path, str | bytes]
 
 
 def main(command: str, description: str, generate: Callable[[], Contents], arguments: Sequence[str]) -> int:
     """The command line of a script that keeps such files; returns its exit status."""
-    parser = argparse.ArgumentParser(prog=command, description=description)
-    parser.add_argument("--check", action="store_true", help="write nothing, say what is out of date")
-    check = parser.parse_args(arguments).check
-    contents = generate()
+    check = parser(command, description).parse_args(arguments).check
+    return keep(generate(), command, check=check)
+
+
+def parser(command: str, description: str) -> argparse.ArgumentParser:
+    """For a script with ``--check``, and maybe more."""
+    made = argparse.ArgumentParser(prog=command, description=description)
+    made.add_argument("--check", action="store_true", help="write nothing, say what is out of date")
+    return made
+
+
+def keep(contents: Contents, command: str, *, check: bool) -> int:
+    """Writes files, or says which ``command`` would; returns the exit status."""
+    if not check:
+        write(contents)
+        return 0
     found = stale(contents)
     for path in found:
-        if not check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(contents[path], encoding="utf-8", newline="\n")
-        print(f"{path.name} is out of date, run: {command}" if check else f"wrote {path.name}")
-    return 1 if check and found else 0
+        print(f"{path.name} is out of date, run: {command}")
+    return 1 if found else 0
+
+
+def write(contents: Contents) -> None:
+    """Writes those that are stale."""
+    for path in stale(contents):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_bytes(contents[path]))
+        print(f"wrote {path.name}")
+
+
+def stale(contents: Contents) -> list[Path]:
+    """Files that are missing or hold something else."""
+    return [path for path in contents if not path.is_file() or path.read_bytes() != _bytes(contents[path])]
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content

@@ -8,10 +8,9 @@ Field names, enums and bounds are the descriptor's. This script adds sentences f
 places where a spec says things shorter than config.pbtxt (``_with_sugar``, ``_mapping``).
 """
 
-import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,13 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 
+from tools import generated_files
+from tools.generated_files import Contents
 from tools.triton_descriptions import DESCRIPTIONS
 from tools.triton_wheel import descriptor_in_wheel, notice_of_wheel
 
-PACKAGE = Path(__file__).parent.parent / "constructs" / "inferstack"
+COMMAND = "python -m tools.triton_schema"
+PACKAGE = generated_files.ROOT / "constructs" / "inferstack"
 DESCRIPTOR = PACKAGE / "triton" / "config" / "model_config.desc"
 NOTICE = PACKAGE / "triton" / "config" / "LICENSE.model_config"
 SCHEMA = PACKAGE / "catalog" / "data" / "triton-model-config.json"
@@ -215,35 +217,25 @@ def _fields(found: DescriptorProto | EnumDescriptorProto) -> Iterator[Field]:
         yield from found.field
 
 
-def generated(wheel: Path | None) -> Mapping[Path, bytes]:
+def generated(wheel: Path | None) -> Contents:
     """The content of every file that this script keeps; without a wheel the descriptor stays as it is."""
     if wheel is None:
         return {SCHEMA: render(document(DESCRIPTOR.read_bytes()))}
     descriptor = descriptor_in_wheel(wheel)
-    notice = notice_of_wheel(wheel).encode()
-    return {DESCRIPTOR: descriptor, NOTICE: notice, SCHEMA: render(document(descriptor))}
+    return {DESCRIPTOR: descriptor, NOTICE: notice_of_wheel(wheel), SCHEMA: render(document(descriptor))}
 
 
-def render(schema: Schema) -> bytes:
+def render(schema: Schema) -> str:
     """The same bytes on every run. Properties keep the proto's order: what matters most comes first."""
-    return (json.dumps(schema, indent=1) + "\n").encode()
+    return json.dumps(schema, indent=1) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Keep Triton's ModelConfig schema up to date.")
+def main(arguments: Sequence[str]) -> int:
+    parser = generated_files.parser(COMMAND, "Keep Triton's ModelConfig schema up to date.")
     parser.add_argument("--wheel", type=Path, help="tritonclient wheel to take the descriptor from")
-    parser.add_argument("--check", action="store_true", help="only say what is out of date")
     options = parser.parse_args(arguments)
-    stale = {path: new for path, new in generated(options.wheel).items() if not _holds(path, new)}
-    for path, content in stale.items():
-        print(f"{path.name} {'is out of date' if options.check else 'written'}")
-        if not options.check:
-            path.write_bytes(content)
-    return 1 if options.check and stale else 0
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
+    command = COMMAND if options.wheel is None else f"{COMMAND} --wheel {options.wheel}"
+    return generated_files.keep(generated(options.wheel), command, check=options.check)
 
 
 if __name__ == "__main__":

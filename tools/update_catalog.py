@@ -8,32 +8,31 @@ Sources: botocore (API models, regions), cfn-lint (CloudFormation registry schem
 DescribeInstanceTypes, the second from CloudWatch's documentation.
 """
 
-import argparse
 import difflib
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import cloudformation, images, instances, regions
+from tools import cloudformation, generated_files, images, instances, regions
 from tools.sources import Json, package_version
 
-DATA = Path(__file__).parent.parent / "constructs" / "inferstack" / "catalog" / "data"
+DATA = generated_files.ROOT / "constructs" / "inferstack" / "catalog" / "data"
 PACKAGES = ("botocore", "cfn-lint", "sagemaker-core")
 COMMAND = "python -m tools.update_catalog"
 LINES_SHOWN = 20
 
 
-def generated() -> dict[str, str]:
-    """The text of every generated data file, by name."""
+def generated() -> dict[Path, str]:
+    """The text of every generated data file."""
     documents = {**cloudformation.generate(), **images.generate(), **regions.generate()}
-    return {name: _render(document) for name, document in documents.items()}
+    return {DATA / name: _render(document) for name, document in documents.items()}
 
 
 def differences() -> list[str]:
     """What has moved on since the data was committed, one paragraph a file; empty if nothing has."""
-    found = [moved for name, text in generated().items() for moved in _moved(name, _committed(name), text)]
-    unlisted = instances.unlisted(_committed("instance-types.csv"))
+    found = [moved for path, text in generated().items() for moved in _moved(path, text)]
+    unlisted = instances.unlisted((DATA / "instance-types.csv").read_text(encoding="utf-8"))
     if unlisted:
         found.append(f"instance-types.csv has no row for {', '.join(unlisted)}: add them by hand")
     return found
@@ -44,33 +43,21 @@ def _render(document: Json) -> str:
     return json.dumps(document, indent=1, sort_keys=True) + "\n"
 
 
-def _committed(name: str) -> str:
-    path = DATA / name
-    return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
-def _moved(name: str, committed: str, text: str) -> Iterator[str]:
+def _moved(path: Path, text: str) -> Iterator[str]:
+    committed = path.read_text(encoding="utf-8") if path.exists() else ""
     lines = difflib.unified_diff(committed.splitlines(), text.splitlines(), n=0, lineterm="")
     changes = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
     if changes:
         rest = len(changes) - LINES_SHOWN
         more = [f"... and {rest} more lines"] if rest > 0 else []
-        yield "\n  ".join([f"{name} has moved on:", *changes[:LINES_SHOWN], *more])
-
-
-def _write() -> None:
-    for name, text in generated().items():
-        if text != _committed(name):
-            (DATA / name).write_text(text, encoding="utf-8")
-            print(f"wrote {name}")
+        yield "\n  ".join([f"{path.name} has moved on:", *changes[:LINES_SHOWN], *more])
 
 
 def main(arguments: list[str]) -> int:
     """The command line; returns its exit status."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Regenerate the catalog's data.")
-    parser.add_argument("--check", action="store_true", help="write nothing, say what has changed")
+    parser = generated_files.parser(COMMAND, "Regenerate the catalog's data.")
     if not parser.parse_args(arguments).check:
-        _write()
+        generated_files.write(generated())
     found = differences()
     if found:
         versions = ", ".join(f"{package} {package_version(package)}" for package in PACKAGES)

@@ -74,7 +74,7 @@ def shape_in_schema(found: dict[str, Any]) -> str:
 
 
 def test_the_committed_schema_is_what_the_committed_descriptor_gives() -> None:
-    assert triton_schema.SCHEMA.read_bytes() == triton_schema.render(DOCUMENT), (
+    assert triton_schema.SCHEMA.read_text("utf-8") == triton_schema.render(DOCUMENT), (
         "run `python -m tools.triton_schema`"
     )
 
