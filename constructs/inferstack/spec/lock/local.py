@@ -19,7 +19,7 @@ LARGEST_READ = 1 << 20
 
 def files_at(name: str, local: Path) -> Iterator[tuple[str, Path]]:
     """Files that a path of the spec stands for, by their paths in the archive: none if it is not there."""
-    if any(why_junk(part) is not None for part in name.split("/")) or local.is_symlink():
+    if why_junk(name) is not None or local.is_symlink():
         return
     if not local.is_dir():
         if local.exists():

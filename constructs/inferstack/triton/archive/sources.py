@@ -11,7 +11,7 @@ from inferstack.triton.archive.codes import MISSING, OUTSIDE, POINTER, UNREADABL
 from inferstack.triton.archive.local_file import LocalFile
 from inferstack.triton.repository.admission import Unusable, lies_in, unfit_kind
 from inferstack.triton.repository.junk import why_junk
-from inferstack.triton.repository.lfs import pointer_in
+from inferstack.triton.repository.lfs import FETCH, pointer_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def found_under(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[Fou
 
     ``allowed`` are resolved folders; everything has to lie in one of them.
     """
-    junk = next(filter(None, map(why_junk, name.split("/"))), None)
+    junk = why_junk(name)
     if junk is not None:
         yield LeftOut(name, junk)
         return
@@ -86,7 +86,7 @@ def _pointer(local: Path) -> Unusable | None:
     if pointer is None:
         return None
     message = f"{local} is a pointer of Git LFS to a file of {pointer.size:,} bytes"
-    return Unusable(POINTER, message, "fetch the files: `git lfs pull`")
+    return Unusable(POINTER, message, FETCH)
 
 
 def _missing(local: Path, error: OSError) -> Unusable:

@@ -20,8 +20,12 @@ JUNK = {
 _APPLE_DOUBLE = "._"
 
 
-def why_junk(name: str) -> str | None:
-    """What a file or folder of this name is that does not belong into an archive; None when it may."""
+def why_junk(path: str) -> str | None:
+    """What a file or folder of this path is that does not belong into an archive; None when it may."""
+    return next(filter(None, map(_why_junk, path.split("/"))), None)
+
+
+def _why_junk(name: str) -> str | None:
     if name.startswith(_APPLE_DOUBLE):
         return "attributes that macOS keeps beside a file"
     return JUNK.get(name)

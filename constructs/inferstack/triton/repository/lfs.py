@@ -8,7 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-_LONGEST = 1024
+LONGEST = 1024
+"""Bytes. No pointer is as long."""
+FETCH = "fetch the files: `git lfs pull`"
+"""How to get the files themselves."""
 _POINTER = rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
 
 
@@ -19,12 +22,15 @@ class Pointer(msgspec.Struct, frozen=True):
     size: int
 
 
+def pointer_of(content: bytes) -> Pointer | None:
+    """What the content of a file stands for; None when it stands for itself."""
+    found = re.fullmatch(_POINTER, content) if len(content) < LONGEST else None
+    return None if found is None else Pointer(found[1].decode(), int(found[2]))
+
+
 def pointer_in(file: Path) -> Pointer | None:
     """What a file stands for; None for a file that stands for itself, or that cannot be read."""
     try:
-        if file.stat().st_size >= _LONGEST:
-            return None
-        found = re.fullmatch(_POINTER, file.read_bytes())
+        return pointer_of(file.read_bytes()) if file.stat().st_size < LONGEST else None
     except OSError:
         return None
-    return None if found is None else Pointer(found[1].decode(), int(found[2]))
