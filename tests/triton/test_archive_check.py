@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
 
-from inferstack.triton.archive.contents import MOST_MODELS
+from inferstack.spec.problem import Problem
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace, RepositoryKind
 from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.repository.layout import MOST_MODELS
 
 END = bytes(1024)
 OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}
@@ -35,11 +36,15 @@ def inspected(folder: Path, content: bytes, kind: RepositoryKind = "single") -> 
     return inspect_archive(archive, kind)
 
 
-def errors(inspection: Inspection) -> list[str]:
+def problems(inspection: Inspection) -> list[Problem]:
     found = list(inspection.problems)
     if inspection.repository is not None:
         found += repository_problems(inspection.repository, lambda _: FilePlace("archive"))
-    return sorted({problem.code for problem in found if problem.severity == "error"})
+    return found
+
+
+def errors(inspection: Inspection) -> list[str]:
+    return sorted({problem.code for problem in problems(inspection) if problem.severity == "error"})
 
 
 def zipped(contents: Mapping[str, str]) -> bytes:
@@ -47,7 +52,7 @@ def zipped(contents: Mapping[str, str]) -> bytes:
 
 
 def message(inspection: Inspection) -> str:
-    (problem,) = inspection.problems
+    (problem,) = problems(inspection)
     return problem.message
 
 
@@ -198,9 +203,9 @@ LINKS = {
 @pytest.mark.parametrize("kind", LINKS)
 def test_what_is_neither_file_nor_folder_is_refused(kind: str, tmp_path: Path) -> None:
     found = inspected(tmp_path, gzip.compress(LINKS[kind] + tar_of(MODEL)))
-    assert "IS991" in errors(found)
-    assert message(found) == f"{kind} in the archive: `net/1/model.pt`"
-    assert ("tar -h" in found.problems[0].fix) == ("link" in kind)
+    (problem,) = problems(found)
+    assert (problem.code, problem.message) == ("IS991", f"{kind} in the archive: `net/1/model.pt`")
+    assert ("tar -h" in problem.fix) == ("link" in kind)
     assert [it.name for it in found.members if it.kind == "file"] == list(MODEL)
 
 
@@ -213,7 +218,13 @@ def test_a_long_target_of_a_link_is_passed_over(tmp_path: Path) -> None:
 
 def test_a_link_for_a_configuration_is_not_followed(tmp_path: Path) -> None:
     link = member("net/config.pbtxt", tarfile.SYMTYPE, linkname="/etc/passwd")
-    assert "IS991" in errors(inspected(tmp_path, gzip.compress(link + tar_of({"net/1/model.py": ""}))))
+    assert errors(inspected(tmp_path, gzip.compress(link + tar_of({"net/1/model.py": ""})))) == ["IS991"]
+
+
+def test_what_is_neither_file_nor_folder_is_refused_also_among_leftovers(tmp_path: Path) -> None:
+    link = member("net/.git/HEAD", tarfile.SYMTYPE, linkname="x")
+    found = inspected(tmp_path, gzip.compress(link + tar_of(MODEL)))
+    assert message(found) == "symbolic link in the archive: `net/.git/HEAD`"
 
 
 def zip_file() -> bytes:
@@ -331,7 +342,11 @@ def large_configurations() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("chunks", "reason"), [(many_members, "more than 1000 entries"), (large_configurations, "larger than")]
+    ("chunks", "reason"),
+    [
+        (many_members, "more than 1000 entries"),
+        (large_configurations, "larger than"),
+    ],
 )
 def test_what_would_fill_the_memory_is_refused(
     chunks: object, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -47,11 +47,7 @@ WRONG: dict[str, tuple[dict[str, str], list[tuple[str, str, int, int]]]] = {
     ),
     "config.pbtxt at the top": (
         {"config.pbtxt": CONFIG, "1/model.py": ""},
-        [
-            ("IS901", "models/config.pbtxt", 1, 1),
-            ("IS903", "models/1/config.pbtxt", 1, 1),
-            ("IS907", "models/1/config.pbtxt", 1, 1),
-        ],
+        [("IS901", "models/config.pbtxt", 1, 1)],
     ),
     "a folder of the file system beside a model": (
         {**MODEL, "lost+found/": ""},

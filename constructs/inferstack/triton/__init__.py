@@ -1,7 +1,7 @@
 """Triton's model repositories: what is in them, what Triton makes of it, and how it gets to SageMaker.
 
     config      a model's configuration, as data and as the text of a ``config.pbtxt``
-    repository  repositories as they are found: in a spec's ``triton`` block, or in a folder
+    repository  repositories as they are found: in a spec's ``triton`` block, in a folder, or in an archive
     rules       what Triton demands of the models of an archive, by topic
     archive     an archive as a list of files, packed the same everywhere, and looked into
     rehearsal   a real Triton on this machine, as SageMaker's container starts it

@@ -14,14 +14,15 @@ from inferstack.triton.archive.codes import (
     STRAY_FOLDER,
     UNFIT_NAME,
 )
-from inferstack.triton.archive.contents import LARGEST_CONFIG, Contents, repository_in
+from inferstack.triton.archive.contents import Contents, repository_in
 from inferstack.triton.archive.gzip_reading import GzipContent, not_gzip
 from inferstack.triton.archive.names import folded, plain, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
-from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository, RepositoryKind
+from inferstack.triton.model import CONFIG_FILE, Repository, RepositoryKind
 from inferstack.triton.repository.junk import why_junk
+from inferstack.triton.repository.layout import LARGEST_CONFIG
 
 _MOST_MEMBERS = 100_000
 _MOST_NAMES = 16 << 20
@@ -88,7 +89,6 @@ class _Look:
     contents: Contents
     members: list[Member] = field(default_factory=list)
     unfit: dict[str, str] = field(default_factory=dict)
-    odd: dict[str, str] = field(default_factory=dict)
     junk: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     alike: dict[str, str] = field(default_factory=dict)
@@ -96,15 +96,12 @@ class _Look:
     mixed: list[str] = field(default_factory=list)
     """Paths of files under which there is something."""
     _paths: dict[str, str] = field(default_factory=dict)
-    _files: set[str] = field(default_factory=set)
-    _folders: set[str] = field(default_factory=set)
     _name_bytes: int = 0
     _config_bytes: int = 0
 
     def wants(self, name: str, size: int) -> bool:
         """Whether to keep a file's content: that of a ``config.pbtxt`` where the container looks for one."""
-        folder, _, last = plain(name).rpartition("/")
-        if last != CONFIG_FILE or "/" in folder or size > LARGEST_CONFIG:
+        if not _is_config(plain(name)) or size > LARGEST_CONFIG:
             return False
         self._config_bytes += size
         if self._config_bytes > _MOST_CONFIGS:
@@ -120,10 +117,12 @@ class _Look:
         why = unfit(path)
         if why is not None:
             self.unfit[path] = why
-        elif member.kind not in (FILE, FOLDER):
-            self.odd[path] = member.kind
-        else:
+            return
+        self._note_folders(path if member.kind == FOLDER else path.rpartition("/")[0], path)
+        if member.kind in (FILE, FOLDER):
             self._add_fit(path, member)
+        else:
+            self.contents.odd[path] = member.kind
 
     def _count(self, member: Member) -> None:
         self.members.append(member)
@@ -132,31 +131,34 @@ class _Look:
             raise UnreadableError(f"it has more than {_MOST_MEMBERS} entries, or names of endless length")
 
     def _add_fit(self, path: str, member: Member) -> None:
-        self._note_folders(path if member.kind == FOLDER else path.rpartition("/")[0], path)
-        if member.kind == FILE:
-            self._files.add(path)
-            if path in self._folders:
-                self.mixed.append(path)
         other = self._paths.setdefault(folded(path), path)
         if path in self.contents.files:
             self.twice.append(path)
         elif other != path:
             self.alike[path] = other
-        if any(why_junk(part) is not None for part in path.split("/")):
+        if why_junk(path) is not None:
             self.junk.append(path)
-        if member.kind == FOLDER:
-            self.contents.add_folder(path)
-        else:
-            self.contents.add_file(path, member.content)
+        if member.kind == FILE:
+            self.contents.files.add(path)
+            if path in self.contents.folders:
+                self.mixed.append(path)
+            if _is_config(path):
+                self.contents.configs[self.contents.archive / path] = member.content
 
     def _note_folders(self, folder: str, path: str) -> None:
         """Notes a folder and those that it lies in, of which none may be a file."""
         # What is noted was looked at, and so was all above it.
-        while folder and folder not in self._folders:
-            self._folders.add(folder)
-            if folder in self._files:
+        while folder and folder not in self.contents.folders:
+            self.contents.folders.add(folder)
+            if folder in self.contents.files:
                 self.mixed.append(path)
             folder = folder.rpartition("/")[0]
+
+
+def _is_config(path: str) -> bool:
+    """Whether a container looks for a configuration there."""
+    folder, _, last = path.rpartition("/")
+    return last == CONFIG_FILE and "/" not in folder
 
 
 def _problems(look: _Look) -> Iterator[Problem]:
@@ -167,12 +169,6 @@ def _problems(look: _Look) -> Iterator[Problem]:
         message = f"paths that an archive must not have: {_named(look.unfit)}; {path!r}: {why}"
         fix = "pack with relative paths, from the folder that holds the models' folders"
         yield Problem(archive, 1, 1, UNFIT_NAME, message, fix)
-    if look.odd:
-        what = listed(sorted(set(look.odd.values())), last="and", quote="")
-        message = f"{what} in the archive: {_named(look.odd)}"
-        links = any(kind.endswith(" link") for kind in look.odd.values())
-        fix = "put the files themselves in" + (" (tar -h follows links)" if links else ", or nothing")
-        yield Problem(archive, 1, 1, NOT_A_FILE, message, fix)
     if look.twice:
         message = f"paths that another entry has, too: {_named(look.twice)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
@@ -189,7 +185,7 @@ def _problems(look: _Look) -> Iterator[Problem]:
 
 def _junk_problems(archive: str, look: _Look) -> Iterator[Problem]:
     tops = {path.split("/")[0] for path in look.junk}
-    folders = {top for top in tops if why_junk(top) is not None and look.contents.has_folder(top)}
+    folders = {top for top in tops if why_junk(top) is not None and top in look.contents.folders}
     stray = sorted(folders)
     if stray:
         message = f"{_named(stray)} beside the models: the container takes a folder for a model"

@@ -1,0 +1,58 @@
+"""What stands in a folder, whether it lies on this machine or in an archive."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inferstack.triton.model import CONFIG_FILE, Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder, and what stands in it by name, without leftovers of tools.
+
+    ``path`` of one in an archive begins with that of the archive. ``unfit`` is what is neither file nor
+    folder; ``loose`` are the names of what nobody takes along among that, where it stands beside models.
+    """
+
+    path: Path
+    folders: dict[str, "Folder"] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
+    unfit: dict[str, Fault] = field(default_factory=dict)
+    loose: set[str] = field(default_factory=set)
+
+    @property
+    def config(self) -> Path:
+        """Where its configuration stands, if it has one."""
+        return self.path / CONFIG_FILE
+
+    @property
+    def has_config(self) -> bool:
+        """Whether it is, or is meant to be, the folder of a model."""
+        return CONFIG_FILE in self.files or CONFIG_FILE in self.unfit
+
+    @property
+    def is_layer(self) -> bool:
+        """Whether it holds models instead of being one."""
+        return not self.has_config and any(inner.has_config for inner in self.folders.values())
+
+    @property
+    def in_place_of_models(self) -> dict[str, Fault]:
+        """What stands where folders of models belong, and may be meant as one."""
+        return {name: fault for name, fault in self.unfit.items() if name not in self.loose}
+
+    def subfolders(self) -> Iterator["Folder"]:
+        """The folders in it, sorted."""
+        return (self.folders[name] for name in sorted(self.folders))
+
+    def all_unfit(self) -> Iterator[Fault]:
+        """What is neither file nor folder, also in the folders in it."""
+        yield from self.unfit.values()
+        for inner in self.subfolders():
+            yield from inner.all_unfit()
+
+    def all_files(self, prefix: str = "") -> Iterator[tuple[str, Path]]:
+        """The files in it and in the folders in it, by their paths from here, with forward slashes."""
+        yield from ((f"{prefix}{name}", file) for name, file in self.files.items())
+        for name, inner in self.folders.items():
+            yield from inner.all_files(f"{prefix}{name}/")

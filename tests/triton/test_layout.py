@@ -1,0 +1,180 @@
+"""A layout is judged alike in a folder of this machine and in an archive, and each mistake in it once."""
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
+
+from inferstack.triton.archive.inspection import inspect_archive
+from inferstack.triton.check import repository_problems
+from inferstack.triton.model import FilePlace, Repository, RepositoryKind, the_one
+from inferstack.triton.repository.folder import read_archive_folders, read_repository
+from inferstack.triton.repository.layout import MOST_MODELS
+
+LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
+OTHER = {path.replace("net/", "other/"): content for path, content in MODEL.items()}
+LAYER = {f"r/{path}": content for path, content in MODEL.items()}
+TOP = {"config.pbtxt": CONFIG}
+
+Said = tuple[str, str]
+"""A code, and the place that it is said of, from the top on."""
+Found = tuple[str, str, str]
+"""With them, what was found and how to mend it."""
+
+LAYOUTS: list[tuple[str, Mapping[str, str], list[Said], list[Said]]] = [
+    # what, contents, problems as the only archive, problems as one of a multi-model endpoint
+    ("a model", MODEL, [], []),
+    ("an ensemble", PIPE, [], []),
+    ("the configuration at the top", {**TOP, "1/model.py": ""}, [("IS901", "config.pbtxt")], []),
+    ("nothing but that", TOP, [("IS901", "config.pbtxt")], [("IS907", "config.pbtxt")]),
+    (
+        "one at the top that cannot be read",
+        {"config.pbtxt": "?", "1/model.py": ""},
+        [("IS901", "config.pbtxt")],
+        [("IS900", "config.pbtxt")],
+    ),
+    (
+        "one at the top beside a wrong model",
+        {**TOP, "net/config.pbtxt": CONFIG},
+        [("IS901", "config.pbtxt"), ("IS907", "net/config.pbtxt")],
+        [("IS907", "config.pbtxt")],
+    ),
+    ("a folder too many", LAYER, [("IS901", "r")], [("IS901", "r")]),
+    (
+        "a folder too many beside a wrong model",
+        {**LAYER, "net/config.pbtxt": CONFIG},
+        [("IS901", "r"), ("IS907", "net/config.pbtxt")],
+        [("IS901", "r"), ("IS907", "net/config.pbtxt")],
+    ),
+    ("nothing", {}, [("IS901", "")], [("IS901", "")]),
+    ("files only", {"model.py": ""}, [("IS901", "")], [("IS901", "")]),
+    (
+        "too large a configuration",
+        {**MODEL, "net/config.pbtxt": CONFIG + "#" * (1 << 20)},
+        [("IS900", "net/config.pbtxt")],
+        [("IS900", "net/config.pbtxt")],
+    ),
+    ("leftovers that look like models", {**MODEL, "net/.git/config.pbtxt": "", ".git/config.pbtxt": ""}, [], []),
+    ("two models", {**MODEL, **OTHER}, [("IS917", "?")], [("IS914", "?")]),
+    (
+        "the ensemble's version lost",
+        {**MODEL, "pipe/config.pbtxt": ENSEMBLE},
+        [("IS907", "pipe/config.pbtxt")],
+        [("IS907", "pipe/config.pbtxt")],
+    ),
+]
+KINDS = pytest.mark.parametrize("kind", ["single", "multi-model"])
+
+
+def found_in(top: Path, repository: Repository) -> Iterator[Found]:
+    for problem in repository_problems(repository, lambda _: FilePlace("?")):
+        place = problem.file.removeprefix(top.as_posix()).lstrip("/")
+        yield problem.code, place, f"{problem.message}; {problem.fix}"
+
+
+def in_folder(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
+    """What is wrong with the folder ``model``, of which the archive is to be made."""
+    folder = tmp_path / "models/model"
+    source = ("triton", "repository")
+    if kind == "multi-model":
+        (found,) = read_archive_folders(folder.parent, source=source)
+    else:
+        found = read_repository(folder, source=source)
+        # Of an archive it is taken to be what its models tell; of a folder the spec has to say it.
+        found = replace(found, default_model=the_one(found.models))
+    return sorted(found_in(folder, found))
+
+
+def in_archive(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
+    """What is wrong with an archive of that folder."""
+    archive = tmp_path / "model.tar.gz"
+    subprocess.run(["tar", "-czf", archive, "-C", tmp_path / "models/model", "."], check=True)
+    repository = inspect_archive(archive, kind).repository
+    assert repository is not None
+    return sorted(found_in(archive, repository))
+
+
+def said(found: list[Found]) -> list[Said]:
+    return [(code, place) for code, place, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("contents", "single", "many"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS]
+)
+def test_a_layout_is_judged_alike_wherever_it_stands(
+    contents: Mapping[str, str], single: list[Said], many: list[Said], tmp_path: Path
+) -> None:
+    (tmp_path / "models/model").mkdir(parents=True)
+    lay_out(tmp_path / "models/model", contents)
+    for kind, expected in {"single": single, "multi-model": many}.items():
+        assert said(in_folder(tmp_path, kind)) == sorted(expected)
+        assert said(in_archive(tmp_path, kind)) == sorted(expected)
+
+
+@KINDS
+@pytest.mark.parametrize("place", ["net/1/model.py", "net/config.pbtxt", "net/1", "net", "other"])
+def test_a_model_with_a_link_in_it_is_not_judged(place: str, kind: RepositoryKind, tmp_path: Path) -> None:
+    folder = lay_out(tmp_path / "models/model", {**MODEL, "net/2/model.py": ""})
+    if (folder / place).is_dir():
+        (folder / place).rename(tmp_path / "away")
+    (folder / place).unlink(missing_ok=True)
+    (folder / place).symlink_to(tmp_path)
+    assert said(in_folder(tmp_path, kind)) == [("IS991", place)]
+    # All links of an archive are one problem.
+    ((code, _, message),) = in_archive(tmp_path, kind)
+    assert code == "IS991"
+    assert message.startswith(f"symbolic link in the archive: `{place}`; ")
+
+
+WORDS: dict[str, tuple[Mapping[str, str], str]] = {
+    "a pointer for a configuration": (
+        {**MODEL, "net/config.pbtxt": LFS},
+        "config.pbtxt cannot be read: it is a pointer of Git LFS; fetch the files: `git lfs pull`",
+    ),
+    "leftovers in the place of the model's file": (
+        {"net/config.pbtxt": CONFIG, "net/1/.DS_Store": ""},
+        "version 1 of net lacks `model.py`; add it, or name another with `default_model_filename`",
+    ),
+}
+
+
+@KINDS
+@pytest.mark.parametrize(("contents", "words"), WORDS.values(), ids=WORDS)
+def test_what_helps_is_said_alike(
+    contents: Mapping[str, str], words: str, kind: RepositoryKind, tmp_path: Path
+) -> None:
+    lay_out(tmp_path / "models/model", contents)
+    for found in (in_folder(tmp_path, kind), in_archive(tmp_path, kind)):
+        assert [message for _, _, message in found] == [words]
+
+
+@KINDS
+def test_only_so_many_folders_of_models_are_looked_at(kind: RepositoryKind, tmp_path: Path) -> None:
+    models = {f"m{number:04}/{path}": "" for number in range(MOST_MODELS + 1) for path in ("config.pbtxt", "1/")}
+    lay_out(tmp_path / "models/model", models)
+    for found in (in_folder(tmp_path, kind), in_archive(tmp_path, kind)):
+        (message,) = [message for code, _, message in found if code == "IS901"]
+        assert "1,001 folders of models" in message
+
+
+def test_the_folder_of_a_model_is_not_one_of_archives(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path, {**TOP, "1/model.py": ""})
+    (found,) = read_archive_folders(folder)
+    assert said(sorted(found_in(folder, found))) == [("IS901", "config.pbtxt")]
+
+
+def test_archives_beside_a_stray_configuration_are_judged(tmp_path: Path) -> None:
+    folder = lay_out(tmp_path, {**TOP, **MODEL, **{f"both/{path}": text for path, text in PIPE.items()}, "x/": ""})
+    found = read_archive_folders(folder)
+    assert [(it.archive, len(it.models)) for it in found[1:]] == [("both.tar.gz", 2), ("net.tar.gz", 1)]
+
+
+def test_a_folder_too_many_is_mended_where_it_is(tmp_path: Path) -> None:
+    lay_out(tmp_path / "models/model", LAYER)
+    (single,) = read_repository(tmp_path / "models/model").faults
+    (many,) = read_archive_folders(tmp_path / "models")[0].faults
+    assert single.fix == f"name {(tmp_path / 'models/model/r').as_posix()} as the repository"
+    assert many.fix == f"move what is in it to {(tmp_path / 'models/model').as_posix()}"
