@@ -26,6 +26,7 @@ from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
 
 END = bytes(1024)
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
 OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}
 
 
@@ -225,6 +226,14 @@ def test_what_is_neither_file_nor_folder_is_refused_also_among_leftovers(tmp_pat
     link = member("net/.git/HEAD", tarfile.SYMTYPE, linkname="x")
     found = inspected(tmp_path, gzip.compress(link + tar_of(MODEL)))
     assert message(found) == "symbolic link in the archive: `net/.git/HEAD`"
+
+
+def test_pointers_of_git_lfs_are_told_all_at_once(tmp_path: Path) -> None:
+    pointers = dict.fromkeys(("net/1/model.py", "net/labels", "net/config.pbtxt", "net/.git/x"), POINTER)
+    found = inspected(tmp_path, zipped({**MODEL, "net/1/data": POINTER + "more\n", **pointers}))
+    assert [problem.code for problem in problems(found)] == ["IS989", "IS998", "IS900"]
+    assert found.problems[0].message.endswith(" files: `net/1/model.py` and `net/labels`")
+    assert "git lfs pull" in found.problems[0].fix
 
 
 def zip_file() -> bytes:

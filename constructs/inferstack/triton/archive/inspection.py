@@ -11,6 +11,7 @@ from inferstack.triton.archive.codes import (
     CLASH,
     JUNK_INSIDE,
     NOT_AN_ARCHIVE,
+    POINTER,
     STRAY_FOLDER,
     UNFIT_NAME,
 )
@@ -23,6 +24,7 @@ from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, Unreadab
 from inferstack.triton.model import CONFIG_FILE, Repository, RepositoryKind
 from inferstack.triton.repository.junk import why_junk
 from inferstack.triton.repository.layout import LARGEST_CONFIG
+from inferstack.triton.repository.lfs import FETCH, LONGEST, pointer_of
 
 _MOST_MEMBERS = 100_000
 _MOST_NAMES = 16 << 20
@@ -90,6 +92,7 @@ class _Look:
     members: list[Member] = field(default_factory=list)
     unfit: dict[str, str] = field(default_factory=dict)
     junk: list[str] = field(default_factory=list)
+    pointers: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     alike: dict[str, str] = field(default_factory=dict)
     """Paths by others that differ from them in case only, or in how an accent is written."""
@@ -100,8 +103,10 @@ class _Look:
     _config_bytes: int = 0
 
     def wants(self, name: str, size: int) -> bool:
-        """Whether to keep a file's content: that of a ``config.pbtxt`` where the container looks for one."""
-        if not _is_config(plain(name)) or size > LARGEST_CONFIG:
+        """Whether to keep a file's content: a configuration, or what may be a pointer of Git LFS."""
+        if not _is_config(plain(name)):
+            return size < LONGEST
+        if size > LARGEST_CONFIG:
             return False
         self._config_bytes += size
         if self._config_bytes > _MOST_CONFIGS:
@@ -138,12 +143,18 @@ class _Look:
             self.alike[path] = other
         if why_junk(path) is not None:
             self.junk.append(path)
+        elif member.kind == FILE:
+            self._look_into(path, member.content)
         if member.kind == FILE:
             self.contents.files.add(path)
             if path in self.contents.folders:
                 self.mixed.append(path)
-            if _is_config(path):
-                self.contents.configs[self.contents.archive / path] = member.content
+
+    def _look_into(self, path: str, content: bytes | None) -> None:
+        if _is_config(path):
+            self.contents.configs[self.contents.archive / path] = content
+        elif content is not None and pointer_of(content) is not None:
+            self.pointers.append(path)
 
     def _note_folders(self, folder: str, path: str) -> None:
         """Notes a folder and those that it lies in, of which none may be a file."""
@@ -169,6 +180,9 @@ def _problems(look: _Look) -> Iterator[Problem]:
         message = f"paths that an archive must not have: {_named(look.unfit)}; {path!r}: {why}"
         fix = "pack with relative paths, from the folder that holds the models' folders"
         yield Problem(archive, 1, 1, UNFIT_NAME, message, fix)
+    if look.pointers:
+        message = f"pointers of Git LFS in the place of files: {_named(look.pointers)}"
+        yield Problem(archive, 1, 1, POINTER, message, f"{FETCH}, and pack anew")
     if look.twice:
         message = f"paths that another entry has, too: {_named(look.twice)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
