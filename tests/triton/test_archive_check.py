@@ -345,6 +345,11 @@ def many_members() -> Iterator[bytes]:
     yield member("net/x") * 1001
 
 
+def many_folders() -> Iterator[bytes]:
+    for number in range(100):
+        yield member("/".join([f"net/{number}", *"abcdefghijk"]))
+
+
 def large_configurations() -> Iterator[bytes]:
     for number in range(70):
         yield member(f"m{number}/config.pbtxt", content=bytes(1 << 20))
@@ -354,6 +359,7 @@ def large_configurations() -> Iterator[bytes]:
     ("chunks", "reason"),
     [
         (many_members, "more than 1000 entries"),
+        (many_folders, "more than 1000 entries"),
         (large_configurations, "larger than"),
     ],
 )

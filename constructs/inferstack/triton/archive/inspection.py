@@ -132,7 +132,8 @@ class _Look:
     def _count(self, member: Member) -> None:
         self.members.append(member)
         self._name_bytes += len(member.name)
-        if len(self.members) > _MOST_MEMBERS or self._name_bytes > _MOST_NAMES:
+        entries = max(len(self.members), len(self.contents.folders))
+        if entries > _MOST_MEMBERS or self._name_bytes > _MOST_NAMES:
             raise UnreadableError(f"it has more than {_MOST_MEMBERS} entries, or names of endless length")
 
     def _add_fit(self, path: str, member: Member) -> None:
