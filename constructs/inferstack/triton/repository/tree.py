@@ -1,14 +1,14 @@
 """What stands in a folder, whether it lies on this machine or in an archive."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from inferstack.triton.model import CONFIG_FILE, Fault
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(msgspec.Struct, frozen=True):
     """A folder, and what stands in it by name, without leftovers of tools.
 
     ``path`` of one in an archive begins with that of the archive. ``unfit`` is what is neither file nor
@@ -16,10 +16,10 @@ class Folder:
     """
 
     path: Path
-    folders: dict[str, "Folder"] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)
-    unfit: dict[str, Fault] = field(default_factory=dict)
-    loose: set[str] = field(default_factory=set)
+    folders: dict[str, "Folder"] = msgspec.field(default_factory=dict)
+    files: dict[str, Path] = msgspec.field(default_factory=dict)
+    unfit: dict[str, Fault] = msgspec.field(default_factory=dict)
+    loose: set[str] = msgspec.field(default_factory=set)
 
     @property
     def config(self) -> Path:
