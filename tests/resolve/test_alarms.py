@@ -153,6 +153,13 @@ def test_of_devices_that_nobody_knows_no_share_is_watched_by_default(resolve: Re
     assert "GPUMemoryUtilization" not in watched
 
 
+def test_a_share_that_sums_over_nothing_needs_no_devices(resolve: Resolved) -> None:
+    rule = f"{UNKNOWN}\nalarms: {{rules: [{{metric: GPUUtilizationNormalized, threshold: 95 %}}]}}"
+    limits = {it["MetricName"]: it["Threshold"] for it in of_type(resolve("components", rule), ALARM).values()}
+    assert limits["GPUUtilizationNormalized"] == 95
+    assert "GPUMemoryUtilizationNormalized" in limits
+
+
 def test_a_number_of_ones_own_on_devices_that_nobody_knows_is_watched(resolve: Resolved) -> None:
     rule = f"{UNKNOWN}\nalarms: {{rules: [{{metric: GPUUtilization, threshold: 50}}]}}"
     limits = {it["MetricName"]: it["Threshold"] for it in of_type(resolve("single", rule), ALARM).values()}

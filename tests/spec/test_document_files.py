@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 from support.documents import Problems, Read, places
 
 from inferstack.spec.document import read_document
 from inferstack.spec.problem import SpecError, file_codes
+from inferstack.spec.reading import file_text
 
 
 def test_a_missing_file_names_the_nearest_one(tmp_path: Path) -> None:
@@ -125,11 +125,21 @@ def test_unprintable_characters_are_located(problems: Problems, character: str) 
     assert f"U+{ord(character):04X} is not allowed in YAML, and 1 more" in problem.message
 
 
-def test_what_python_calls_printable_is_allowed_in_yaml() -> None:
+@pytest.mark.parametrize("character", ["\x85", "\u2028", "\u2029", "\u202e", "\u2066"])
+def test_characters_that_show_another_file_than_the_one_that_is_read_are_refused(
+    problems: Problems, character: str
+) -> None:
+    (problem,) = problems(f"a: 1 # the weights{character}b: {{c: d}}\n")
+    assert (problem.code, problem.line, problem.column) == (file_codes.UNPRINTABLE, 1, 19)
+    assert problem.message.startswith(f"the character U+{ord(character):04X} is not seen by who reads the file")
+    assert f"\\u{ord(character):04x}" in problem.fix
+
+
+def test_what_python_calls_printable_is_allowed_in_a_spec() -> None:
     """So that a file of such characters need not be searched."""
     printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
     assert len(printable) > 100_000
-    assert not yaml.reader.Reader.NON_PRINTABLE.search(printable)
+    assert not any(wrong.search(printable) for wrong in file_text.WRONG)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "---\n", "---\n...\n", "null\n", "\ufeff"])

@@ -461,6 +461,21 @@ def test_a_most_of_nothing_is_swapped_with_the_least(least: str, said: str, tmp_
     assert [it for it in found if it.startswith(("swap", "allowed"))] == [said]
 
 
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [("0.5", "write 1"), ("1.5", "write a whole number such as 1 or 2"), ("-0.5", "write a whole number: at least 1")],
+)
+def test_a_whole_number_is_proposed_that_is_allowed(found: str, said: str, tmp_path: Path) -> None:
+    assert fix(tmp_path, SINGLE.replace("initial_instance_count: 2", f"initial_instance_count: {found}")) == said
+
+
+def test_limits_are_not_swapped_where_that_is_too_little(tmp_path: Path) -> None:
+    needs = "{min_memory_required_in_mb: 16384, max_memory_required_in_mb: 60}"
+    found = fixes(tmp_path, f"{COMPONENT}      compute_resource_requirements: {needs}\n")
+    assert "allowed: at least 128" in found
+    assert not any(it.startswith("swap") for it in found)
+
+
 def test_quotes_are_no_fix_for_a_value_that_stays_wrong_with_them(tmp_path: Path) -> None:
     scaled = COMPONENT.replace("count: 2}", "count: 2, managed_instance_scaling: {status: true}}")
     assert "allowed: DISABLED or ENABLED" in fixes(tmp_path, scaled)

@@ -35,9 +35,18 @@ OTHER_PLACE = "IS111"
 OTHER_ROLE = "IS114"
 _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 CHECK_CODES = by_code(
-    error(UNKNOWN_PLACEHOLDER, "A text holds a `${AWS::…}` that CloudFormation does not know.", _PSEUDO),
+    error(
+        UNKNOWN_PLACEHOLDER,
+        "A text holds a `${AWS::…}` that CloudFormation does not know, or that tells of the stack.",
+        _PSEUDO,
+    ),
     error(OTHER_PLACE, "The spec names another account or region than the stack that it is used in."),
     error(OTHER_ROLE, "The spec says something of the role, and the construct is given another one."),
+)
+
+# These CloudFormation knows, too.
+_OTHER_PSEUDO_PARAMETERS = frozenset(
+    f"AWS::{name}" for name in ("NoValue", "NotificationARNs", "StackId", "StackName")
 )
 
 
@@ -221,7 +230,11 @@ def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLo
 
 
 def _structural_problems(document: Document) -> list[Problem]:
-    return [*structure_problems(document), *_placeholder_problems(document), *token_problems(document)]
+    found = structure_problems(document)
+    wrong = {problem.path for problem in found}
+    # What is no text, or none of this form, is no better with another placeholder in it.
+    placeholders = (it for it in _placeholder_problems(document) if it.path not in wrong)
+    return [*found, *placeholders, *token_problems(document)]
 
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
@@ -276,7 +289,9 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
                 position = document.position(path)
                 known = list(PSEUDO_PARAMETERS)
                 fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
-                message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
+                message = f"a spec cannot hold `${{{name}}}`"
+                if name not in _OTHER_PSEUDO_PARAMETERS:
+                    message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
                 yield Problem(
                     document.file,
                     position.line,

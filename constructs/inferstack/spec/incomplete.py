@@ -43,7 +43,10 @@ def problems_beside(
     knows_warnings = hasattr(spec, "ignore")
     if not knows_warnings:
         msgspec.structs.force_setattr(spec, "ignore", ())
-    found = list(rule_problems(spec, document, _what_it_knows))
+    found = list[Problem]()
+    # Numbers that only the deployment knows are tried in whole specs only.
+    with suppress(AttributeError):
+        found.extend(rule_problems(spec, document, _what_it_knows))
     if with_models and not any(_MODELS in path for path in around):
         found += _of_models(spec, document)
     for problem in found:

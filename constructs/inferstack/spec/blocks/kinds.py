@@ -59,7 +59,7 @@ class ModelSpec(Block):
     """Scaling of the only variant."""
     triton: Triton | None = None
     """Model repository of all Triton containers that have no `triton` of their own."""
-    description: Annotated[str, form(max_length=1024)] | None = None
+    description: Annotated[str, form(max_length=512)] | None = None
     """Description of the stack."""
     env: Environment | None = None
     """Account and region."""

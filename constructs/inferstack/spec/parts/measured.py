@@ -49,7 +49,9 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
         """
         if self.variant is None or not (metric.per_device is not None or is_about_gpus(metric)):
             return 1
-        return None if self._host is None else _devices(self._host, metric)
+        if self._host is None:
+            return None if metric.per_device is not None else 1
+        return _devices(self._host, metric)
 
     def may_have(self, metric: Metric) -> bool:
         """Whether the part publishes the metric, as far as is known: without GPUs there is none of them."""

@@ -4,6 +4,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.
 """
 
 import re
+from functools import cache
 
 from inferstack.catalog import images
 from inferstack.catalog.registries import name_in_registry
@@ -21,6 +22,11 @@ _TAGGED = re.compile(rf"{_REPOSITORY}:(\d\d)\.(\d\d)(?:[-@]|$)")
 _VERSION = re.compile(r"(\d\d)\.(\d\d)")
 
 
+@cache
+def _frameworks() -> frozenset[str]:
+    return frozenset(images.frameworks())
+
+
 def is_triton(image: WrittenImage) -> bool:
     """Whether this is a Triton image by its framework or by the name of its repository."""
     match image:
@@ -33,8 +39,8 @@ def is_triton(image: WrittenImage) -> bool:
 
 
 def may_be_triton(image: WrittenImage) -> bool:
-    """False for an image of another framework."""
-    return not isinstance(image, FrameworkImage) or is_triton(image)
+    """False for an image of another framework; one that is not known may be a slip of Triton's name."""
+    return not isinstance(image, FrameworkImage) or is_triton(image) or image.framework not in _frameworks()
 
 
 def shows_triton(image: str) -> bool:

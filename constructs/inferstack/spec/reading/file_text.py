@@ -25,6 +25,14 @@ LARGEST_FILE = 1024 * 1024
 _USUAL = 64 * 1024
 # https://yaml.org/spec/1.2.2/#51-character-set, as PyYAML has it: the byte order mark is taken off before.
 _UNPRINTABLE = Reader.NON_PRINTABLE
+# To libyaml the first three end a line, and with it a comment; YAML 1.2 and every editor see none there. The
+# others turn what is shown round. https://trojansource.codes
+_MISLEADING = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+WRONG = {
+    _UNPRINTABLE: "is not allowed in YAML",
+    _MISLEADING: "is not seen by who reads the file, and changes what it says",
+}
+"""Characters that no file may have, and why. None of them is printable, as Python has it."""
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
@@ -39,9 +47,9 @@ def read_text(path: Path, file: str) -> str:
     text = _decoded(_read_bytes(path, file), file)
     # Whatever Python calls printable, YAML does. The pattern knows the rest, and takes long to compile.
     if not text.replace("\n", "").isprintable():
-        unprintable = _UNPRINTABLE.search(text)
-        if unprintable is not None:
-            raise _unprintable(file, text, unprintable)
+        for wrong, what in WRONG.items():
+            if wrong.search(text) is not None:
+                raise _wrong_character(file, text, wrong, what)
     return text
 
 
@@ -106,13 +114,13 @@ def _decoded(content: bytes, file: str) -> str:
         raise _error(file, NOT_UTF8, message, fix, at) from None
 
 
-def _unprintable(file: str, text: str, found: re.Match[str]) -> SpecError:
-    more = len(_UNPRINTABLE.findall(text)) - 1
-    message = f"the character U+{ord(found[0]):04X} is not allowed in YAML"
-    if more:
-        message += f", and {more} more like it"
-    fix = f'remove it, or write it as "\\u{ord(found[0]):04x}" in double quotes'
-    return _error(file, UNPRINTABLE, message, fix, _position(text[: found.start()]))
+def _wrong_character(file: str, text: str, wrong: re.Pattern[str], what: str) -> SpecError:
+    first, *others = wrong.finditer(text)
+    message = f"the character U+{ord(first[0]):04X} {what}"
+    if others:
+        message += f", and {len(others)} more like it"
+    fix = f'remove it, or write it as "\\u{ord(first[0]):04x}" in double quotes'
+    return _error(file, UNPRINTABLE, message, fix, _position(text[: first.start()]))
 
 
 def _position(text_before: str) -> Position:

@@ -18,6 +18,7 @@ _DESCRIPTION = (
     "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-description-structure.html"
 )
 _MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
+_LONGEST_DESCRIPTION = 1024
 LARGEST_TEMPLATE = 1_000_000
 """Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.
 https://github.com/aws-samples/aws-vpc-cidr-mgmt/issues/10
@@ -53,12 +54,24 @@ def output_count(spec: ModelSpec) -> int:
     return 2 + len(components(spec)) + int(spec.dashboard is not False)
 
 
-@error("IS225", "The description of a stack is plain text.", _DESCRIPTION, ModelSpec, about="description")
+@error(
+    "IS225",
+    "The description of a stack is plain text of at most 1,024 bytes.",
+    _DESCRIPTION,
+    ModelSpec,
+    about="description",
+)
 def description_is_plain(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudFormation fills nothing in there."""
-    if spec.description is not None and not is_settled(spec.description):
+    """CloudFormation fills nothing in there, and counts bytes; CDK takes 512 characters."""
+    if spec.description is None:
+        return
+    if not is_settled(spec.description):
         message = "the description holds what only the deployment knows, and would be shown as it is written"
         yield Finding(("description",), message, "write it without; `${stage}` may stand in it")
+    size = len(spec.description.encode("utf-8", "replace"))
+    if size > _LONGEST_DESCRIPTION:
+        message = f"the description takes {size:,} bytes in UTF-8"
+        yield Finding(("description",), message, f"write at most {_LONGEST_DESCRIPTION:,}")
 
 
 @error("IS208", "A template has at most 500 resources.", _LIMITS, ModelSpec)

@@ -21,6 +21,12 @@ def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, J
     return found
 
 
+def allowed_at(definition: str, path: SpecPath) -> list[JsonSchema]:
+    """What may stand at a path, each form that it can have; nothing where the format has no such key."""
+    blocks = _blocks_at(shipped_schema()["$defs"][definition], path[:-1])
+    return [it for block in blocks for it in _below(block, path[-1])]
+
+
 def _blocks_at(top: JsonSchema, path: SpecPath) -> list[JsonSchema]:
     """What may stand at a place as a mapping."""
     blocks = [top]

@@ -13,9 +13,20 @@ from inferstack.spec.document import Document
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.problem.words import choose, describe, listed, slip_of, type_name
-from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE
+from inferstack.spec.schema import kind_definitions
+from inferstack.spec.structure import (
+    EXCLUSIVE_KEYS,
+    MISSING_KEY,
+    NOT_AN_OPTION,
+    OUT_OF_RANGE,
+    UNKNOWN_KEY,
+    WRONG_FORM,
+    WRONG_LENGTH,
+    WRONG_TYPE,
+)
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key
 from inferstack.spec.structure.keywords import is_integer
+from inferstack.spec.structure.known_keys import allowed_at
 from inferstack.spec.structure.misplaced import (
     INSTEAD,
     blocks_without_names,
@@ -30,6 +41,8 @@ from inferstack.spec.structure.validator import Error, accepts_type, validator
 from inferstack.spec.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic
 from inferstack.spec.texts.placeholders import is_opaque
 
+_OF_A_VALUE = (WRONG_TYPE, NOT_AN_OPTION, WRONG_FORM, WRONG_LENGTH, OUT_OF_RANGE)
+
 
 def reported(document: Document, definition: str) -> list[Problem]:
     """Everything in a document that a definition of the schema forbids; nothing if it fits."""
@@ -41,7 +54,17 @@ def reported(document: Document, definition: str) -> list[Problem]:
     found = [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
     # The schema may say twice what a value is: of a block and of what it refers to. The first way to mend it
     # is that of the block.
-    return list({(it.path, it.code, it.message): it for it in reversed(found)}.values())[::-1]
+    once = list({(it.path, it.code, it.message): it for it in reversed(found)}.values())[::-1]
+    return _worst_of_each_value(once)
+
+
+def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:
+    """Of what is wrong with one value only what is to be mended first: that changes all else."""
+    first: dict[SpecPath, int] = {}
+    for it in problems:
+        if it.code in _OF_A_VALUE:
+            first[it.path] = min(_OF_A_VALUE.index(it.code), first.get(it.path, len(_OF_A_VALUE)))
+    return [it for it in problems if it.code not in _OF_A_VALUE or _OF_A_VALUE[first[it.path]] == it.code]
 
 
 def _problem(
@@ -92,10 +115,16 @@ def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
             return INSTEAD_OF_A_TARGET if any(map(is_time, found)) else ""
         case "minimum", (str() as key,) if key.startswith("max_"):
             low_key, found = f"min_{key.removeprefix('max_')}", error.instance
-            reversed_ = is_integer(block.get(low_key)) and block[low_key] > found >= 0
+            least = _least(document, (*path[:-1], low_key))
+            reversed_ = is_integer(block.get(low_key)) and block[low_key] > found >= least
             return f"swap them: `{low_key}: {found}` and `{key}: {block[low_key]}`" if reversed_ else ""
         case _:
             return ""
+
+
+def _least(document: Document, path: SpecPath) -> int:
+    allowed = allowed_at(kind_definitions()[str(document.data["kind"])], path)
+    return max((it.get("minimum", 0) for it in allowed), default=0)
 
 
 def _name(path: SpecPath) -> str:

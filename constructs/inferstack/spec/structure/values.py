@@ -42,12 +42,12 @@ def as_wanted(branch: dict[str, Any], found: object) -> str:
     if branch["type"] == "object":
         return _keys_to_write(branch, found)
     in_quotes = branch["type"] == "string" and not isinstance(found, dict)
-    return "" if in_quotes else _retype(branch["type"], found)
+    return "" if in_quotes else _retype(branch["type"], branch, found)
 
 
 def _type(name: str, error: Error) -> tuple[str, str]:
     wanted, found = error.validator_value, error.instance
-    fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, found)
+    fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, error.schema, found)
     return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
 
 
@@ -92,8 +92,8 @@ _TOKENS = {
 _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
 
-def _retype(wanted: str | list[str], found: object) -> str:
-    """How a value gets the type that is wanted."""
+def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> str:
+    """How a value gets the type that is wanted, and what else the schema asks of a number."""
     match wanted, found:
         case str(), _ if is_opaque(found) and wanted in _TOKENS:
             return _TOKENS[wanted]
@@ -106,7 +106,7 @@ def _retype(wanted: str | list[str], found: object) -> str:
         case "string", int() | float():
             return "put quotes around it, as it stands in the file: YAML took it for a number"
         case "integer" | "number", _:
-            return _as_number(wanted == "integer", found)
+            return _as_number(wanted == "integer", schema, found)
         case "boolean", str() if found.lower() in ("true", "false"):
             return f"write it without quotes: {found.lower()}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
@@ -117,16 +117,16 @@ def _retype(wanted: str | list[str], found: object) -> str:
             return ""
 
 
-def _as_number(is_whole: bool, found: object) -> str:
+def _as_number(is_whole: bool, schema: dict[str, Any], found: object) -> str:
     match found:
         case bool():
             return "write a number"
         case float() if not math.isfinite(found):
             return "write a finite number"
         case float() if is_whole:
-            return _whole(found)
+            return _whole(found, schema)
         case str() if is_whole and _FRACTION.fullmatch(found):
-            return _whole(float(found))
+            return _whole(float(found), schema)
         case str() if _NUMERAL.fullmatch(found):
             return f"write it without quotes: {found}"
         case str() if _QUANTITY.fullmatch(found):
@@ -135,9 +135,12 @@ def _as_number(is_whole: bool, found: object) -> str:
             return ""
 
 
-def _whole(number: float) -> str:
-    below, above = math.floor(number), math.ceil(number)
-    return f"write {below}" if below == above else f"write a whole number such as {below} or {above}"
+def _whole(number: float, schema: dict[str, Any]) -> str:
+    low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+    near = [it for it in dict.fromkeys((math.floor(number), math.ceil(number))) if low <= it <= high]
+    if not near:
+        return f"write a whole number: {span(schema.get('minimum'), schema.get('maximum'))}"
+    return f"write {near[0]}" if len(near) == 1 else f"write a whole number such as {near[0]} or {near[1]}"
 
 
 def _enum(name: str, error: Error) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec, SingleModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.walk import every_variant, hosts, instance_types, variants
 from inferstack.spec.problem import SpecPath
@@ -28,7 +28,8 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
     """One type or pools of several."""
     for path, variant in _on_instances(spec):
         if not instance_types(variant):
-            fix = "add `instance_type` (or `instance_pools`, or `serverless_config`)"
+            serverless = ", or `serverless_config`" if isinstance(spec, SingleModelSpec) else ""
+            fix = f"add `instance_type` (or `instance_pools`{serverless})"
             yield Finding(path, "the variant has no `instance_type`", fix)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage
-from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.triton_image import is_triton, may_be_triton
 from inferstack.spec.parts.walk import (
     containers,
     hosts,
@@ -88,7 +88,7 @@ def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
 def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     """AWS's other frameworks do multi-model on CPUs only."""
     for path, image in _images_on_gpus(spec):
-        if isinstance(image, FrameworkImage) and not is_triton(image):
+        if isinstance(image, FrameworkImage) and not may_be_triton(image):
             message = f"{image.framework} cannot host several models on a GPU"
             yield Finding(
                 (*path, "image"), message, "use `framework: triton`, or an instance type without GPU"
