@@ -112,6 +112,18 @@ def test_of_warnings_that_may_be_ignored_nothing_is_said(tmp_path: Path) -> None
     assert {it.code for it in check_file(path)} == {"IS103", "IS803"}
 
 
+def test_of_a_block_that_stands_elsewhere_nothing_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    policy = "{metric: ApproximateBacklogSizePerInstance, target_value: 4}"
+    scaling = f"autoscaling: {{min_capacity: 0, max_capacity: 2, policies: [{policy}]}}\n"
+    output = "async_inference_config: {output_config: {s3_output_path: s3://acme-models/out/}}\n"
+    spec = SINGLE.replace("model.tar.gz", "model.zip") + scaling
+    path.write_text(spec + output)
+    assert {it.code for it in check_file(path)} == {"IS101", "IS231"}
+    path.write_text(spec)
+    assert {it.code for it in check_file(path)} == {"IS231", "IS501", "IS512"}
+
+
 def _places(data: Any, path: SpecPath = ()) -> Iterator[SpecPath]:
     """The path of everything in a spec, but for its kind and the insides of Triton's models."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()

@@ -3,7 +3,7 @@
 data, structure problems -> spec without values where it is wrong -> rules that do not ask for these
 """
 
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from functools import cache
 from types import UnionType
@@ -11,13 +11,15 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from inferstack.catalog.cloudformation import snake
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import KINDS, ModelSpec
 from inferstack.spec.document import Document
 from inferstack.spec.problem import Problem, Severity, SpecPath
 from inferstack.spec.rules.asking import rule_problems
 from inferstack.spec.rules.base import Finding, Rule
-from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY
+from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY
+from inferstack.spec.structure.misplaced import homes_in_kind
 from inferstack.spec.structure.other_names import meant_key
 
 # Of a whole block, which has values all the same.
@@ -39,7 +41,7 @@ def problems_beside(
     wrong = {problem.path for problem in structural if problem.code not in _OF_BLOCKS}
     # What is wrong inside of a model is no matter of the rules that see a spec.
     values = frozenset(path for path in wrong if _MODELS not in path)
-    spec: ModelSpec = _Builder(values).block(kind, document.data, ())
+    spec: ModelSpec = _Builder(values, _meant_elsewhere(structural, document)).block(kind, document.data, ())
     knows_warnings = hasattr(spec, "ignore")
     if not knows_warnings:
         msgspec.structs.force_setattr(spec, "ignore", ())
@@ -53,6 +55,13 @@ def problems_beside(
         counts = knows_warnings or problem.severity is Severity.ERROR
         if counts and problem.path not in around and wrong.isdisjoint(_from_the_top(problem.path)):
             yield problem
+
+
+def _meant_elsewhere(structural: Iterable[Problem], document: Document) -> Iterator[SpecPath]:
+    """Where keys belong that stand in a block without such a key."""
+    homes = homes_in_kind(str(document.data["kind"]))
+    keys = (snake(str(problem.path[-1])) for problem in structural if problem.code == UNKNOWN_KEY)
+    return ((*homes[key].split("."), key) for key in keys if key in homes)
 
 
 def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
@@ -84,13 +93,13 @@ class _NoValueError(Exception):
 class _Builder:
     """Makes blocks of data some of which is wrong.
 
-    A field whose value is wrong or missing, or stands under a key that the block does not have, has no value:
+    A field whose value is wrong or missing, or stands elsewhere or under a key that no block has, has no value:
     neither the wrong one nor the one of an absent key. Who asks for it gets an AttributeError.
     """
 
-    def __init__(self, wrong: Set[SpecPath]) -> None:
+    def __init__(self, wrong: Set[SpecPath], elsewhere: Iterable[SpecPath]) -> None:
         self._wrong = wrong
-        self._around = {part for path in wrong for part in _from_the_top(path)}
+        self._around = {part for path in (*wrong, *elsewhere) for part in _from_the_top(path)}
 
     def block(self, kind: type[Block], data: Mapping[str, Any], path: SpecPath) -> Any:
         types = _types(kind)
@@ -101,7 +110,7 @@ class _Builder:
             try:
                 if name in data:
                     values[name] = self._value(types[name], data[name], (*path, name))
-                elif field.required or name in meant:
+                elif field.required or name in meant or (*path, name) in self._around:
                     without.append(name)
             except _NoValueError:
                 without.append(name)
