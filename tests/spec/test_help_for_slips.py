@@ -32,6 +32,20 @@ def alarm(**rule: Any) -> dict[str, Any]:
     return {"alarms": {"rules": [{"metric": "ModelLatency", **rule}]}}
 
 
+def policy(**keys: Any) -> dict[str, Any]:
+    found = {"metric": "CPUUtilization", "target_value": 50, **keys}
+    return {"autoscaling": {"min_capacity": 1, "max_capacity": 2, "policies": [found]}}
+
+
+def rolled_back(alarms: list[Any]) -> dict[str, Any]:
+    return {"endpoint": {"deployment_config": {"auto_rollback_configuration": {"alarms": alarms}}}}
+
+
+def captured(options: list[Any]) -> dict[str, Any]:
+    capture = {"destination_s3_uri": "s3://b/c", "initial_sampling_percentage": 5, "capture_options": options}
+    return {"endpoint_config": {"data_capture_config": capture}}
+
+
 @pytest.mark.parametrize(
     ("change", "where"),
     [
@@ -123,3 +137,37 @@ def test_models_of_components_on_several_variants_are_named_by_the_components() 
         parse_spec(spec)
     [problem] = [it for it in refusal.value.problems if it.code == "IS706"]
     assert problem.fix.endswith("name them in the `model_name` of the components on each")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"alarms": {"sns_topic": "arn"}}, "actions: [ARN]"),
+        ({"auto_rollback": True}, "under `endpoint.deployment_config`"),
+        ({"env": {"HF_MODEL_ID": "x"}}, "variables of a container stand in its `environment`"),
+        ({"env": {"regio": "us-east-1"}}, "did you mean `region`?"),
+        ({"model": {"container": {"image": "x"}}}, "write what stands in it in the model itself"),
+        (policy(steps=[]), "`step_policies`"),
+        (rolled_back(["churn-errors"]), "write `{alarm_name: churn-errors}`"),
+        (rolled_back([5]), "write keys under it"),
+        (captured(["Input"]), "write `{capture_mode: Input}`"),
+    ],
+)
+def test_words_of_other_tools_lead_to_those_of_the_format(change: dict[str, Any], said: str) -> None:
+    assert any(said in problem.fix for problem in problems(change))
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("copies", "copy_count"),
+        ("max_copies", "`autoscaling`"),
+        ("gpus", "number_of_accelerator_devices_required"),
+        ("memory", "min_memory_required_in_mb"),
+        ("cpus", "number_of_cpu_cores_required"),
+        ("model", "specification: {model_name: …}"),
+    ],
+)
+def test_words_of_a_component_lead_to_where_they_stand(key: str, said: str) -> None:
+    component = {"kind": "inference-components", "inference_components": {"chat": {key: 1}}}
+    assert any(said in problem.fix for problem in problems(component) if key in problem.path)

@@ -93,8 +93,8 @@ class _NoValueError(Exception):
 class _Builder:
     """Makes blocks of data some of which is wrong.
 
-    A field whose value is wrong or missing, or stands elsewhere or under a key that no block has, has no value:
-    neither the wrong one nor the one of an absent key. Who asks for it gets an AttributeError.
+    A field whose value is wrong or missing, or stands elsewhere or under an unknown key, has no value: not
+    the wrong one, nor the one of an absent key. Who asks for it gets an AttributeError.
     """
 
     def __init__(self, wrong: Set[SpecPath], elsewhere: Iterable[SpecPath]) -> None:

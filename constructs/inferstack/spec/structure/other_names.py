@@ -65,7 +65,19 @@ _IN_A_POLICY = "write it in an entry of `policies`"
 _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
+_STEPS = (
+    "steps stand under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
+    "step_adjustments: […]}`"
+)
+_COPIES = "write `runtime_config: {copy_count: …}` in the component"
+_LIMITS_OF_COPIES = "write `min_capacity` and `max_capacity` under the component's `autoscaling`"
+_ACCELERATORS = (
+    "write `number_of_accelerator_devices_required` under `specification.compute_resource_requirements`"
+)
+_MEMORY = "write `min_memory_required_in_mb` under `specification.compute_resource_requirements`"
+_CPUS = "write `number_of_cpu_cores_required` under `specification.compute_resource_requirements`"
 _OF_A_POLICY = {
+    "type": "remove it: `policies` track a target, and `step_policies` take steps",
     "policy_type": "remove it: `policies` track a target, and `step_policies` take steps",
     "scaling_target_id": _NO_TARGET,
     "resource_id": _NO_TARGET,
@@ -89,6 +101,9 @@ _OF_A_SPEC = {
     "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
     "alarm_name": _ALARMS_NAME,
     "alarm": "write what stands in it as an entry of `rules` under `alarms`",
+    "auto_rollback": (
+        "write `auto_rollback_configuration: {alarms: own}` under `endpoint.deployment_config`, with a policy"
+    ),
     "inference_component": (
         "write what stands in it under its name in `inference_components`, with `kind: inference-components`"
     ),
@@ -113,13 +128,14 @@ _OF_A_SPEC_WITH_COMPONENTS = {
     "shadow_production_variants": "remove it: it is called `shadow_variants`, which this kind does not have",
 }
 _OF_A_MODEL = {
-    "primary_container": "write what stands in it in the model itself",
+    **dict.fromkeys(("primary_container", "container"), "write what stands in it in the model itself"),
     "mode": _KIND,
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
     "execution_role_arn": _ONE_ROLE,
     "tags": _ALL_TAGS,
 }
+_VARIABLE = "`env` is the stack's account and region; variables of a container stand in its `environment`"
 _AT_THE_TOP = "write it at the top of the spec"
 NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     **{kind.__name__: _OF_A_SPEC_WITH_A_MODEL for kind in KINDS},
@@ -148,6 +164,13 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("name", "inference_component_name"), _ITS_KEY),
         **dict.fromkeys(("endpoint_name", "endpoint_arn"), "remove it: it is the endpoint of the spec"),
         "tags": _ALL_TAGS,
+        "model": "write `specification: {model_name: …}` for a model under `models`, or a `container` there",
+        **dict.fromkeys(("copies", "num_copies", "initial_copy_count"), _COPIES),
+        **dict.fromkeys(("min_copies", "max_copies", "min_capacity", "max_capacity"), _LIMITS_OF_COPIES),
+        **dict.fromkeys(("accelerators", "num_accelerators", "number_of_accelerators"), _ACCELERATORS),
+        **dict.fromkeys(("gpu", "gpus", "num_gpus"), _ACCELERATORS),
+        **dict.fromkeys(("memory", "min_memory", "min_memory_mb", "memory_in_mb"), _MEMORY),
+        **dict.fromkeys(("cpu", "cpus", "num_cpus", "cpu_cores"), _CPUS),
     },
     "Autoscaling": {
         **dict.fromkeys(("resource_id", "scalable_dimension", "service_namespace"), _NO_TARGET),
@@ -156,12 +179,18 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("metric", "target_value", "scale_in_cooldown", "scale_out_cooldown"), _IN_A_POLICY),
         **dict.fromkeys(_PREDEFINED, "write the type of the metric as `metric` in an entry of `policies`"),
     },
-    "Alarms": dict.fromkeys(("metric", "threshold", "statistic", "period", "evaluation_periods"), _IN_A_RULE),
+    "Alarms": {
+        **dict.fromkeys(("metric", "threshold", "statistic", "period", "evaluation_periods"), _IN_A_RULE),
+        **dict.fromkeys(
+            ("sns_topic", "sns_topic_arn", "topic", "topics"), "write its ARN as `actions: [ARN]`"
+        ),
+    },
     "ScalingPolicy": {
         **_OF_A_POLICY,
         "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
         "target_tracking_scaling_policy_configuration": _ITSELF,
         "step_scaling_policy_configuration": "write what stands in it under `step_policies`",
+        **dict.fromkeys(("adjustment_type", "step_adjustments", "steps", "threshold"), _STEPS),
     },
     "StepPolicy": {**_OF_A_POLICY, "step_scaling_policy_configuration": _ITSELF},
     "AlarmRule": {
@@ -183,6 +212,8 @@ def called_here(key: str, block: str, known: Collection[str]) -> str | None:
 
 def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
     """How to say in a block what such a key says elsewhere."""
+    if block == "Environment" and nearest(key, list(known)) is None:
+        return _VARIABLE
     name = called_here(key, block, known)
     return f"it is called `{name}` here" if name is not None else NOT_A_KEY_HERE.get(block, {}).get(key)
 

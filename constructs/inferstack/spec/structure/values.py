@@ -22,6 +22,7 @@ from inferstack.spec.structure import (
 )
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_value
 from inferstack.spec.structure.misplaced import resolved
+from inferstack.spec.structure.other_names import NAMED_BY
 from inferstack.spec.structure.patterns import PATTERNS_OF_NAMES, WHAT_A_PATTERN_MEANS
 from inferstack.spec.structure.validator import Error, accepts_type
 from inferstack.spec.texts.placeholders import OR_PLACEHOLDER, is_opaque
@@ -56,9 +57,15 @@ def _keys_to_write(block: dict[str, Any], found: object) -> str:
     if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
         return home
     keys = list(block.get("properties", {}))
+    if isinstance(found, str) and (name := NAMED_BY.get(block.get("title", "")) or _only(keys)) in keys:
+        return f"write `{{{name}: {found}}}`"
     fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one a line"
     bare = found is None or found is True
     return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
+
+
+def _only(keys: list[str]) -> str | None:
+    return keys[0] if len(keys) == 1 else None
 
 
 def _home_of_list(block: dict[str, Any], entry: object) -> str:

@@ -75,6 +75,15 @@ def _has_key(url: str) -> bool:
     return bool(url.partition("://")[2].partition("/")[2].strip("/"))
 
 
+_OR_PLAIN_FILES = {
+    "model_data_url": ", or use `model_data_source` for plain files",
+    "artifact_url": (
+        "; plain files are for a model under `models` with `model_data_source`, which "
+        "`specification.model_name` names"
+    ),
+}
+
+
 @error("IS231", "A model archive is a single `.tar.gz`.", CONTAINER_PAGE, ModelSpec)
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     """Not so for the prefix of a multi-model endpoint and for the files of an adapter. Of an asset of CDK the
@@ -90,8 +99,7 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
         if not (plain or url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and _has_key(url):
-            fix = "pack the files into a tar.gz"
-            fix += ", or use `model_data_source` for plain files" if path[-1] == "model_data_url" else ""
+            fix = f"pack the files into a tar.gz{_OR_PLAIN_FILES.get(str(path[-1]), '')}"
             yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
 
 
