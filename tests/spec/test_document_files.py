@@ -145,3 +145,18 @@ def test_what_python_calls_printable_is_allowed_in_a_spec() -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "---\n", "---\n...\n", "null\n", "\ufeff"])
 def test_a_file_without_content_is_an_error(problems: Problems, text: str) -> None:
     assert places(problems(text)) == [(file_codes.EMPTY, 1, 1)]
+
+
+def test_a_link_that_leads_nowhere_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").symlink_to("elsewhere.yaml")
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path / "spec.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.message) == (file_codes.NO_FILE, "this is a link that leads nowhere")
+
+
+def test_an_escape_of_json_for_what_is_one_character_is_told_from_a_backslash(problems: Problems) -> None:
+    (problem,) = problems('a: "\\ud83d\\ude00"\n')
+    assert problem.fix.startswith("write the character itself")
+    (problem,) = problems('a: "\\d"\n')
+    assert problem.fix.startswith("use single quotes")

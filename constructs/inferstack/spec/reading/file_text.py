@@ -61,6 +61,9 @@ def _read_bytes(path: Path, file: str) -> bytes:
             content = stream.read(_USUAL)
             content += stream.read(LARGEST_FILE + 1 - _USUAL) if len(content) == _USUAL else b""
     except FileNotFoundError:
+        if path.is_symlink():
+            fix = "correct where the link leads, or name the file itself"
+            raise _error(file, NO_FILE, "this is a link that leads nowhere", fix) from None
         raise _error(file, NO_FILE, f"there is no such {_awaited(path)}", _similar_files(path)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -9,7 +9,7 @@ from inferstack.spec.problem import Problem
 from inferstack.spec.problem.file_codes import SYNTAX
 from inferstack.spec.reading.tree import Position
 
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_BREAK = re.compile("\r\n|[\n\r]")
 
 
 class _Hint(NamedTuple):
@@ -20,6 +20,9 @@ class _Hint(NamedTuple):
     fix: str
 
 
+_HALF_CHARACTER = _Hint(
+    "escape", r"\\u[dD][89a-fA-F]", "write the character itself: YAML has no pairs of escapes, as JSON has"
+)
 _HINTS = (
     _Hint("", r"^\s*\t", "indent with spaces: YAML does not allow tabs there"),
     _Hint("", "^%", "remove the line that starts with `%`"),
@@ -30,6 +33,7 @@ _HINTS = (
     _Hint("expected key|block end|'-'", "", "indent the keys of a mapping, or the items of a list, alike"),
     _Hint("cannot start", "", "quote a text that starts with `@`, `%` or a backtick"),
     _Hint("unexpected end of stream", "", "close the quote"),
+    _HALF_CHARACTER,
     _Hint("escape|hexdecimal|hexadecimal", "", "use single quotes, or write a backslash as `\\\\`"),
     _Hint("alphabetic or numeric", "", "quote a text that starts with `*`, `&` or `!`"),
     _Hint("tag", "", "remove the tag (the word that starts with `!`)"),
@@ -41,9 +45,10 @@ _HINTS = (
 def syntax_problem(file: str, text: str, error: Exception, last: Position) -> Problem:
     """Where YAML ended and how to go on. ``last`` stands in for a place that the parser does not tell."""
     if not isinstance(error, yaml.MarkedYAMLError):
-        # libyaml's binding gives up this way on escapes in tags that are not UTF-8.
+        # libyaml's binding gives up this way on escapes in tags that are not UTF-8, PyYAML on halves of one.
         message = "not valid YAML: the text after this place cannot be read"
-        return Problem(file, *last, SYNTAX, message, _HINTS[-1].fix)
+        hint = _HALF_CHARACTER if re.search(_HALF_CHARACTER.line, text) else _HINTS[-1]
+        return Problem(file, *last, SYNTAX, message, hint.fix)
     mark = error.problem_mark or error.context_mark
     at = last if mark is None else Position(mark.line + 1, mark.column + 1)
     words = error.problem or error.context or ""
