@@ -14,7 +14,11 @@ from tools.sources import Json, package_file, read_json
 
 RENAMED = {"sagemaker-tritonserver": "triton"}
 # Frameworks whose tag names the inference tool where others name the processor.
-NEURON_TOOLS = {"huggingface-neuron": "neuron", "huggingface-neuronx": "neuronx"}
+NEURON_TOOLS = {
+    "huggingface-neuron": "neuron",
+    "huggingface-neuronx": "neuronx",
+    "huggingface-llm-neuronx": "neuronx",
+}
 # Frameworks that have one repository for both architectures and tell them apart in the tag.
 ARM64_IN_TAG = frozenset({"sklearn", "xgboost"})
 NOT_FRAMEWORKS = frozenset({"instance_gpu_info"})
@@ -80,8 +84,16 @@ def _rows(version: str, entry: Json) -> Iterator[dict[str, Any]]:
 def _image(framework: str, arch: str, scope: Json, registries: dict[str, Json], row: Json) -> Json:
     processors = scope.get("processors") or row.get("processors") or ("",)
     kept = {word: row[word] for word in ("py", "base", "base_aliases", "repository") if row.get(word)}
-    tags = {processor: _tag(framework, arch, processor, row) for processor in processors}
+    tags = {_sort(framework, it): _tag(framework, arch, it, row) for it in processors}
     return {**kept, "registries": _registered(row["registries"], registries), "tags": tags}
+
+
+def _sort(framework: str, processor: str) -> str:
+    """What runs the image. The SDK knows of one that is made with ``neuronx`` only that it runs on Inferentia;
+    it runs on Inferentia2 and Trainium.
+    https://huggingface.co/docs/text-generation-inference/backends/neuron
+    """
+    return "neuronx" if NEURON_TOOLS.get(framework) == "neuronx" else processor
 
 
 def _registered(accounts: Mapping[str, str], registries: dict[str, Json]) -> str:

@@ -17,11 +17,14 @@ SDK_NAMES: dict[str, dict[str, str]] = {
     "triton": {"framework": "sagemaker-tritonserver"},
     "huggingface-neuron": {"framework": "huggingface", "inference_tool": "neuron"},
     "huggingface-neuronx": {"framework": "huggingface", "inference_tool": "neuronx"},
+    # As its `get_huggingface_llm_image_uri` asks.
+    "huggingface-llm-neuronx": {"framework": "huggingface-llm-neuronx", "inference_tool": "neuronx"},
 }
 # Where the SDK is wrong, by framework and pattern of instance types.
 DIFFERENCES = {
     # It refuses its own images for the processors that they are made for, and takes others.
     ("huggingface-vllm-neuronx", r"ml\.inf2\..*"),
+    ("huggingface-neuronx", r"ml\.inf1\..*"),
     ("llama-cpp-arm64", r"ml\.(c7g|m6gd)\..*"),
 }
 
@@ -98,6 +101,24 @@ def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: 
             "ml.inf2.xlarge",
             "huggingface-vllm-inference-neuronx:0.11.0-optimum0.4.4-neuronx-py310-sdk2.26.1-ubuntu22.04",
         ),
+        (
+            "huggingface-llm-neuronx",
+            "0.0.25",
+            "ml.inf2.xlarge",
+            "huggingface-pytorch-tgi-inference:2.1.2-optimum0.0.25-neuronx-py310-ubuntu22.04",
+        ),
+        (
+            "huggingface-llm-neuronx",
+            "0.0.25",
+            "ml.trn1.32xlarge",
+            "huggingface-pytorch-tgi-inference:2.1.2-optimum0.0.25-neuronx-py310-ubuntu22.04",
+        ),
+        (
+            "huggingface-neuronx",
+            "4.55.4",
+            "ml.trn1.32xlarge",
+            "huggingface-pytorch-inference-neuronx:2.8.0-transformers4.55.4-neuronx-py310-sdk2.26.0-ubuntu22.04",
+        ),
     ],
 )
 def test_the_image_suits_the_processor(
@@ -119,6 +140,7 @@ def test_the_image_suits_the_processor(
         (("triton", "26.05", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "gpu"),
         (("triton", "26.05", "us-east-1", "ml.c7g.large"), "no image for arm64", "x86_64"),
         (("pytorch", "2.6", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "cpu"),
+        (("huggingface-neuronx", "4.55.4", "us-east-1", "ml.inf1.xlarge"), "has no image for ml.inf1", "neuronx"),
         (("pytorch", "1.2.0", "us-east-1", "ml.g5.xlarge"), "py_version must say which", "py3"),
         (
             ("huggingface", "4.26", "us-east-1", "ml.g5.xlarge"),
