@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog import regions
 from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import Alarms
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import region_of
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.alarm_actions import ACTION_KINDS, ActionKind
 from inferstack.spec.texts.placeholders import arn_fields
 
@@ -30,15 +31,20 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
                 yield ("alarms", key, index), arn, kind
 
 
-@warning("IS810", "What an alarm tells is in the alarm's own region.", _ACTIONS, ModelSpec, about=_KEYS)
+@error("IS810", "What an alarm tells is in the alarm's own region.", _ACTIONS, ModelSpec, about=_KEYS)
 def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch refuses topics of other regions. A response plan is in none."""
+    """PutMetricAlarm answers "Invalid region … specified. Only … is supported", and says it of a partition, too:
+    https://github.com/cds-snc/notification-terraform/pull/128. A response plan is in no region.
+    """
     region = region_of(spec)
-    for path, arn, kind in _actions(spec):
-        there = next(iter(arn_fields(arn)[3:4]), "")
-        if region is not None and there not in ("", region) and "$" not in there:
+    for path, arn, kind in _actions(spec) if region is not None else ():
+        partition, there = arn_fields(arn)[1], arn_fields(arn)[3]
+        if there not in ("", region) and "$" not in there:
             message = f"the {kind.what} is in {there}, the stack in {region}"
             yield Finding(path, message, f"name a {kind.what} in {region}")
+        elif "$" not in partition and partition != regions.partition(region):
+            message = f"the {kind.what} is in the partition `{partition}`, which {region} is not in"
+            yield Finding(path, message, f"write `arn:{regions.partition(region)}:…`")
 
 
 @warning("IS840", "A function that an alarm invokes allows CloudWatch to.", _LAMBDA, ModelSpec, about=_KEYS)
