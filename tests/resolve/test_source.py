@@ -20,7 +20,44 @@ def test_the_place_is_the_same_wherever_the_project_lies(
         monkeypatch.chdir(tmp_path / name)
         for path in (Path("model_specs", EXAMPLE.name), folder / EXAMPLE.name):
             assert load_spec(path).source_of(("variants", 0)) == "model_specs/bert-large.yaml: variants.0"
-    assert load_spec(tmp_path / "one" / "model_specs" / EXAMPLE.name).source_of(()).startswith("/")
+
+
+def test_a_spec_beside_the_app_is_named_the_same_in_every_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of its own for the app, and specs that it finds from its own file on."""
+    for checkout in ("laptop", "ci/build"):
+        project = laid_out(tmp_path / checkout)
+        monkeypatch.chdir(project / "infra")
+        for path in (Path("../models", EXAMPLE.name), project / "models" / EXAMPLE.name):
+            loaded = load_spec(path)
+            assert loaded.document.file == path.as_posix()
+            assert loaded.source_of(()).startswith("../models/bert-large.yaml: ")
+
+
+def test_a_working_directory_that_is_named_by_a_link_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = laid_out(tmp_path / "real")
+    (tmp_path / "link").symlink_to(project, target_is_directory=True)
+    monkeypatch.chdir(project / "infra")
+    path = tmp_path / "link" / "models" / EXAMPLE.name
+    assert load_spec(path).source_of(()).startswith("../models/bert-large.yaml: ")
+
+
+def test_a_spec_far_from_the_working_directory_is_named_without_its_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = laid_out(tmp_path)
+    monkeypatch.chdir("/usr")
+    assert load_spec(project / "models" / EXAMPLE.name).source_of(()).startswith(".../bert-large.yaml: ")
+
+
+def laid_out(project: Path) -> Path:
+    for folder in ("infra", "models"):
+        (project / folder).mkdir(parents=True)
+    (project / "models" / EXAMPLE.name).write_bytes(EXAMPLE.read_bytes())
+    return project
 
 
 def test_a_comment_above_changes_nothing(tmp_path: Path) -> None:

@@ -67,6 +67,19 @@ def test_a_removed_spec_leaves_a_stack_that_is_named(capsys: pytest.CaptureFixtu
     assert main(["validate", "specs", "--against", "old", "--strict"]) == 1
 
 
+def test_a_folder_beside_the_working_directory_is_the_one_that_a_template_names(
+    left_over: LeftOver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("churn")
+    removed = write("two", file="specs/two.yaml").absolute()
+    Path("infra").mkdir()
+    monkeypatch.chdir("infra")
+    render(str(removed.parent))
+    removed.unlink()
+    assert left_over(str(removed.parent)) == ["old/two.template.json"]
+    assert left_over("../specs") == ["old/two.template.json"]
+
+
 def test_a_stack_whose_spec_is_there_is_not_left_over(left_over: LeftOver) -> None:
     write("churn")
     render("specs")

@@ -7,7 +7,7 @@ from pathlib import Path
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.review.template_file import PreviousTemplate
 from inferstack.spec.check import LoadedSpec, check_document
-from inferstack.spec.document import read_document, relative_to_cwd
+from inferstack.spec.document import name_in_templates, read_document
 from inferstack.spec.document.stages import stage_names
 from inferstack.spec.names_across_files import stack_name
 from inferstack.spec.problem import Problem, Severity, SpecError
@@ -67,7 +67,7 @@ def left_over(
         files: all spec files that there are in the folders, and others.
         folders: folders that are given as a whole. Other folders may have other apps.
     """
-    here = {relative_to_cwd(str(folder)) for folder in folders}
+    here = {name_in_templates(str(folder)) for folder in folders}
     candidates = [it for it in templates if it.file not in claimed and _folder(it) in here]
     if not candidates:
         return

@@ -19,7 +19,15 @@ from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Entry, Node, Position, mapping_node, tree_of
 
-__all__ = ["IN_PYTHON", "SUFFIXES", "Document", "Position", "read_document", "relative_to_cwd"]
+__all__ = [
+    "IN_PYTHON",
+    "SUFFIXES",
+    "Document",
+    "Position",
+    "name_in_templates",
+    "read_document",
+    "relative_to_cwd",
+]
 
 SUFFIXES = (".yaml", ".yml")
 """How the name of a spec file ends."""
@@ -56,7 +64,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     def shown_file(self) -> str:
         """The file's name in templates: the same wherever the folder of the project lies."""
         # What of a name is not UTF-8 no template can hold.
-        return relative_to_cwd(self.file).encode(errors="backslashreplace").decode()
+        return name_in_templates(self.file).encode(errors="backslashreplace").decode()
 
     @cached_property
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
@@ -107,6 +115,22 @@ def relative_to_cwd(file: str) -> str:
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         path = path.relative_to(Path.cwd())
     return path.as_posix()
+
+
+def name_in_templates(file: str) -> str:
+    """A file's or folder's name from the working directory on, by way of `..` where it lies beside that.
+
+    Never an absolute one, which is another on each machine. What shares nothing with the working directory
+    but the root of the file system has its own name alone, after `.../`.
+    """
+    near = relative_to_cwd(file)
+    if not Path(near).is_absolute():
+        return near
+    # The working directory is what links lead to.
+    here, there = Path.cwd(), Path(near).parent.resolve() / Path(near).name
+    if here.parts[:2] != there.parts[:2]:
+        return f".../{there.name}"
+    return Path(os.path.relpath(there, here)).as_posix()
 
 
 def read_document(path: Path | str) -> Document:
