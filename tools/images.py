@@ -89,8 +89,8 @@ def _image(framework: str, arch: str, scope: Json, registries: dict[str, Json], 
 
 
 def _sort(framework: str, processor: str) -> str:
-    """What runs the image. The SDK knows of one that is made with ``neuronx`` only that it runs on Inferentia;
-    it runs on Inferentia2 and Trainium.
+    """What runs the image. The SDK knows of one that is made with ``neuronx`` only that Inferentia does; it
+    runs on Inferentia2 and Trainium.
     https://huggingface.co/docs/text-generation-inference/backends/neuron
     """
     return "neuronx" if NEURON_TOOLS.get(framework) == "neuronx" else processor

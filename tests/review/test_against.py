@@ -192,6 +192,38 @@ def test_two_templates_of_one_endpoint_are_a_problem(say: Say) -> None:
     assert "IS852: old/a.template.json and old/b.template.json all have the endpoint `bert`" in problem
 
 
+def in_stage(*folders: str) -> str:
+    """Puts the rendered template where `cdk synth` has that of a stack in a `Stage`."""
+    folder = Path("old", *folders)
+    folder.mkdir(parents=True)
+    Path("old/bert.template.json").rename(folder / "ProdBert1234.template.json")
+    return (folder / "ProdBert1234.template.json").as_posix()
+
+
+@pytest.mark.parametrize("folders", [("assembly-Prod",), ("assembly-Prod", "assembly-Prod-Europe")])
+def test_a_stack_in_a_stage_of_cdk_is_found(folders: tuple[str, ...], say: Say) -> None:
+    render(write("bert"))
+    file = in_stage(*folders)
+    write("bert", url="two")
+    _, [problem], [note] = say()
+    assert "IS870" in problem
+    assert note.startswith(f"specs/bert.yaml against {file}: ")
+
+
+def test_of_two_stages_with_one_endpoint_one_must_be_named(say: Say) -> None:
+    for stage in ("assembly-Prod", "assembly-Test"):
+        render(write("bert"))
+        in_stage(stage)
+    Path("old/assembly-Test/assembly-back").symlink_to(Path("old").absolute())
+    status, [problem], _ = say()
+    assert status == 1
+    assert (
+        "IS852: old/assembly-Prod/ProdBert1234.template.json and old/assembly-Test/ProdBert1234.template.json all "
+        "have the endpoint `bert`; name one of them instead of the folder, or a folder that holds no other"
+    ) in problem
+    assert say(against="old/assembly-Test")[:2] == (0, [])
+
+
 @pytest.mark.parametrize("region", [[], ["--region", "eu-west-1"]])
 def test_the_region_that_a_spec_does_not_name_is_that_of_the_template(region: list[str], say: Say) -> None:
     render(write("bert", image=FRAMEWORK), *region)

@@ -152,9 +152,8 @@ def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Pro
     names = listed([it.file for it in templates], last="and", quote="")
     at = one.document.position(_NAME)
     message = f"{names} all have the endpoint `{one.spec.endpoint_name}`"
-    return Problem(
-        one.document.file, *at, UNCLEAR, message, "name one of them instead of the folder", path=_NAME
-    )
+    fix = "name one of them instead of the folder, or a folder that holds no other"
+    return Problem(one.document.file, *at, UNCLEAR, message, fix, path=_NAME)
 
 
 def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:

@@ -18,6 +18,8 @@ from inferstack.spec.reading.file_text import read_text
 
 PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
 """How templates are called in a folder."""
+_STAGES = "assembly-*"
+"""How CDK calls the folders of a `Stage`'s stacks, each in that of the app or of the stage around it."""
 
 _DEEPEST = 100
 _GET_A_TEMPLATE = (
@@ -75,9 +77,9 @@ def read_template(path: Path) -> PreviousTemplate:
 
 
 def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
-    """The templates of a folder that have an endpoint, and what is wrong with the others."""
+    """The templates of a folder, and of stages in it, that have an endpoint; what is wrong with others."""
     try:
-        paths = sorted(path for pattern in PATTERNS for path in folder.glob(pattern))
+        paths = sorted(file for it in _with_stages(folder) for form in PATTERNS for file in it.glob(form))
     except OSError as error:
         return [], [_unreadable(folder, f"the folder cannot be read: {error.strerror}")]
     if not paths:
@@ -90,6 +92,14 @@ def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
         except SpecError as error:
             problems += error.problems
     return [it for it in templates if deployed.of_type(it.resources, deployed.ENDPOINT_TYPE)], problems
+
+
+def _with_stages(folder: Path) -> Iterator[Path]:
+    yield folder
+    for below in folder.glob(_STAGES):
+        # CDK makes no links, and one may lead back here.
+        if below.is_dir() and not below.is_symlink():
+            yield from _with_stages(below)
 
 
 def _unreadable(folder: Path, message: str) -> Problem:

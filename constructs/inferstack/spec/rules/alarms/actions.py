@@ -33,7 +33,7 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
 
 @error("IS810", "What an alarm tells is in the alarm's own region.", _ACTIONS, ModelSpec, about=_KEYS)
 def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """PutMetricAlarm answers "Invalid region … specified. Only … is supported", and says it of a partition, too:
+    """PutMetricAlarm answers "Invalid region … specified. Only … is supported", and the same of a partition:
     https://github.com/cds-snc/notification-terraform/pull/128. A response plan is in no region.
     """
     region = region_of(spec)
