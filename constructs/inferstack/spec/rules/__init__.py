@@ -6,6 +6,7 @@ reference of codes follows. Rules about a spec as a whole stand beside the rooms
 
 from inferstack.spec.rules import (
     alarms,
+    arns,
     autoscaling,
     components,
     endpoint,

@@ -37,14 +37,17 @@ def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     https://github.com/cds-snc/notification-terraform/pull/128. A response plan is in no region.
     """
     region = region_of(spec)
-    for path, arn, kind in _actions(spec) if region is not None else ():
+    if region is None:
+        return
+    own = regions.partition(region)
+    for path, arn, kind in _actions(spec):
         partition, there = arn_fields(arn)[1], arn_fields(arn)[3]
         if there not in ("", region) and "$" not in there:
             message = f"the {kind.what} is in {there}, the stack in {region}"
             yield Finding(path, message, f"name a {kind.what} in {region}")
-        elif "$" not in partition and partition != regions.partition(region):
-            message = f"the {kind.what} is in the partition `{partition}`, which {region} is not in"
-            yield Finding(path, message, f"write `arn:{regions.partition(region)}:…`")
+        elif "$" not in partition and partition != own:
+            message = f"the {kind.what} is in the partition `{partition}`, and {region} in `{own}`"
+            yield Finding(path, message, f"write `arn:{own}:…`")
 
 
 @warning("IS840", "A function that an alarm invokes allows CloudWatch to.", _LAMBDA, ModelSpec, about=_KEYS)

@@ -1,0 +1,185 @@
+"""What ARNs of a spec name: whether it is where the stack can use it.
+
+What alarms tell has a rule of its own, IS810, and images another one, IS702.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from inferstack.catalog import regions
+from inferstack.once import found_once
+from inferstack.spec.blocks.endpoint_config import EndpointConfig
+from inferstack.spec.blocks.execution_role import ExecutionRole
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.model import Container
+from inferstack.spec.parts.walk import every_variant, model_containers, region_of
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.texts.placeholders import arn_fields, is_settled
+
+_PARTITIONS = "https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html"
+_PASS_ROLE = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html"
+_KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html"
+_REGIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/regions-quotas.html"
+_ABOUT = (
+    *("execution_role", "kms_key_id", "model_package_name", "hub_content_arn", "ml_reservation_arn"),
+    *("success_topic", "error_topic", "repository_credentials_provider_arn"),
+)
+
+
+class _Kind(NamedTuple):
+    """What an ARN names, and whether AWS takes none of another account or region."""
+
+    what: str
+    of_own_account: bool = False
+    of_own_region: bool = False
+
+
+_ROLE = _Kind("role", of_own_account=True)
+_POLICY = _Kind("policy", of_own_account=True)
+# RDS's API reference says of KMS in general that no region can use the keys of another one:
+# https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstanceReadReplica.html
+_VOLUME_KEY = _Kind("key", of_own_region=True)
+# SageMaker answers "ARN should be scoped to correct region":
+# https://github.com/aws/amazon-sagemaker-examples/issues/1444
+_PACKAGE = _Kind("model package", of_own_region=True)
+# Of these it is not documented. A key of S3 is in the region of the bucket, which may be another one.
+_KEY = _Kind("key")
+_TOPIC = _Kind("topic")
+_FUNCTION = _Kind("function")
+_HUB_CONTENT = _Kind("hub content")
+_RESERVATION = _Kind("reservation")
+
+
+class _Arn(NamedTuple):
+    path: SpecPath
+    kind: _Kind
+    partition: str
+    region: str
+    account: str
+
+
+@found_once
+def _arns(spec: ModelSpec) -> Iterator[_Arn]:
+    for path, text, kind in _texts(spec):
+        match arn_fields(text or ""):
+            case ["arn", partition, _, region, account, *_]:
+                yield _Arn(path, kind, partition, region, account)
+            case _:
+                # A name, or an ARN that only the deployment knows.
+                pass
+
+
+_Text = tuple[SpecPath, str | None, _Kind]
+
+
+def _texts(spec: ModelSpec) -> Iterator[_Text]:
+    yield from _of_role(spec.execution_role)
+    if spec.endpoint_config is not None:
+        yield from _of_config(spec.endpoint_config)
+    for path, variant in every_variant(spec):
+        if variant.core_dump_config is not None:
+            yield (*path, "core_dump_config", "kms_key_id"), variant.core_dump_config.kms_key_id, _KEY
+        if variant.capacity_reservation_config is not None:
+            reservation = variant.capacity_reservation_config.ml_reservation_arn
+            yield (*path, "capacity_reservation_config", "ml_reservation_arn"), reservation, _RESERVATION
+    for path, _, container in model_containers(spec):
+        yield from _of_container(path, container)
+
+
+def _of_role(role: str | ExecutionRole | None) -> Iterator[_Text]:
+    if isinstance(role, str):
+        yield ("execution_role",), role, _ROLE
+    elif role is not None:
+        yield ("execution_role", "permissions_boundary"), role.permissions_boundary, _POLICY
+        for key, kind in (("managed_policy_arns", _POLICY), ("kms_key_arns", _KEY)):
+            for index, arn in enumerate(getattr(role, key)):
+                yield ("execution_role", key, index), arn, kind
+
+
+def _of_config(config: EndpointConfig) -> Iterator[_Text]:
+    here = ("endpoint_config",)
+    yield (*here, "kms_key_id"), config.kms_key_id, _VOLUME_KEY
+    if config.data_capture_config is not None:
+        yield (*here, "data_capture_config", "kms_key_id"), config.data_capture_config.kms_key_id, _KEY
+    if config.async_inference_config is not None:
+        output = config.async_inference_config.output_config
+        there = (*here, "async_inference_config", "output_config")
+        yield (*there, "kms_key_id"), output.kms_key_id, _KEY
+        if output.notification_config is not None:
+            for key in ("success_topic", "error_topic"):
+                topic = getattr(output.notification_config, key)
+                yield (*there, "notification_config", key), topic, _TOPIC
+
+
+def _of_container(path: SpecPath, container: Container) -> Iterator[_Text]:
+    yield (*path, "model_package_name"), container.model_package_name, _PACKAGE
+    login = None if container.image_config is None else container.image_config.repository_auth_config
+    if login is not None:
+        key = "repository_credentials_provider_arn"
+        at = (*path, "image_config", "repository_auth_config", key)
+        yield at, login.repository_credentials_provider_arn, _FUNCTION
+    files = None if container.model_data_source is None else container.model_data_source.s3_data_source
+    if files is not None and files.hub_access_config is not None:
+        at = (*path, "model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
+        yield at, files.hub_access_config.hub_content_arn, _HUB_CONTENT
+
+
+@error("IS713", "What an ARN names is in the stack's partition.", _PARTITIONS, ModelSpec, _ABOUT)
+def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Finding]:
+    """Partitions have neither accounts nor resources in common."""
+    region = region_of(spec)
+    if region is None:
+        return
+    own = regions.partition(region)
+    for arn in _arns(spec):
+        if is_settled(arn.partition) and arn.partition != own:
+            message = f"the {arn.kind.what} is in the partition `{arn.partition}`, and {region} in `{own}`"
+            yield Finding(arn.path, message, f"write `arn:{own}:…`, or `arn:${{AWS::Partition}}:…`")
+
+
+@error("IS714", "The role and its policies are of the stack's account.", _PASS_ROLE, ModelSpec, _ABOUT)
+def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Finding]:
+    """A role can be passed to services of its own account only, and policies attached there. See also
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html
+    """
+    own = spec.account
+    for arn in _arns(spec) if own is not None and is_settled(own) else ():
+        # Policies of AWS are of the account `aws`.
+        if arn.kind.of_own_account and is_settled(arn.account) and arn.account not in (own, "aws"):
+            message = f"the {arn.kind.what} is of the account {arn.account}, the stack of {own}"
+            yield Finding(arn.path, message, f"name a {arn.kind.what} of {own}")
+
+
+@error(
+    "IS715", "The key of the volumes and model packages are in the stack's region.", _KMS, ModelSpec, _ABOUT
+)
+def keys_and_packages_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """A replica of a multi-region key has an ARN of its own in each region."""
+    return _elsewhere(spec, lambda kind: kind.of_own_region)
+
+
+@warning(
+    "IS716",
+    "What an ARN names is in the stack's region. Whether AWS takes it from another one is not documented.",
+    _REGIONS,
+    ModelSpec,
+    _ABOUT,
+)
+def arns_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """A key that S3 uses is in the region of the bucket, and model files are in that of the endpoint."""
+    return _elsewhere(spec, lambda kind: not kind.of_own_region)
+
+
+def _elsewhere(spec: ModelSpec, of_kind: Callable[[_Kind], bool]) -> Iterator[Finding]:
+    region = region_of(spec)
+    if region is None:
+        return
+    for arn in _arns(spec):
+        # IAM is in no region.
+        elsewhere = arn.region not in ("", region) and is_settled(arn.region)
+        # Of another partition more is wrong than the region.
+        near = not is_settled(arn.partition) or arn.partition == regions.partition(region)
+        if elsewhere and near and of_kind(arn.kind):
+            message = f"the {arn.kind.what} is in {arn.region}, the stack in {region}"
+            yield Finding(arn.path, message, f"name a {arn.kind.what} in {region}")
