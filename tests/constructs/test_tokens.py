@@ -101,7 +101,7 @@ def same_everywhere(resources: list[tuple[str, Any]], *, lists: bool) -> list[An
         properties.pop("AlarmDescription", None)
         statements = properties.pop("PolicyDocument", {"Statement": ()})["Statement"]
         if kind == "AWS::IAM::ManagedPolicy":
-            shown += [_once(it) for it in statements if not _varies(it, lists=lists)]
+            shown += [one for it in statements if not _varies(it, lists=lists) for one in _one_by_one(it)]
         else:
             shown.append((kind, properties))
     written = (re.sub(r"<\d+\.", "<", json.dumps(it, sort_keys=True)) for it in shown)
@@ -109,8 +109,8 @@ def same_everywhere(resources: list[tuple[str, Any]], *, lists: bool) -> list[An
     return sorted(it.replace(".tar.gz*", ".tar.gz") for it in written)
 
 
-def _once(statement: Any) -> Any:
-    return {**statement, "Resource": list(dict.fromkeys(statement["Resource"]))}
+def _one_by_one(statement: Any) -> list[Any]:
+    return [{**statement, "Resource": it} for it in dict.fromkeys(statement["Resource"])]
 
 
 def _varies(statement: Any, *, lists: bool) -> bool:

@@ -1,16 +1,18 @@
 """The role can do what the spec implies, and nothing else."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from support.damaged_specs import FILES
-from support.resolving import Resolved, of_type, only
+from support.resolving import BASES, Resolved, merged, of_type, only
 
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
+from inferstack.spec.check import load_spec, parse_spec
+from inferstack.spec.parts.role_policies import policies_made
 from inferstack.spec.problem import SpecError
 
 POLICY = "AWS::IAM::ManagedPolicy"
@@ -276,7 +278,7 @@ def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
     assert all(f"a-rather-long-name-of-a-model-{i}/model.tar.gz" in everything for i in range(40))
 
 
-def test_a_statement_on_many_resources_has_its_name_once_and_no_name_of_another(resolve: Resolved) -> None:
+def test_a_statement_on_many_resources_has_its_name_once_in_a_policy_and_no_name_of_another(resolve: Resolved) -> None:
     def statement(sid: str, count: int) -> dict[str, Any]:
         tables = [f"arn:aws:dynamodb:us-east-1:111122223333:table/{sid}-{i}" for i in range(count)]
         return {"sid": sid, "action": ["dynamodb:GetItem"], "resource": tables}
@@ -284,11 +286,53 @@ def test_a_statement_on_many_resources_has_its_name_once_and_no_name_of_another(
     names = ("Table", "Table2", "ReadModelFiles2")
     own = [statement(sid, 41) for sid in names]
     policies = of_type(resolve("single", json.dumps({"execution_role": {"statements": own}})), POLICY)
-    made = [it for policy in policies.values() for it in policy["PolicyDocument"]["Statement"]]
-    sids = [it["Sid"] for it in made if "Sid" in it]
-    assert len(sids) == len(set(sids))
-    assert set(names) <= set(sids)
+    documents = [it["PolicyDocument"]["Statement"] for it in policies.values()]
+    assert len(documents) > 1
+    for document in documents:
+        assert len({it["Sid"] for it in document}) == len(document)
+    made = [it for document in documents for it in document]
+    for sid in names:
+        tables = {table for it in made if it["Sid"] == sid for table in it["Resource"]}
+        assert tables == set(statement(sid, 41)["resource"])
     assert all(plain(made).count(table) == 1 for it in own for table in map(plain, it["resource"]))
+
+
+def adapters(numbers: Iterable[int]) -> str:
+    def adapter(number: int) -> dict[str, Any]:
+        files = {"artifact_url": f"s3://acme-llm/adapters/customer-{number}/adapter.tar.gz"}
+        return {"specification": {"base_inference_component_name": "chat", "container": files}}
+
+    named = {f"adapter-{number}": adapter(number) for number in numbers}
+    return json.dumps({"alarms": False, "dashboard": False, "inference_components": named})
+
+
+@pytest.mark.parametrize(
+    "later", [range(1, 100), [999, *range(100)], [*range(40), 999, *range(41, 100)]]
+)
+def test_one_adapter_more_or_less_is_another_policy_for_few(resolve: Resolved, later: Iterable[int]) -> None:
+    """An update has the old ones and the new at once, of which a role may have ten by default."""
+    before = of_type(resolve("components", adapters(range(100))), POLICY)
+    after = of_type(resolve("components", adapters(later)), POLICY)
+    assert len(before) == len(after) == 6
+    assert 0 < len(after.keys() - before.keys()) <= 4
+    assert len(after.keys() | before.keys()) <= 10
+
+
+@pytest.mark.parametrize("count", [1, 5, 15, 20, 40, 65, 100, 130])
+def test_how_many_policies_are_made_is_known_before(resolve: Resolved, count: int) -> None:
+    made = of_type(resolve("components", adapters(range(count))), POLICY)
+    data = merged(yaml.safe_load(BASES["components"]), yaml.safe_load(adapters(range(count))))
+    told = policies_made(parse_spec(data).spec)
+    assert abs(told - len(made)) <= 1
+
+
+def test_what_is_spread_over_policies_is_what_one_would_have(resolve: Resolved) -> None:
+    policies = of_type(resolve("components", adapters(range(65))), POLICY).values()
+    made = plain([it["PolicyDocument"]["Statement"] for it in policies])
+    for number in range(65):
+        assert made.count(f"s3:::acme-llm/adapters/customer-{number}/adapter.tar.gz") == 1
+        assert made.count(f'"adapters/customer-{number}/adapter.tar.gz"') == 1
+        assert made.count(f"InferenceComponents/adapter-{number}:*") == 1
 
 
 def test_a_model_package_is_named_by_its_arn(resolve: Resolved) -> None:

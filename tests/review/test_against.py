@@ -91,8 +91,34 @@ def test_what_changes_is_said_at_its_line(say: Say) -> None:
     assert problem.startswith("specs/bert.yaml:5:19: IS870: warning: `model.model_data_url` changes: ")
     assert re.sub(r"(?<=ExecutionPolicy)\w+", "", note) == (
         "specs/bert.yaml against old/bert.template.json: added ExecutionPolicy; removed ExecutionPolicy; "
-        "replaced Model, EndpointConfig; updated Endpoint"
+        "replaced Model, EndpointConfig; updated Endpoint; the role gains s3:GetObject on "
+        "arn:${AWS::Partition}:s3:::acme-models/two/model.tar.gz and s3:ListBucket on "
+        "arn:${AWS::Partition}:s3:::acme-models if the prefix is two/model.tar.gz and loses s3:GetObject on "
+        "arn:${AWS::Partition}:s3:::acme-models/one/model.tar.gz and s3:ListBucket on "
+        "arn:${AWS::Partition}:s3:::acme-models if the prefix is one/model.tar.gz"
     )
+
+
+def test_an_order_of_components_is_no_other_right(say: Say) -> None:
+    text = """\
+kind: inference-components
+endpoint_name: bert
+variant: {instance_type: ml.g5.12xlarge, initial_instance_count: 1}
+inference_components:
+"""
+    component = """\
+  %s:
+    specification:
+      container: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/llm:1", artifact_url: "s3://acme-models/%s.tar.gz"}
+      compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 1024}
+"""
+    for names in ("ab", "ba"):
+        Path("specs/bert.yaml").write_text(text + "".join(component % (it, it) for it in names), "utf-8")
+        if names == "ab":
+            render("specs/bert.yaml")
+    _, problems, [note] = say()
+    assert problems == []
+    assert note.endswith("; the role may do what it could")
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])

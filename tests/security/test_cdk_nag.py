@@ -27,8 +27,8 @@ from inferstack.spec.document import read_document
 from inferstack_stacks import EndpointStack
 
 ROOT = Path(__file__).parents[2]
-TOPIC = "arn:aws:sns:us-east-1:111122223333:ml-oncall"
-KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+TOPIC = "arn:aws:sns:${AWS::Region}:111122223333:ml-oncall"
+KEY = "arn:aws:kms:${AWS::Region}:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 Specs = Mapping[str, LoadedSpec]
 
 

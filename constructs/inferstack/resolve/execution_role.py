@@ -27,18 +27,18 @@ _POLICY = "ExecutionPolicy"
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 _LOGS = f"arn:${{AWS::Partition}}:logs:{_HERE}:log-group:"
 _EC2 = f"arn:${{AWS::Partition}}:ec2:{_HERE}:"
+_OF_COMPONENTS = "/aws/sagemaker/InferenceComponents/"
 _SOURCE = ("execution_role",)
 
-# IAM allows a managed policy 6144 characters without blanks; the rest is for what pseudo parameters become.
+# IAM allows a managed policy 6144 characters without blanks; what pseudo parameters become is shorter.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
-_LONGEST_POLICY = 5600
-_MOST_RESOURCES = 20
+_LONGEST_POLICY = 6000
 # No function makes an ARN of each entry of a list.
 _ANY = ("*",)
 _USE_KEY = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
 # Grants are for the services that SageMaker stores data with, not for the container.
 _BY_SERVICE: Value = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
-_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
+POLICY_TYPE = "AWS::IAM::ManagedPolicy"
 # What a token may become: the name of a bucket has up to 63 characters, an ARN rarely twice as many.
 _LENGTH_OF_TOKEN = 128
 _LENGTH_OF_LIST = 10 * _LENGTH_OF_TOKEN
@@ -59,7 +59,7 @@ def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Re
 
 def after_policies(resources: Resources) -> Resources:
     """The resources, where whatever uses the role of this stack waits for its policies."""
-    policies = tuple(it for it, resource in resources.items() if resource.type == _POLICY_TYPE)
+    policies = tuple(it for it, resource in resources.items() if resource.type == POLICY_TYPE)
     return {
         logical_id: replace(resource, depends_on=(*policies, *resource.depends_on))
         if resource.properties.get("ExecutionRoleArn") == get_att(ROLE, "Arn")
@@ -85,12 +85,13 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
     """One policy, or several where one would be longer than IAM allows."""
     description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
     made: Resources = {}
-    for statements in _packed(_statements(extra, needs)):
+    all_of_them = _statements(extra, needs)
+    for statements in [all_of_them] if _length(all_of_them) <= _LONGEST_POLICY else _packed(all_of_them):
         document, attached = _document(statements), [ref(ROLE)]
         properties = present(
             Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
         )
-        made[f"{_POLICY}{_content_hash(properties)}"] = Resource(_POLICY_TYPE, properties, _SOURCE)
+        made[f"{_POLICY}{_content_hash(properties)}"] = Resource(POLICY_TYPE, properties, _SOURCE)
     return made
 
 
@@ -98,32 +99,67 @@ def _content_hash(properties: dict[str, Value]) -> str:
     return short_hash(json.dumps(properties, sort_keys=True))
 
 
-def _packed(statements: Iterable[Value]) -> Iterator[list[Value]]:
-    portions = [portion for whole in statements for portion in _portions(whole)]
-    # Nearly always, and to measure each takes twice as long.
-    if _length(portions) <= _LONGEST_POLICY:
-        yield portions
-        return
-    pack: list[Value] = []
-    length = 0
-    for statement in portions:
-        # With what stands between two of them.
-        more = _length(statement) + 2
-        if pack and length + more > _LONGEST_POLICY:
-            yield pack
-            pack, length = [], 0
-        pack.append(statement)
-        length += more
-    yield pack
+def _packed(statements: list[Value]) -> list[list[Value]]:
+    """Each entry of a statement in a policy that its own text chooses, whichever others there are: what comes
+    or goes is a new policy for few.
+    """
+    entries = [(at, entry) for at, whole in enumerate(statements) for entry in _entries(whole)]
+    # One that no policy can hold is IAM's to refuse.
+    longest = max(_LONGEST_POLICY, *(_length(entry) + 2 for _, entry in entries))
+    packs = [statements]
+    count = 1
+    while count < len(entries) and any(_length(pack) > longest for pack in packs):
+        count += 1
+        packs = _spread(entries, count)
+    return packs
+
+
+def _spread(entries: Iterable[tuple[int, Value]], count: int) -> list[list[Value]]:
+    """The entries over so many policies, those of one statement in one again.
+
+    Each goes where its hash with the policy's number is highest: another number of policies moves few.
+    https://en.wikipedia.org/wiki/Rendezvous_hashing
+    """
+    packs: list[dict[int, Value]] = [{} for _ in range(count)]
+    for at, entry in entries:
+        text = json.dumps(entry, sort_keys=True)
+        pack = max(range(count), key=lambda number: short_hash(str(number), text))
+        packs[pack][at] = _joined(packs[pack][at], entry) if at in packs[pack] else entry
+    return [list(pack.values()) for pack in packs if pack]
+
+
+def _entries(statement: Value) -> Iterator[Value]:
+    """A statement as several on one resource each, or on one prefix of a bucket."""
+    match statement:
+        case {"Condition": {"StringLike": {"s3:prefix": [*prefixes]}}}:
+            for prefix in prefixes:
+                yield {**statement, "Condition": {"StringLike": {"s3:prefix": [prefix]}}}
+        case _:
+            for resource in statement["Resource"]:
+                # Of the two forms of a log group one is for all of these actions, and both take twice the room.
+                # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
+                if _OF_COMPONENTS not in resource or resource.endswith(":*"):
+                    yield {**statement, "Resource": [resource]}
+
+
+def _joined(one: Value, other: Value) -> Value:
+    match one, other:
+        case (
+            {"Condition": {"StringLike": {"s3:prefix": [*before]}}},
+            {"Condition": {"StringLike": {"s3:prefix": [*more]}}},
+        ):
+            return {**one, "Condition": {"StringLike": {"s3:prefix": [*before, *more]}}}
+        case _:
+            return {**one, "Resource": [*one["Resource"], *other["Resource"]]}
 
 
 def _length(statements: Value) -> int:
     """How many characters one statement or several may have once they are deployed."""
-    written = json.dumps(statements)
+    written = json.dumps(statements, separators=(",", ":"))
     # Only an app in Python has tokens.
     if not tokens(written):
         return len(written)
-    return len(without_tokens(json.dumps(_filled(statements)), _as_long))
+    return len(without_tokens(json.dumps(_filled(statements), separators=(",", ":")), _as_long))
 
 
 def _filled(value: Value) -> Value:
@@ -141,17 +177,6 @@ def _filled(value: Value) -> Value:
 
 def _as_long(token: str) -> str:
     return " " * (_LENGTH_OF_LIST if is_list_token(token) else _LENGTH_OF_TOKEN)
-
-
-def _portions(statement: Value) -> Iterator[Value]:
-    """A statement on many resources as several, so that it can be spread over policies; the first has the
-    Sid, of which a policy may not have two, and any other that were made could be that of another statement.
-    """
-    resources = statement["Resource"]
-    unnamed = {key: value for key, value in statement.items() if key != "Sid"}
-    for start in range(0, len(resources), _MOST_RESOURCES):
-        said = statement if start == 0 else unnamed
-        yield {**said, "Resource": resources[start : start + _MOST_RESOURCES]}
 
 
 def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
@@ -203,10 +228,9 @@ def _read_files(files: Iterable[tuple[str, bool]]) -> Iterator[Value]:
     yield from _named("ReadModelFiles", ["s3:GetObject"], arns)
     for number, bucket in enumerate(_once(place.bucket_arn for place, _ in places)):
         prefixes = _prefixes((place, is_prefix) for place, is_prefix in places if place.bucket_arn == bucket)
-        for start in range(0, len(prefixes), _MOST_RESOURCES):
-            condition = {"StringLike": {"s3:prefix": prefixes[start : start + _MOST_RESOURCES]}}
-            part = "" if number == start == 0 else f"{number}Part{start // _MOST_RESOURCES}"
-            yield _statement(f"ListModelFiles{part}", ["s3:ListBucket"], [bucket], condition)
+        part = "" if number == 0 else f"{number}Part0"
+        condition = {"StringLike": {"s3:prefix": prefixes}}
+        yield _statement(f"ListModelFiles{part}", ["s3:ListBucket"], [bucket], condition)
 
 
 def _prefixes(places: Iterable[tuple[S3Location, bool]]) -> list[str]:
@@ -283,7 +307,7 @@ def _open_sessions(needs: Needs) -> Iterator[Value]:
 
 def _write_logs(needs: Needs) -> Value:
     groups = [f"/aws/sagemaker/Endpoints/{needs.endpoint_name}"]
-    groups += [f"/aws/sagemaker/InferenceComponents/{name}" for name in needs.inference_components]
+    groups += [f"{_OF_COMPONENTS}{name}" for name in needs.inference_components]
     actions = ["CreateLogGroup", "CreateLogStream", "DescribeLogStreams", "PutLogEvents"]
     resources = [f"{_LOGS}{group}{tail}" for group in groups for tail in ("", ":*")]
     return _statement("WriteLogs", [f"logs:{action}" for action in actions], resources)

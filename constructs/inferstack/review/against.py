@@ -8,6 +8,7 @@ from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.review.belonging import deployed_by, left_over, own_templates
 from inferstack.review.changes import Fate
 from inferstack.review.findings import update_problems
+from inferstack.review.role import changed_rights
 from inferstack.review.template_file import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Update, update_of
 from inferstack.spec.blocks.model import FrameworkImage
@@ -137,6 +138,9 @@ def _summary(update: Update) -> str:
     groups = {fate: [it.logical_id for it in update.changes.values() if it.fate is fate] for fate in Fate}
     del groups[Fate.UNCHANGED]
     said = [f"{fate} {', '.join(ids)}" for fate, ids in groups.items() if ids]
+    rights = changed_rights(update.before, update.after)
+    if rights:
+        said.append(rights)
     return "; ".join(said) or "nothing changes; new files under an old S3 key are not deployed"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from inferstack.review import components, endpoint, fleet, scaling, variants
+from inferstack.review import components, endpoint, fleet, role, scaling, variants
 from inferstack.review.update import Effect, Update
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Problem
@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     scaling.scaling_removed,
     scaling.policy_renamed,
     scaling.policy_name_taken,
+    role.policies_at_once,
 )
 """Each looks at one update and yields what it does."""
 

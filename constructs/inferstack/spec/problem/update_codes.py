@@ -12,6 +12,7 @@ NOT_A_TEMPLATE = "IS851"
 UNCLEAR = "IS852"
 OTHER_STACK = "IS853"
 LEFT_OVER = "IS854"
+TOO_MANY_POLICIES = "IS855"
 SCALED_TYPE_CHANGES = "IS860"
 GUARDED_VARIANTS_CHANGE = "IS861"
 BECOMES_SERVERLESS = "IS862"
@@ -59,6 +60,11 @@ UPDATE_CODES = by_code(
     error(NOT_A_TEMPLATE, "The file to compare with is no CloudFormation template.", _TEMPLATES),
     error(UNCLEAR, "It is not clear which template belongs to which stage of the spec.", _OWN),
     error(OTHER_STACK, "The template to compare with is that of another kind of stack.", _OWN),
+    warning(
+        TOO_MANY_POLICIES,
+        "While the update runs, the role has more managed policies than AWS allows by default.",
+        f"{_AWS}/IAM/latest/UserGuide/reference_iam-quotas.html",
+    ),
     error(
         SCALED_TYPE_CHANGES,
         "The instance type of a variant changes while a scaling target is registered for it.",

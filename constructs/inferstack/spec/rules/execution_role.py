@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
+from inferstack.spec.parts.role_policies import policies_made
 from inferstack.spec.parts.walk import is_async, model_containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
@@ -142,8 +143,10 @@ _SID = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elem
 _OPERATORS = (
     "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
 )
-# Of the ten that a role may have without asking AWS for more, one is the policy that is made.
-_MOST_POLICIES = 8
+MOST_POLICIES = 10
+"""That a role may have without asking AWS for more."""
+# An adapter has a log group, a file and its name in a bucket: entries of three statements.
+_MOST_REPLACED = 3
 # Statements of the policy that is made; each bucket has one that lists its files.
 _OUR_SIDS = (
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
@@ -167,24 +170,22 @@ def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
         yield ("execution_role", "statements", index), statement
 
 
-@warning(
-    "IS824",
-    "A role has no more managed policies than AWS allows by default.",
-    _QUOTAS,
-    ModelSpec,
-    about="managed_policy_arns",
-)
+@warning("IS824", "A role has no more managed policies than AWS allows by default.", _QUOTAS, ModelSpec)
 def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
-    """The quota can be raised; one policy is made here, and two are there while one replaces the other."""
+    """The quota can be raised. An update has old policies and new ones at once; where there are many, a small
+    change replaces three at most.
+    """
     role = spec.execution_role
-    count = len(role.managed_policy_arns) if isinstance(role, ExecutionRole) else 0
-    if count > _MOST_POLICIES:
-        message = (
-            f"{count} policies and the one that is made, which an update has twice, are more than a role's "
-            f"{_MOST_POLICIES + 2}"
-        )
-        fix = f"name at most {_MOST_POLICIES}, use `statements`, or have the quota raised"
-        yield Finding(("execution_role", "managed_policy_arns"), message, fix)
+    named = len(role.managed_policy_arns) if isinstance(role, ExecutionRole) else 0
+    made = policies_made(spec)
+    twice = min(made, _MOST_REPLACED)
+    if made and named + made + twice > MOST_POLICIES:
+        ours = "the one that is made, which" if made == 1 else f"about {made} that are made, {twice} of which"
+        theirs = f"{named} policies and " if named else ""
+        message = f"{theirs}{ours} an update has twice, are more than a role's {MOST_POLICIES}"
+        fix = "name fewer or use `statements`" if made == 1 else "split the endpoint in two"
+        where = ("execution_role", "managed_policy_arns") if named else ("inference_components",)
+        yield Finding(where, message, f"{fix}, or have the quota raised")
 
 
 @error("IS825", "Statements have names of their own.", _SID, ModelSpec, about="statements")

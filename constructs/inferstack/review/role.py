@@ -1,0 +1,99 @@
+"""The role that the stack makes: what an update changes of its rights, and whether IAM has room for that."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from inferstack.resolve.execution_role import POLICY_TYPE
+from inferstack.review import deployed
+from inferstack.review.changes import Resources
+from inferstack.review.deployed import mapping
+from inferstack.review.update import Effect, Update
+from inferstack.spec.problem import update_codes as codes
+from inferstack.spec.problem.words import listed
+from inferstack.spec.rules.execution_role import MOST_POLICIES
+
+_ROLE_TYPE = "AWS::IAM::Role"
+_MOST_SHOWN = 3
+
+
+def policies_at_once(update: Update) -> Iterator[Effect]:
+    """CloudFormation attaches the new policies first and removes the old ones last."""
+    made = [set(deployed.of_type(it, POLICY_TYPE)) for it in (update.before, update.after)]
+    named = [set(_named(it)) for it in (update.before, update.after)]
+    count = len(set.union(*made)) + len(set.union(*named))
+    if made[0] != made[1] and count > MOST_POLICIES:
+        message = (
+            f"during the update the role has {count} managed policies, {len(made[1] - made[0])} of them new, "
+            f"and {MOST_POLICIES} are the default"
+        )
+        fix = "change less at once, or have the quota raised"
+        yield Effect(codes.TOO_MANY_POLICIES, update.written(("execution_role",)), message, fix)
+
+
+def _named(resources: Resources) -> Iterator[str]:
+    for role in deployed.of_type(resources, _ROLE_TYPE).values():
+        yield from map(_text, _items(role.get("ManagedPolicyArns")))
+
+
+class _Right(NamedTuple):
+    actions: tuple[str, ...]
+    resource: str
+    condition: str
+
+    def __str__(self) -> str:
+        first, *others = self.actions
+        more = f" and {len(others)} more" if others else ""
+        where = f" if {self.condition}" if self.condition else ""
+        return f"{first}{more} on {self.resource}{where}"
+
+
+def changed_rights(before: Resources, after: Resources) -> str:
+    """What the role gains and loses, in words; empty where no policy is made anew."""
+    if set(deployed.of_type(before, POLICY_TYPE)) == set(deployed.of_type(after, POLICY_TYPE)):
+        return ""
+    old, new = dict.fromkeys(_rights(before)), dict.fromkeys(_rights(after))
+    moves = {"gains": [it for it in new if it not in old], "loses": [it for it in old if it not in new]}
+    said = [f"{verb} {_few(rights)}" for verb, rights in moves.items() if rights]
+    return f"the role {' and '.join(said)}" if said else "the role may do what it could"
+
+
+def _few(rights: list[_Right]) -> str:
+    shown = [str(it) for it in rights[:_MOST_SHOWN]]
+    rest = len(rights) - len(shown)
+    return listed([*shown, *([f"{rest} more"] if rest else [])], last="and", quote="")
+
+
+def _rights(resources: Resources) -> Iterator[_Right]:
+    for policy in deployed.of_type(resources, POLICY_TYPE).values():
+        for statement in map(mapping, _items(mapping(policy.get("PolicyDocument")).get("Statement"))):
+            actions = tuple(map(_text, _items(statement.get("Action")))) or ("nothing",)
+            for condition in _conditions(mapping(statement.get("Condition"))):
+                for resource in _items(statement.get("Resource")):
+                    yield _Right(actions, _text(resource), condition)
+
+
+def _conditions(condition: Mapping[str, Any]) -> Iterator[str]:
+    """The condition in words. Prefixes of a bucket are told one by one, since so they come and go."""
+    match condition:
+        case {"StringLike": {"s3:prefix": [*prefixes], **others}} if not others:
+            yield from (f"the prefix is {_text(it)}" for it in prefixes)
+        case _:
+            yield "" if not condition else json.dumps(condition, sort_keys=True)
+
+
+def _items(value: object) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: object) -> str:
+    """A text, or what a function makes one of."""
+    match value:
+        case str():
+            return value
+        case {"Fn::Sub": str() as text}:
+            return text
+        case _:
+            return json.dumps(value, sort_keys=True)
