@@ -24,6 +24,8 @@ def only(name: str, hosting: Hosting) -> Metric:
         ("Invocations", "instances", "AWS/SageMaker", "variant", "None"),
         ("ModelLatency", "async", "AWS/SageMaker", "variant", "Microseconds"),
         ("OverheadLatency", "serverless", "AWS/SageMaker", "variant", "Microseconds"),
+        ("FirstChunkLatency", "instances", "AWS/SageMaker", "variant", "Microseconds"),
+        ("MidStreamErrors", "inference-components", "AWS/SageMaker", "variant", "None"),
         ("ModelCacheHit", "multi-model", "AWS/SageMaker", "variant", "None"),
         ("LoadedModelCount", "multi-model", "/aws/sagemaker/Endpoints", "variant", "None"),
         ("GPUUtilization", "multi-model", "/aws/sagemaker/Endpoints", "variant", "Percent"),

@@ -484,7 +484,7 @@ def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
 def test_of_many_metrics_those_are_proposed_that_are_like_the_one_found() -> None:
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "CPUUtilisation", "threshold": 5}]}}
     assert fix("IS800", alarmed) == (
-        "did you mean `CPUUtilization`? here are `CPUUtilization`, `DiskUtilization`, `MemoryUtilization` and 8 more"
+        "did you mean `CPUUtilization`? here are `CPUUtilization`, `DiskUtilization`, `MemoryUtilization` and 12 more"
     )
 
 
