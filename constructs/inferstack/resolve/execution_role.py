@@ -136,7 +136,7 @@ def _entries(statement: Value) -> Iterator[Value]:
                 yield {**statement, "Condition": {"StringLike": {"s3:prefix": [prefix]}}}
         case _:
             for resource in statement["Resource"]:
-                # Of the two forms of a log group one is for all of these actions, and both take twice the room.
+                # Of the two forms of a log group one is for all of these actions; both take twice the room.
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
                 if _OF_COMPONENTS not in resource or resource.endswith(":*"):
                     yield {**statement, "Resource": [resource]}
