@@ -139,6 +139,8 @@ def test_the_image_suits_the_processor(
         (("triton", "26.05", "us-est-1", "ml.g5.xlarge"), "has not been published in us-est-1", "us-east-1"),
         (("triton", "26.05", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "gpu"),
         (("triton", "26.05", "us-east-1", "ml.c7g.large"), "no image for arm64", "x86_64"),
+        (("sklearn", "1.2-1", "us-east-1", "ml.c7g.large"), "sklearn 1.2-1 has no image for arm64", "x86_64"),
+        (("sklearn", "1.2-7", "us-east-1", "ml.c7g.large"), "sklearn has no version '1.2-7'", "1.0-1"),
         (("pytorch", "2.6", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "cpu"),
         (("huggingface-neuronx", "4.55.4", "us-east-1", "ml.inf1.xlarge"), "has no image for ml.inf1", "neuronx"),
         (("pytorch", "1.2.0", "us-east-1", "ml.g5.xlarge"), "py_version must say which", "py3"),

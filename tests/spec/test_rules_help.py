@@ -296,6 +296,13 @@ ON_NOTHING = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency"
             ON_CPUS,
             "write `framework: llama-cpp`, or choose an instance type with Graviton, such as ml.c7g.xlarge",
         ),
+        ("sklearn", "1.2-1", ON_GRAVITON, "choose an instance type with CPUs alone, such as ml.m5.xlarge"),
+        (
+            "tensorflow",
+            "2.19.0",
+            ON_GRAVITON,
+            "choose an instance type with CPUs alone, such as ml.m5.xlarge, or with a GPU, such as ml.g5.xlarge",
+        ),
         ("triton", "1.0", ON_GRAVITON, "choose an instance type with x86_64 processors"),
     ],
 )

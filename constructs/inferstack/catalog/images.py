@@ -158,11 +158,20 @@ def _line(framework: str, instance_type: str | None) -> Mapping[str, Any]:
 
 
 def _rows(framework: str, version: str, line: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = line["versions"].get(line["aliases"].get(version, version))
+    found = _of_version(line, version)
+    elsewhere = [built_for for built_for, it in _lines(framework).items() if _of_version(it, version)]
+    if found is None and elsewhere:
+        here = next(built_for for built_for, it in _lines(framework).items() if it is line)
+        raise NoBuild(f"{framework} {version} has no image for {here} processors", elsewhere)
     if found is None:
         known = sorted({*line["versions"], *line["aliases"]}, key=_natural, reverse=True)
         raise UnknownImage(f"{framework} has no version {version!r}", known)
     return list(found)
+
+
+def _of_version(line: Mapping[str, Any], version: str) -> list[Mapping[str, Any]] | None:
+    found: list[Mapping[str, Any]] | None = line["versions"].get(line["aliases"].get(version, version))
+    return found
 
 
 _COLUMNS = {"py_version": "py", "base_framework_version": "base"}

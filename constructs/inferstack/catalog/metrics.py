@@ -2,8 +2,8 @@
 
 From https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html and its siblings for
 asynchronous (async-inference-monitor.html) and serverless (serverless-endpoints-monitoring.html) endpoints.
-Those of streams are from monitoring-detailed-observability-metric-mapping.html; no request for a stream names one
-of many models.
+Those of streams are from monitoring-detailed-observability-metric-mapping.html; requests for a stream name
+none of many models.
 An asynchronous endpoint publishes neither Invocations nor OverheadLatency, a serverless one hardly anything
 about instances; an alarm on what is not published never leaves INSUFFICIENT_DATA.
 """
