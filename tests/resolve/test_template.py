@@ -49,6 +49,22 @@ def test_every_resource_says_where_it_comes_from(resolve: Resolved, base: str) -
     assert all("inferstack:source" in r["Metadata"] for r in resolve(base)["Resources"].values())
 
 
+def test_no_widget_has_more_metrics_than_cloudwatch_takes(resolve: Resolved) -> None:
+    def adapter(number: int) -> dict[str, Any]:
+        files = {"artifact_url": f"s3://models/{number}.tar.gz"}
+        return {"specification": {"base_inference_component_name": "chat", "container": files}}
+
+    change = json.dumps({"inference_components": {f"a{i}": adapter(i) for i in range(130)}, "alarms": False})
+    body = only(resolve("components", change), "AWS::CloudWatch::Dashboard")["DashboardBody"]
+    widgets = [it["properties"] for it in json.loads(body["Fn::Sub"])["widgets"]]
+    errors = [it for it in widgets if it["title"] == "Errors a minute"]
+    assert len(errors) == 2
+    assert max(len(it["metrics"]) for it in widgets) == 500
+    drawn = [json.dumps(line) for it in errors for line in it["metrics"]]
+    assert len(drawn) == len(set(drawn)) > 500
+    assert sum(len(it["metrics"]) for it in widgets) <= 2500
+
+
 def test_a_component_made_elsewhere_or_renamed_is_another_resource(resolve: Resolved) -> None:
     def component(change: str) -> str:
         (found,) = of_type(resolve("components", change), "AWS::SageMaker::InferenceComponent")

@@ -19,6 +19,8 @@ from inferstack.spec.parts.walk import hosting_of
 
 DASHBOARD = "Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html
+_MOST_METRICS = 500
 
 
 class Widget(msgspec.Struct, frozen=True):
@@ -115,7 +117,11 @@ def dashboard_url(region: str | None) -> Value:
 def _body(spec: ModelSpec) -> Value:
     parts = measured(spec)
     drawn = ((title, _lines(shown, parts)) for title, shown in _shown(hosting_of(spec)))
-    widgets = [(title, lines) for title, lines in drawn if lines]
+    widgets = [
+        (title, lines[start : start + _MOST_METRICS])
+        for title, lines in drawn
+        for start in range(0, len(lines), _MOST_METRICS)
+    ]
     return {"widgets": [_widget(title, lines, index) for index, (title, lines) in enumerate(widgets)]}
 
 
