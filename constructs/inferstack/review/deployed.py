@@ -75,6 +75,13 @@ def variants(resources: Resources) -> dict[str, Properties]:
     return {str(it.get("VariantName")): it for it in listed if isinstance(it, dict)}
 
 
+def instance_types(variant: Properties) -> list[str]:
+    """The instance types that a variant may use; none where the template does not say it in plain text."""
+    pools = variant.get("InstancePools")
+    found = [mapping(it).get("InstanceType") for it in pools] if isinstance(pools, list) else []
+    return [it for it in (variant.get("InstanceType"), *found) if isinstance(it, str)]
+
+
 def components(resources: Resources) -> dict[str, Component]:
     """Inference components by name, in the template's order."""
     return {

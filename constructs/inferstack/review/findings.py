@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     fleet.count_kept,
     fleet.same_config,
     variants.scaled_type,
+    variants.scaled_pools,
     variants.names,
     variants.scaled_variant_gone,
     components.name_taken,

@@ -26,6 +26,24 @@ def scaled_type(update: Update) -> Iterator[Effect]:
             yield Effect(codes.SCALED_TYPE_CHANGES, (*path, "instance_type"), message, fix)
 
 
+def scaled_pools(update: Update) -> Iterator[Effect]:
+    """What SageMaker does where one of both has pools, no page says."""
+    if not update.same_endpoint:
+        return
+    scaled = deployed.scaled_variants(update.before)
+    for path, name, before, after in lasting_variants(update):
+        old, new = deployed.instance_types(before), deployed.instance_types(after)
+        pooled = "InstancePools" in before or "InstancePools" in after
+        if name in scaled and pooled and old and new and not set(old) & set(new):
+            one, other = (listed(it, last="and", quote="") for it in (old, new))
+            message = (
+                f"`{name}` moves from {one} to {other} while its scaling is registered, which SageMaker may refuse"
+            )
+            fix = f"keep {old[0]} among the pools for this deployment"
+            key = "instance_pools" if "InstancePools" in after else "instance_type"
+            yield Effect(codes.SCALED_POOLS_CHANGE, (*path, key), message, fix)
+
+
 def names(update: Update) -> Iterator[Effect]:
     """Guardrails compare variant by variant and need the same names."""
     if not update.same_endpoint:

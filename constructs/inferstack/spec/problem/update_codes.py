@@ -37,6 +37,7 @@ COPIES_RESET = "IS883"
 FLEET_UNDER_COMPONENTS = "IS884"
 ADAPTER_REBASED = "IS885"
 VARIANT_UNDER_COMPONENTS = "IS886"
+SCALED_POOLS_CHANGE = "IS887"
 LIMIT_LOWERED = "IS890"
 SCALING_REMOVED = "IS891"
 POLICY_NAME_TAKEN = "IS892"
@@ -100,6 +101,12 @@ UPDATE_CODES = by_code(
         SCALED_VARIANT_GONE,
         "A variant goes while a scaling target is registered for it. That SageMaker refuses this is not "
         "confirmed.",
+        _SCALED,
+    ),
+    warning(
+        SCALED_POOLS_CHANGE,
+        "A variant with instance pools gets other instance types only, while a scaling target is registered "
+        "for it. That SageMaker refuses this is not confirmed.",
         _SCALED,
     ),
     warning(NO_LONGER_SERVERLESS, "A serverless endpoint gets instances, for good.", _SERVERLESS),
