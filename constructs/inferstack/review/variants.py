@@ -37,9 +37,10 @@ def scaled_pools(update: Update) -> Iterator[Effect]:
         if name in scaled and pooled and old and new and not set(old) & set(new):
             one, other = (listed(it, last="and", quote="") for it in (old, new))
             message = (
-                f"`{name}` moves from {one} to {other} while its scaling is registered, which SageMaker may refuse"
+                f"`{name}` moves from {one} to {other} while its scaling is registered, which SageMaker may "
+                "refuse"
             )
-            fix = f"keep {old[0]} among the pools for this deployment"
+            fix = f"deploy pools before that have both {old[0]} and {new[0]}"
             key = "instance_pools" if "InstancePools" in after else "instance_type"
             yield Effect(codes.SCALED_POOLS_CHANGE, (*path, key), message, fix)
 
