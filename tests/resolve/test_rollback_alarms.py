@@ -98,6 +98,13 @@ def test_the_role_may_look_at_the_alarms_that_undo_an_update_and_at_no_others(re
     assert "LookAtRollbackAlarms" not in statements(resolve("single"))
 
 
+def test_an_alarm_whose_name_iam_could_take_for_a_pattern_is_that_alarm(resolve: Resolved) -> None:
+    template = resolve("single", GUARDED % "[{alarm_name: 'slo-*-${AWS::Region}-?${aws:username}'}]")
+    (name,) = statements(template)["LookAtRollbackAlarms"]["Resource"]
+    # CloudFormation makes `${*}` of `${!*}`, and IAM an asterisk of that.
+    assert name["Fn::Sub"].endswith(":alarm:slo-${!*}-${AWS::Region}-${!?}${!$}{aws:username}")
+
+
 def test_no_resource_waits_for_itself(resolve: Resolved) -> None:
     template = resolve("components", COMPONENT % "own" + GUARDED % "[{metric: Invocation5XXErrors}]")
     resources = template["Resources"]

@@ -29,6 +29,7 @@ from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarm
 from inferstack.spec.parts.quantity import absolute_threshold, as_counted
 from inferstack.spec.parts.walk import watched_name
 from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.wildcards import without_wildcards
 
 ALARM = "AWS::CloudWatch::Alarm"
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
@@ -93,7 +94,7 @@ def rollback_alarm_arns(
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
     for other in named_alarms(chosen):
         if other.alarm_name is not None:
-            yield f"{ALARM_ARN}{other.alarm_name}"
+            yield f"{ALARM_ARN}{without_wildcards(other.alarm_name)}"
 
 
 def _properties(alarm: OwnAlarm) -> dict[str, Value]:

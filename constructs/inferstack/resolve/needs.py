@@ -25,6 +25,7 @@ from inferstack.spec.parts.walk import (
 from inferstack.spec.texts.digest_urls import pattern_of
 from inferstack.spec.texts.placeholders import is_opaque
 from inferstack.spec.texts.s3_urls import is_open
+from inferstack.spec.texts.wildcards import wildcard_in
 
 _S3_PREFIX = "S3Prefix"
 _MODEL_ARCHIVE = ".tar.gz"
@@ -112,10 +113,13 @@ def _baselines(config: EndpointConfig) -> Iterator[tuple[str, bool]]:
 
 
 def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """What the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`."""
+    """What the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`.
+
+    Of one with a wildcard nobody knows how much is meant.
+    """
     for value in environment.values():
         bucket, _, key = value.removeprefix("s3://").partition("/")
-        if value.startswith("s3://") and bucket and key:
+        if value.startswith("s3://") and bucket and key and wildcard_in(value) is None:
             name = key.rpartition("/")[2]
             # A name with a dot may be a file's or, as `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:

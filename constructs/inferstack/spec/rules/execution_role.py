@@ -8,11 +8,12 @@ from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
 from inferstack.spec.parts.role_policies import policies_made
-from inferstack.spec.parts.walk import is_async, model_containers
+from inferstack.spec.parts.walk import containers, is_async, model_containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.wildcards import wildcard_in
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"
@@ -26,6 +27,7 @@ _OF_PACKAGES = (
     "ecr:BatchGetImage",
     "ecr:GetDownloadUrlForLayer",
 )
+_RESOURCES = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html"
 _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
 
 
@@ -115,8 +117,7 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
 
     Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
     """
-    if isinstance(spec.execution_role, ExecutionRole) and spec.execution_role.managed_policy_arns:
-        # They may allow it.
+    if _has_policies(spec.execution_role):
         return
     sold = {path for path, _ in marketplace_packages(spec)}
     for path, _, container in model_containers(spec):
@@ -125,6 +126,32 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
             message = f"the role that is made lacks {listed(lacking, last='and')}, which the package needs"
             fix = "allow them on its files and its repository in `execution_role.statements`"
             yield Finding((*path, "model_package_name"), message, fix)
+
+
+@warning(
+    "IS226",
+    "A variable that names files in S3 has no wildcards: the role that is made could not name them.",
+    _RESOURCES,
+    ModelSpec,
+    about="environment",
+)
+def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
+    """In an ARN a wildcard would reach further than the container's own pattern."""
+    if _has_policies(spec.execution_role) or not _lacks(spec.execution_role, "s3:GetObject"):
+        return
+    for placed in containers(spec):
+        for key, value in (placed.container.environment or {}).items():
+            wild = wildcard_in(value) if value.startswith("s3://") else None
+            if wild is not None:
+                message = f"`{key}` names files by `{wild}`, so that the role gets no right to read them"
+                fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
+                fix += "`execution_role.statements`"
+                yield Finding((*placed.path, "environment", key), message, fix)
+
+
+def _has_policies(role: str | ExecutionRole | None) -> bool:
+    """Whether policies of which nobody knows here what they allow are attached."""
+    return isinstance(role, ExecutionRole) and bool(role.managed_policy_arns)
 
 
 def _lacks(role: str | ExecutionRole | None, action: str) -> bool:

@@ -9,4 +9,5 @@ from inferstack.spec.rules.model import (
     multi_model,
     pipelines,
     s3_urls,
+    wildcards,
 )

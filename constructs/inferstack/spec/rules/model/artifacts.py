@@ -340,12 +340,3 @@ def _published(image: str) -> str:
         return "{framework, version} of an image that AWS publishes"
     version = tag if tag in images.versions(framework) else "…"
     return f'{{framework: {framework}, version: "{version}"}} for the image that AWS publishes'
-
-
-@error("IS248", "The URL of model files has no wildcards.", CONTAINER_PAGE, ModelSpec)
-def urls_have_no_wildcards(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
-    for path, url in _urls(spec):
-        if "*" in url or "?" in url:
-            fix = "name one archive, or a prefix that ends in `/` in `model_data_source`"
-            yield Finding(path, f'"{url}" has a wildcard', fix)

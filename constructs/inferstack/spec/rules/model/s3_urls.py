@@ -20,13 +20,14 @@ def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
     """The role's rights name it. Functions take a token apart, but no dynamic reference: that is filled in
     when they are done.
     """
-    for path, url in _urls(spec):
+    for path, url in every_url(spec):
         if url is not None and s3_url(url) is None:
             fix = "write s3://bucket/key; what the deployment knows can stand for the bucket or in the key"
             yield Finding(path, f"{describe(url)} does not tell the bucket", fix)
 
 
-def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+def every_url(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+    """Each S3 URL that a spec may have, and None where it has none."""
     for placed in containers(spec):
         match placed.container:
             case Container(model_data_url=url, model_data_source=source):

@@ -1,0 +1,56 @@
+"""Wildcards in what the role may use."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import containers, model_containers
+from inferstack.spec.problem import SpecPath
+from inferstack.spec.problem.words import describe, listed
+from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.model.s3_urls import every_url
+from inferstack.spec.texts.placeholders import PSEUDO_PARAMETERS
+from inferstack.spec.texts.wildcards import wildcard_in
+
+_RESOURCES = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html"
+_FILES = ("model_data_url", "s3_uri", "artifact_url")
+
+
+@error(
+    "IS248",
+    "What the role may use has no wildcards and no variables of IAM: files, images, functions, hub contents.",
+    _RESOURCES,
+    ModelSpec,
+)
+def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
+    for path, text in _used(spec):
+        wild = None if text is None else wildcard_in(text)
+        if wild is not None:
+            what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which no deployment fills in"
+            yield Finding(path, f"{describe(text)} has a {what}", _fix(path, wild))
+
+
+def _fix(path: SpecPath, wild: str) -> str:
+    if wild not in ("*", "?"):
+        known = listed([f"${{{name}}}" for name in PSEUDO_PARAMETERS])
+        return f"write what it stands for; allowed: {known}"
+    if path[-1] in _FILES:
+        return "name one archive, or a prefix that ends in `/` in `model_data_source`"
+    return "write the name itself"
+
+
+def _used(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+    """What SageMaker reads, writes, pulls or calls under the role, where a text of it can hold anything."""
+    yield from every_url(spec)
+    for placed in containers(spec):
+        if isinstance(placed.image, str):
+            yield (*placed.path, "image"), placed.image
+    for path, _, model in model_containers(spec):
+        login = None if model.image_config is None else model.image_config.repository_auth_config
+        if login is not None:
+            of_login = ("image_config", "repository_auth_config", "repository_credentials_provider_arn")
+            yield (*path, *of_login), login.repository_credentials_provider_arn
+        source = None if model.model_data_source is None else model.model_data_source.s3_data_source
+        if source is not None and source.hub_access_config is not None:
+            of_hub = ("model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
+            yield (*path, *of_hub), source.hub_access_config.hub_content_arn
