@@ -5,11 +5,13 @@ from functools import lru_cache
 
 import msgspec
 
+from inferstack.catalog.dynamic_references import REFERENCE
+
 # Amazon ECR as it is called everywhere, in FIPS regions, and where it has addresses of both kinds (dkr-ecr).
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
 _HOST = r"\.dkr[.-]ecr(?:-fips)?\."
 # What only the deployment knows has dots, colons and slashes of its own.
-_HELD = r"\$\{[^{}]*\}|\{\{resolve:[^{}]*\}\}"
+_HELD = rf"\$\{{[^{{}}]*\}}|{REFERENCE}"
 _ECR = re.compile(
     rf"(?P<account>(?:{_HELD}|[^./{{}}])+){_HOST}(?P<region>(?:{_HELD}|[^./{{}}])+)\.(?:{_HELD}|[^/{{}}])+/"
     rf"(?P<repository>(?:{_HELD}|[^:@{{}}])+)(?:[:@].*)?"

@@ -144,7 +144,7 @@ def model_package_arn(name: str) -> Value:
     """ARN of a model package that a spec knows by its ARN or, in its own account, by name and version."""
     if re.match(TOKEN, name):
         return _arn_at_deployment(name, "sagemaker", "model-package")
-    if name.startswith(("arn:", "{{resolve:")):
+    if name.startswith("arn:") or re.match(DYNAMIC_REFERENCE, name):
         return name
     return f"arn:${{AWS::Partition}}:sagemaker:${{AWS::Region}}:${{AWS::AccountId}}:model-package/{name}"
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
 from inferstack.spec.document import Document, read_document
+from inferstack.spec.document.references import reference_problems
 from inferstack.spec.document.stages import at_stage, overridden, stage_names, uses_stage
 from inferstack.spec.document.tokens import token_problems
 from inferstack.spec.lock.applying import apply_lock
@@ -166,7 +167,7 @@ def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
         SpecError: with every error found, when there is any.
     """
     filled = Document.from_data(_filled(msgspec.to_builtins(loaded.spec), texts), loaded.document.file)
-    problems = structure_problems(filled)
+    problems = [*structure_problems(filled), *reference_problems(filled)]
     if problems:
         raise SpecError(problems)
     return _ruled(msgspec.convert(filled.data, Spec), loaded.document, loaded.stage, loaded.uploaded)
@@ -232,9 +233,9 @@ def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLo
 def _structural_problems(document: Document) -> list[Problem]:
     found = structure_problems(document)
     wrong = {problem.path for problem in found}
-    # What is no text, or none of this form, is no better with another placeholder in it.
-    placeholders = (it for it in _placeholder_problems(document) if it.path not in wrong)
-    return [*found, *placeholders, *token_problems(document)]
+    # What is no text, or none of this form, is no better with another placeholder or reference in it.
+    held = (*_placeholder_problems(document), *reference_problems(document))
+    return [*found, *(it for it in held if it.path not in wrong), *token_problems(document)]
 
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:

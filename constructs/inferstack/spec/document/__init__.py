@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.spec.document.placeholders import texts_with_placeholders
+from inferstack.spec.document.placeholders import texts_with
 from inferstack.spec.document.stage_nulls import NO_NULLS, StageNulls
 from inferstack.spec.problem import IN_PYTHON, Problem, SpecError, SpecPath
 from inferstack.spec.problem.file_codes import NO_SPEC
@@ -42,6 +42,8 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     tree: Node
     may_have_placeholders: bool = True
     """False where the text of the file says so."""
+    may_have_references: bool = True
+    """The same of dynamic references."""
     nulls: StageNulls = NO_NULLS
     """Of a spec at a stage: what the stage removes."""
 
@@ -69,7 +71,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
         """Every text that may hold a placeholder, with its path."""
-        return () if not self.may_have_placeholders else tuple(texts_with_placeholders(self.data))
+        return () if not self.may_have_placeholders else tuple(texts_with("${", self.data))
 
     def rewritten(self, found: str, key: str, text: str) -> "Document":
         """The document with a key and its text in the place of a key at the top, which may be the same."""
@@ -146,8 +148,13 @@ def read_document(path: Path | str) -> Document:
     text = read_text(Path(path), file)
     tree = read_quickly(text)
     # Only an escape can write it otherwise.
-    may_have_placeholders = "${" in text or "\\" in text
-    return Document(file, _with_care(file, text) if tree is None else tree, may_have_placeholders)
+    mark_free = "\\" not in text
+    return Document(
+        file,
+        _with_care(file, text) if tree is None else tree,
+        may_have_placeholders=not mark_free or "${" in text,
+        may_have_references=not mark_free or "{{" in text,
+    )
 
 
 def _with_care(file: str, text: str) -> Node:

@@ -1,22 +1,22 @@
-"""Which texts of a spec hold placeholders."""
+"""Which texts of a spec hold what only the deployment knows."""
 
 from collections.abc import Iterator
 
 from inferstack.spec.problem import SpecPath
 
 
-def texts_with_placeholders(data: object) -> Iterator[tuple[SpecPath, str]]:
-    """Every text in some data that may hold a placeholder, with its path."""
+def texts_with(mark: str, data: object) -> Iterator[tuple[SpecPath, str]]:
+    """Every text in some data that has the mark in it, with its path."""
     # Most specs have none, and a look at the texts alone takes half of the time.
-    return _texts((), data) if _any_has_one(data) else iter(())
+    return _texts(mark, (), data) if _any_has(mark, data) else iter(())
 
 
-def _any_has_one(data: object) -> bool:
+def _any_has(mark: str, data: object) -> bool:
     todo = [data]
     while todo:
         match todo.pop():
             case str() as text:
-                if "${" in text:
+                if mark in text:
                     return True
             case dict() as mapping:
                 todo += mapping.values()
@@ -25,14 +25,14 @@ def _any_has_one(data: object) -> bool:
     return False
 
 
-def _texts(path: SpecPath, value: object) -> Iterator[tuple[SpecPath, str]]:
+def _texts(mark: str, path: SpecPath, value: object) -> Iterator[tuple[SpecPath, str]]:
     match value:
         case str():
-            if "${" in value:
+            if mark in value:
                 yield path, value
         case dict():
             for key, item in value.items():
-                yield from _texts((*path, key), item)
+                yield from _texts(mark, (*path, key), item)
         case list():
             for index, item in enumerate(value):
-                yield from _texts((*path, index), item)
+                yield from _texts(mark, (*path, index), item)

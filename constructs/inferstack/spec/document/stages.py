@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from inferstack.spec.document import Document
-from inferstack.spec.document.stage_nulls import nulls_of
+from inferstack.spec.document.stage_nulls import NO_NULLS, StageNulls, nulls_of
 from inferstack.spec.problem import Problem, SpecError, SpecPath, file_codes as codes
 from inferstack.spec.problem.words import describe, did_you_mean_then, listed
 from inferstack.spec.reading.tree import Entry, Node, list_node, mapping_node
@@ -62,12 +62,12 @@ def at_stage(document: Document, stage: str | None) -> Document:
         return document
     base = _without_stages(document.tree)
     if stage is None:
-        return Document(document.file, base)
+        return _staged(document, base)
     override = _override(document, stage)
     if override is None:
-        return Document(document.file, _with_name(base, stage))
+        return _staged(document, _with_name(base, stage))
     nulls = nulls_of(stage, base, override)
-    return Document(document.file, _with_name(_merged(base, override), stage), nulls=nulls)
+    return _staged(document, _with_name(_merged(base, override), stage), nulls)
 
 
 def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
@@ -86,6 +86,11 @@ def overridden(document: Document, overrides: Mapping[str, Any], stage: str | No
         raise SpecError(problems)
     override = over.tree if stage is None else _with_name(over.tree, stage)
     return Document(document.file, _merged(document.tree, override))
+
+
+def _staged(document: Document, tree: Node, nulls: StageNulls = NO_NULLS) -> Document:
+    may_have = document.may_have_references
+    return Document(document.file, tree, nulls=nulls, may_have_references=may_have)
 
 
 def _without_stages(tree: Node) -> Node:

@@ -11,20 +11,18 @@ from itertools import pairwise
 
 import msgspec
 
+from inferstack.catalog.dynamic_references import AS_WRITTEN
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import choose
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.texts.placeholders import DYNAMIC_REFERENCE
 
 _CODE = "https://docs.aws.amazon.com/secretsmanager/latest/userguide/hardcoded.html"
-_SECURE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm-secure-strings.html"
-_SERVICES = ("secretsmanager", "ssm")
-_INSTEAD = "'{{resolve:secretsmanager:NAME:SecretString:KEY}}'"
+_INSTEAD = f"'{AS_WRITTEN['secretsmanager']}'"
 _FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
 
-_REFERENCE = r"\{\{resolve:([^:}]*)"
-_KNOWN_AT_DEPLOYMENT = r"\{\{resolve:[^{}]*\}\}|[$#]\{[^{}]*\}"
+_KNOWN_AT_DEPLOYMENT = rf"{DYNAMIC_REFERENCE}|[$#]\{{[^{{}}]*\}}"
 
 
 class _Form(msgspec.Struct, frozen=True):
@@ -134,26 +132,6 @@ def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
         if _is_named_secret(variable) and _known_kind(variable.value) is None:
             message = f"`{variable.key}` holds what looks like a secret in plain text"
             yield Finding(variable.path, message, _FIX)
-
-
-@error(
-    "IS216",
-    "A dynamic reference is to `secretsmanager` or `ssm`: CloudFormation fills in `ssm-secure` for a few"
-    " resource types only, none of them SageMaker's.",
-    _SECURE,
-    ModelSpec,
-    about="environment",
-)
-def references_that_are_resolved(spec: ModelSpec) -> Iterator[Finding]:
-    """With any other the deployment fails."""
-    for variable in _variables(spec):
-        for service in re.findall(_REFERENCE, variable.value) if "{{" in variable.value else ():
-            if service == "ssm-secure":
-                message = "CloudFormation does not resolve `ssm-secure` in SageMaker's resources"
-                yield Finding(variable.path, message, f"write {_INSTEAD}")
-            elif service not in _SERVICES:
-                message = f'"{service[:60]}" is no service of dynamic references'
-                yield Finding(variable.path, message, choose(service, _SERVICES))
 
 
 def _known_kind(value: str) -> str | None:

@@ -9,6 +9,8 @@ import math
 import re
 from collections.abc import Callable
 
+from inferstack.catalog.dynamic_references import BEGINNING, REFERENCE
+
 PSEUDO_PARAMETERS = {
     "AWS::AccountId": "111122223333",
     "AWS::Region": "us-east-1",
@@ -17,11 +19,11 @@ PSEUDO_PARAMETERS = {
 }
 """Pseudo parameters that a text may hold, with a sample of what they become."""
 
-OR_PLACEHOLDER = r"|\$\{(AWS::\w+|stage)\}|\{\{resolve:"
+OR_PLACEHOLDER = rf"|\$\{{(AWS::\w+|stage)\}}|{BEGINNING}"
 """What the schema adds to each pattern for editors, which do not know what a placeholder becomes."""
 
 PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
-DYNAMIC_REFERENCE = r"\{\{resolve:[^{}]*\}\}"
+DYNAMIC_REFERENCE = REFERENCE
 """A reference that CloudFormation fills in when functions are done: none can take it apart."""
 ATOM = rf"(?:\$\{{[^{{}}]*\}}|{DYNAMIC_REFERENCE})"
 """A part of a text that stands for something else as a whole: what separates parts elsewhere is its own."""
@@ -33,7 +35,7 @@ _ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
 _INSIDE_TOKEN = "{Token["
 # CDK's value of a look-up whose answer is not in cdk.context.json yet: the CLI asks when the app is through.
 _NOT_LOOKED_UP = "dummy-value-for-"
-_OPAQUE = re.compile(r"\$\{Token\[|#\{Token\[|\{\{resolve:")
+_OPAQUE = re.compile(rf"\$\{{Token\[|#\{{Token\[|{BEGINNING}")
 _OUTER_COLON = re.compile(r":(?![^{}]*\})")
 # A number that stands for a CDK token is so far below zero that no real value is.
 _TOKEN_NUMBER = -1e280

@@ -1,0 +1,55 @@
+"""Dynamic references that CloudFormation would not fill in."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog.dynamic_references import AS_WRITTEN, FORMS, REFERENCE
+from inferstack.spec.document import Document
+from inferstack.spec.document.placeholders import texts_with
+from inferstack.spec.problem import Problem
+from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.problem.words import choose
+
+NOT_RESOLVED = "IS216"
+_PAGE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
+REFERENCE_CODES = by_code(
+    error(
+        NOT_RESOLVED,
+        "A dynamic reference names something in `secretsmanager` or `ssm`: CloudFormation fills in"
+        " `ssm-secure` for a few resource types only, none of them SageMaker's.",
+        _PAGE,
+    )
+)
+
+_REFERENCE = re.compile(REFERENCE)
+# Not `{{ resolve }}`, which a template of a prompt may hold.
+_BEGINNING = re.compile(r"\{\{\s*resolve\s*:|\{\{resolve\}\}", re.IGNORECASE)
+_INSTEAD = f"write '{AS_WRITTEN['secretsmanager']}'"
+
+
+def reference_problems(document: Document) -> Iterator[Problem]:
+    """Every reference in a document with which the deployment fails, or that stays as it is written.
+
+    Of what a text holds besides nothing is repeated: it may be a secret.
+    """
+    for path, text in texts_with("{{", document.data) if document.may_have_references else ():
+        for message, fix in _faults(text):
+            at = document.position(path)
+            yield Problem(document.file, *at, NOT_RESOLVED, message, fix, path=path)
+
+
+def _faults(text: str) -> Iterator[tuple[str, str]]:
+    for found in _BEGINNING.finditer(text):
+        whole = _REFERENCE.match(text, found.start())
+        if whole is None:
+            message = "what looks like a dynamic reference is none to CloudFormation"
+            yield message, f"{_INSTEAD} or '{AS_WRITTEN['ssm']}', without spaces"
+            continue
+        service, _, rest = whole[0].removeprefix("{{resolve:").removesuffix("}}").partition(":")
+        if service == "ssm-secure":
+            yield "CloudFormation does not resolve `ssm-secure` in these resources", _INSTEAD
+        elif service not in FORMS:
+            yield f'"{service[:60]}" is no service of dynamic references', choose(service, tuple(FORMS))
+        elif re.fullmatch(FORMS[service], rest) is None:
+            message = f"a dynamic reference to `{service}` names nothing, or not in the form for it"
+            yield message, f"write '{AS_WRITTEN[service]}'"
