@@ -33,6 +33,7 @@ WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy",)
 # registry bounds too little.
 API_ONLY_STRUCTURES = (
     ("application-autoscaling", "PutScheduledActionRequest"),
+    ("iam", "CreatePolicyRequest"),
     ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
     ("sagemaker", "ModelLatencyThreshold"),
     ("sagemaker", "Phase"),

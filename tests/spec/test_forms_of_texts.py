@@ -55,6 +55,8 @@ model:
       hub_access_config: {{hub_content_arn: {}}}
 variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
 """
+MADE = "execution_role: {{path: {}, permissions_boundary: {}}}\n"
+BOUNDARY = "arn:aws:iam::111122223333:policy/Boundary"
 FUNCTION = "arn:aws:lambda:us-east-1:111122223333:function:login"
 CONTENT = "arn:aws:sagemaker:us-east-1:aws:hub-content/SageMakerPublicHub/Model/llama/1.0.0"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27.0.0-cu130"
@@ -104,6 +106,9 @@ RIGHT = {
         "arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:alias/models",
         "{{resolve:ssm:/key}}",
     )},
+    "a role and its boundary": SINGLE + MADE.format("/ml/te.a+m=_-/", "arn:aws:iam::111122223333:policy/x/B_1"),
+    "a path of nothing": SINGLE + MADE.format("/", "arn:aws:iam::aws:policy/ReadOnlyAccess"),
+    "a role of one's own": SINGLE + "execution_role: arn:aws:iam::111122223333:role/service-role/SageMaker_1\n",
     "a function": LOGIN.format(FUNCTION),
     "a function of the stack's account": LOGIN.format('"arn:aws:lambda:us-east-1:${AWS::AccountId}:function:a:1"'),
     "a hub's content": HUB.format(CONTENT),
@@ -130,6 +135,20 @@ WRONG = {
         "a/b",
         "ALIAS/DUMPS",
     )},
+    "a path that a policy may not have": (SINGLE + MADE.format('"/ml:team/"', BOUNDARY), "IS105", "path"),
+    "a path with an empty part": (SINGLE + MADE.format("/ml//team/", BOUNDARY), "IS105", "path"),
+    "a path that does not end": (SINGLE + MADE.format("/ml", BOUNDARY), "IS105", "path"),
+    "a path that is too long": (SINGLE + MADE.format(f"/{'p' * 511}/", BOUNDARY), "IS107", "path"),
+    "a policy beyond ASCII": (
+        SINGLE + MADE.format("/", "arn:aws:iam::111122223333:policy/Grenze-München"),
+        "IS105",
+        "permissions_boundary",
+    ),
+    "a role beyond ASCII": (
+        SINGLE + "execution_role: arn:aws:iam::111122223333:role/Zürich\n",
+        "IS105",
+        "execution_role",
+    ),
     "a function's name": (LOGIN.format("login"), "IS105", "repository_credentials_provider_arn"),
     "a topic for a function": (LOGIN.format(FUNCTION.replace("lambda", "sns")), "IS105", "repository_credentials_provider_arn"),
     "a hub's name": (HUB.format("my-hub"), "IS105", "hub_content_arn"),

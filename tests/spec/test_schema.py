@@ -55,6 +55,13 @@ def test_check_names_what_is_out_of_date_and_a_run_mends_it(
     assert update_schema.main(["--check"]) == 0
 
 
+def test_no_pattern_has_classes_that_are_wider_in_python_than_in_an_editor() -> None:
+    # To Python's `re` they hold the letters and digits of every language; to ECMA's and to AWS's they do not.
+    patterns = {schema["pattern"] for _, _, schema in properties() if "pattern" in schema}
+    patterns |= set(re.findall(r'"pattern": ("[^"]*")', json.dumps(shipped_schema())))
+    assert [it for it in patterns if re.search(r"\\[wWdDbB]", it)] == []
+
+
 def test_it_is_a_valid_schema_of_draft_2020_12() -> None:
     schema = shipped_schema()
     assert schema["$schema"] == Draft202012Validator.META_SCHEMA["$id"]

@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 from inferstack.spec.blocks.base import Block, form
 
-RoleArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$")]
-PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/\-]+$")]
+RoleArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$")]
+PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$")]
 KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
 
 
@@ -30,6 +30,8 @@ class ExecutionRole(Block):
     """The role that is made for the endpoint, with exactly what the spec needs, and your additions."""
 
     shapes: ClassVar = ("AWS::IAM::Role",)
+    # The policies have it, too, and may not have all characters that a role may.
+    aws_keys: ClassVar = {"path": ("iam:CreatePolicyRequest", "path")}
 
     statements: tuple[PolicyStatement, ...] = ()
     """Permissions that the container's own code needs."""
@@ -39,5 +41,5 @@ class ExecutionRole(Block):
     """KMS keys that encrypt the model files, so that they can be read."""
     permissions_boundary: PolicyArn | None = None
     """Policy that limits what the role may ever do, where your organisation asks for one."""
-    path: Annotated[str, form(r"^/([!-~]+/)?$")] | None = None
-    """IAM path of the role."""
+    path: str | None = None
+    """IAM path of the role and of its policies."""

@@ -13,7 +13,7 @@ VERSION = 1
 
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Size = Annotated[int, Meta(ge=0)]
-Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+Time = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
 
 
 class LockedFile(

@@ -14,10 +14,10 @@ WHAT_A_PATTERN_MEANS = {
     r"^(https|s3)://([^/])/?(.*)$": _S3_URL,
     r"^(?:(https|s3)://([^/]+)/?(.*))$": _S3_URL,
     r"^[0-9]{12}$": 'twelve digits in quotes: "111122223333"',
-    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[\w+=,.@/\-]+$": (
+    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$": (
         "a role's ARN: arn:aws:iam::111122223333:role/name"
     ),
-    r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[\w+=,.@/\-]+$": (
+    r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$": (
         "a managed policy's ARN: arn:aws:iam::aws:policy/name"
     ),
     ALARM_ACTION: (
@@ -44,7 +44,7 @@ WHAT_A_PATTERN_MEANS = {
         r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
         r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"
     ): "a model package's name or ARN: arn:aws:sagemaker:us-east-1:111122223333:model-package/name/1",
-    r"^/([!-~]+/)?$": "a path between slashes: /name/",
+    r"^(?:((/[A-Za-z0-9\.,\+@=_-]+)*)/)$": "a path between slashes, of letters, digits and .,+@=_-: /name/",
     STATISTIC: WHAT_A_STATISTIC_IS,
     r"^(?:(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+)$": (
         "text without `:`, `/` and `|`, and without spaces at either end"

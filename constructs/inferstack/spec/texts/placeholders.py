@@ -19,7 +19,7 @@ PSEUDO_PARAMETERS = {
 }
 """Pseudo parameters that a text may hold, with a sample of what they become."""
 
-OR_PLACEHOLDER = rf"|\$\{{(AWS::\w+|stage)\}}|{BEGINNING}"
+OR_PLACEHOLDER = rf"|\$\{{(AWS::[A-Za-z]+|stage)\}}|{BEGINNING}"
 """What the schema adds to each pattern for editors, which do not know what a placeholder becomes."""
 
 PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
