@@ -1,5 +1,6 @@
 """Reads botocore's service models: which members an operation takes and how their values are bounded."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,12 @@ BOUNDS = {
     "map": ("minProperties", "maxProperties"),
     **dict.fromkeys(("integer", "long", "float", "double"), ("minimum", "maximum")),
 }
+# What a value of each numeric type can be at all. YAML has no integer beyond that of a `long`.
+LIMITS: dict[str, tuple[float, float]] = {
+    "integer": (-(2**31), 2**31 - 1),
+    "float": (-3.4028234663852886e38, 3.4028234663852886e38),
+}
+_RANGE = re.compile(r"Values must be in the range of -2\^([0-9]+) to 2\^([0-9]+)")
 # Which API shapes may describe a CloudFormation property of each type.
 KINDS = {
     "array": {"list"},
@@ -86,7 +93,9 @@ def constraints_of_shape(api: Api, name: str) -> dict[str, Any]:
     if "enum" in shape:
         return {"enum": sorted(shape["enum"])}
     lower, upper = BOUNDS.get(shape["type"], ("", ""))
-    words = {word: shape[bound] for word, bound in ((lower, "min"), (upper, "max")) if bound in shape}
+    least, most = LIMITS.get(shape["type"], (None, None))
+    bounds = {lower: shape.get("min", least), upper: shape.get("max", most)}
+    words: dict[str, Any] = {word: bound for word, bound in bounds.items() if bound is not None}
     if "pattern" in shape:
         words["pattern"] = portable(_anchored(shape["pattern"]))
     if shape["type"] == "map":
@@ -94,6 +103,12 @@ def constraints_of_shape(api: Api, name: str) -> dict[str, Any]:
         value = constraints_of_shape(api, shape["value"]["shape"])
         words["additionalProperties"] = {"type": "string", **value}
     return telling(words)
+
+
+def bounds_in_words(member: Json) -> dict[str, float]:
+    """Bounds of a number that only the description of a structure's member tells."""
+    found = _RANGE.search(member.get("documentation", ""))
+    return {} if found is None else {"minimum": -(2.0 ** int(found[1])), "maximum": 2.0 ** int(found[2])}
 
 
 def schema_of_shape(api: Api, name: str) -> dict[str, Any]:

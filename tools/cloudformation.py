@@ -8,7 +8,14 @@ tightens its numeric bounds, because a value outside either is refused somewhere
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.api_shapes import Api, constraints_of_shape, describes, members_of, schema_of_shape
+from tools.api_shapes import (
+    Api,
+    bounds_in_words,
+    constraints_of_shape,
+    describes,
+    members_of,
+    schema_of_shape,
+)
 from tools.registry_words import constraints_of_property, telling
 from tools.sources import Json, registry_schema
 
@@ -33,6 +40,7 @@ WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy",)
 # registry bounds too little.
 API_ONLY_STRUCTURES = (
     ("application-autoscaling", "PutScheduledActionRequest"),
+    ("application-autoscaling", "ScalableTargetAction"),
     ("iam", "CreatePolicyRequest"),
     ("sagemaker", "CreateInferenceRecommendationsJobRequest"),
     ("sagemaker", "ModelLatencyThreshold"),
@@ -121,6 +129,8 @@ def _merge(definitions: dict[str, Any], api: Api, inputs: list[str]) -> dict[str
         for member, shape in members_of(api, shape_name):
             if member in properties:
                 enums[f"{definition}.{member}".lstrip(".")] = _complete(properties[member], shape, api)
+                for word, bound in bounds_in_words(api.shape(shape_name)["members"][member]).items():
+                    properties[member].setdefault(word, bound)
             elif member not in known:
                 members.setdefault(definition, set()).add(member)
     return {

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from inferstack.spec.problem.words import span
+from inferstack.spec.problem.words import chosen, span
 from inferstack.spec.structure.patterns import WHAT_A_PATTERN_MEANS
 from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
 from tools.markdown import cell, table
@@ -215,8 +215,9 @@ def _constraints(schema: Schema, anchor: str) -> Iterator[str]:
         pattern = schema["pattern"].removesuffix(OR_PLACEHOLDER)
         yield WHAT_A_PATTERN_MEANS.get(pattern, f"`` {pattern} ``")
     for what, low, high in BOUNDS:
-        if low in schema or high in schema:
-            yield span(schema.get(low), schema.get(high)) + what
+        least, most = chosen(schema.get(low)), chosen(schema.get(high))
+        if (least, most) != (None, None):
+            yield span(least, most) + what
     if schema.get("uniqueItems"):
         yield "none twice"
 

@@ -41,6 +41,8 @@ def test_the_types_of_a_stack_and_the_structures_of_a_load_test_have_shapes() ->
         COMPONENT,
         MODEL,
         "application-autoscaling:PutScheduledActionRequest",
+        "application-autoscaling:ScalableTargetAction",
+        "iam:CreatePolicyRequest",
         "sagemaker:CreateInferenceRecommendationsJobRequest",
         "sagemaker:ModelLatencyThreshold",
         "sagemaker:Phase",

@@ -1,6 +1,8 @@
-"""Texts that would take AWS's patterns minutes are refused by their length."""
+"""Texts that would take AWS's patterns minutes are refused by their length; integers have those of AWS's types."""
 
 import copy
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from support.damaged_specs import HERE_BASES
@@ -8,6 +10,7 @@ from support.damaged_specs import HERE_BASES
 from inferstack.spec.check import parse_spec
 from inferstack.spec.document import read_document
 from inferstack.spec.problem import SpecError
+from inferstack.spec.schema import shipped_schema
 
 
 def test_a_long_text_is_refused_without_trying_the_pattern() -> None:
@@ -17,3 +20,23 @@ def test_a_long_text_is_refused_without_trying_the_pattern() -> None:
     with pytest.raises(SpecError) as refusal:
         parse_spec(data)
     assert [problem.code for problem in refusal.value.problems] == ["IS107"]
+
+
+def test_every_integer_of_aws_has_the_bounds_of_its_type() -> None:
+    # None of AWS's that a spec may have is a `long`.
+    integers = list(_integers(shipped_schema()["$defs"]))
+    assert len(integers) > 30
+    assert [it for it in integers if it.get("minimum", -(2**32)) < -(2**31) or it.get("maximum", 2**32) >= 2**31] == []
+
+
+def _integers(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        # Triton's have types of their own, of 64 bits, too.
+        if schema.get("type") == "integer" and "enum" not in schema:
+            yield schema
+        for key, below in schema.items():
+            if not key.startswith("Triton"):
+                yield from _integers(below)
+    elif isinstance(schema, list):
+        for below in schema:
+            yield from _integers(below)

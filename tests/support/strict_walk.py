@@ -197,9 +197,9 @@ def _string(shape: StringShape, value: Any, path: str) -> Problems:
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "boolean": lambda it: isinstance(it, bool),
     "timestamp": lambda it: isinstance(it, str | datetime),
-    "integer": lambda it: isinstance(it, int) and not isinstance(it, bool),
+    "integer": lambda it: isinstance(it, int) and not isinstance(it, bool) and -(2**31) <= it < 2**31,
     "long": lambda it: isinstance(it, int) and not isinstance(it, bool),
-    "float": lambda it: isinstance(it, int | float) and not isinstance(it, bool),
+    "float": lambda it: isinstance(it, int | float) and not isinstance(it, bool) and abs(it) < 2**128,
     "double": lambda it: isinstance(it, int | float) and not isinstance(it, bool),
 }
 

@@ -160,6 +160,10 @@ class ScalableTargetAction(Block):
     """New limits."""
 
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget.ScalableTargetAction",)
+    # The registry bounds neither.
+    aws_keys: ClassVar = {
+        key: ("application-autoscaling:ScalableTargetAction", key) for key in ("min_capacity", "max_capacity")
+    }
 
     min_capacity: int | None = None
     """Fewest instances or copies from then on."""

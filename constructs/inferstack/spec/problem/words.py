@@ -13,6 +13,8 @@ _FEW = 6
 _LONGEST = 60
 _TELLING = 4
 _LIKE = 0.6
+_LARGEST_FLOATS = (3.4028234663852886e38, 2.0**360)
+_OF_TYPES = frozenset({-(2**31), 2**31 - 1, *_LARGEST_FLOATS, *(-it for it in _LARGEST_FLOATS)})
 
 _TYPE_NAMES = {
     "object": "a mapping",
@@ -60,6 +62,11 @@ def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> 
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def chosen(bound: float | None) -> float | None:
+    """A bound, unless it is what a number of AWS's type can be at all: that says nothing of the key."""
+    return None if bound in _OF_TYPES else bound
 
 
 def span(low: float | None, high: float | None) -> str:

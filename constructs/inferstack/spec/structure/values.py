@@ -7,6 +7,7 @@ from typing import Any
 
 from inferstack.spec.problem.words import (
     choose,
+    chosen,
     describe,
     listed,
     span,
@@ -180,6 +181,8 @@ def _pattern(name: str, error: Error) -> tuple[str, str]:
 
 def _bounds(name: str, error: Error) -> tuple[str, str]:
     low, high = error.schema.get("minimum"), error.schema.get("maximum")
+    if chosen(low) is not None and error.instance < low:
+        high = chosen(high)
     return f"{name} is out of range: {error.instance}", f"allowed: {span(low, high)}"
 
 
