@@ -123,7 +123,8 @@ def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
 
 
 def _least(document: Document, path: SpecPath) -> int:
-    allowed = allowed_at(kind_definitions()[str(document.data["kind"])], path)
+    definition = kind_definitions().get(str(document.data.get("kind")))
+    allowed = () if definition is None else allowed_at(definition, path)
     return max((it.get("minimum", 0) for it in allowed), default=0)
 
 

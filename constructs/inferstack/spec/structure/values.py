@@ -147,7 +147,7 @@ def _whole(number: float, schema: dict[str, Any]) -> str:
     low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
     near = [it for it in dict.fromkeys((math.floor(number), math.ceil(number))) if low <= it <= high]
     if not near:
-        return f"write a whole number: {span(schema.get('minimum'), schema.get('maximum'))}"
+        return f"write a whole number: {_span(schema, number)}"
     return f"write {near[0]}" if len(near) == 1 else f"write a whole number such as {near[0]} or {near[1]}"
 
 
@@ -180,10 +180,14 @@ def _pattern(name: str, error: Error) -> tuple[str, str]:
 
 
 def _bounds(name: str, error: Error) -> tuple[str, str]:
-    low, high = error.schema.get("minimum"), error.schema.get("maximum")
-    if chosen(low) is not None and error.instance < low:
-        high = chosen(high)
-    return f"{name} is out of range: {error.instance}", f"allowed: {span(low, high)}"
+    return f"{name} is out of range: {error.instance}", f"allowed: {_span(error.schema, error.instance)}"
+
+
+def _span(schema: dict[str, Any], found: float) -> str:
+    """What is allowed where this was found; of what is too low not the bound that is only the type's."""
+    low, high = schema.get("minimum"), schema.get("maximum")
+    is_too_low = low is not None and chosen(low) is not None and found < low
+    return span(low, chosen(high) if is_too_low else high)
 
 
 def _length(name: str, error: Error) -> tuple[str, str]:
