@@ -117,6 +117,41 @@ def test_a_step_policy_on_another_metric_wakes_nothing_and_leaves_the_wake_up(re
     assert {it["PolicyName"] for it in policies} == {"ModelLatency", "WakeUp"}
 
 
+@pytest.mark.parametrize(
+    ("watched", "threshold", "bound", "counted"),
+    [
+        ("ModelLatency", "2 s", "500 ms", (2_000_000, 500_000)),
+        ("GPUUtilization", "60 %", "20 %", (240, 80)),
+        ("GPUUtilization", "240", "20 %", (240, 80)),
+        ("GPUUtilization", "240", "80", (240, 80)),
+        ("MemoryUtilization", "60 %", "12.5 %", (60, 12.5)),
+    ],
+)
+def test_the_bounds_of_a_step_are_counted_as_its_threshold(
+    resolve: Resolved, watched: str, threshold: str, bound: str, counted: tuple[float, float]
+) -> None:
+    steps = f"[{{metric_interval_lower_bound: 0, metric_interval_upper_bound: {bound}, scaling_adjustment: 1}}, {{metric_interval_lower_bound: {bound}, scaling_adjustment: 2}}]"
+    policy = f"{{metric: {watched}, threshold: {threshold}, adjustment_type: ChangeInCapacity, step_adjustments: {steps}}}"
+    four_gpus = "alarms: false\nvariant: {instance_type: ml.g5.12xlarge}\n"
+    template = resolve("single", four_gpus + FLEET % f"step_policies: [{policy}]")
+    alarm, made = only(template, "AWS::CloudWatch::Alarm"), only(template, POLICY)
+    first, second = made["StepScalingPolicyConfiguration"]["StepAdjustments"]
+    assert (alarm["Threshold"], first["MetricIntervalUpperBound"]) == counted
+    assert first["MetricIntervalLowerBound"] == 0
+    assert second == {"ScalingAdjustment": 2, "MetricIntervalLowerBound": counted[1]}
+
+
+def test_steps_below_a_threshold_have_bounds_below_zero(resolve: Resolved) -> None:
+    steps = "[{metric_interval_upper_bound: -5 %, scaling_adjustment: -2}, {metric_interval_lower_bound: -5 %, metric_interval_upper_bound: 0 %, scaling_adjustment: -1}]"
+    policy = f"{{metric: CPUUtilization, threshold: 20 %, comparison_operator: LessThanThreshold, adjustment_type: ChangeInCapacity, step_adjustments: {steps}}}"
+    two_cpus = "variant: {instance_type: ml.m5.large}\n"
+    made = only(resolve("single", two_cpus + FLEET % f"step_policies: [{policy}]"), POLICY)
+    assert made["StepScalingPolicyConfiguration"]["StepAdjustments"] == [
+        {"ScalingAdjustment": -2, "MetricIntervalUpperBound": -10},
+        {"ScalingAdjustment": -1, "MetricIntervalLowerBound": -10, "MetricIntervalUpperBound": 0},
+    ]
+
+
 def test_several_policies_share_one_target(resolve: Resolved) -> None:
     requests = "{metric: SageMakerVariantInvocationsPerInstance, target_value: 100}"
     gpus = "{metric: GPUUtilization, target_value: 240, disable_scale_in: true}"

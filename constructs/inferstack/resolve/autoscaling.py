@@ -21,11 +21,12 @@ from inferstack.resolve.resource import (
     ref,
     short_hash,
 )
-from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepPolicy
+from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
 from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.scaling import Scaled, metrics_of, policies_of, scaled_parts, steps_of
+from inferstack.spec.parts.step_bounds import interval
 from inferstack.spec.parts.walk import policy_name
 from inferstack.spec.problem import SpecPath
 
@@ -134,12 +135,19 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
             Cooldown=step.cooldown,
             MetricAggregationType=step.metric_aggregation_type,
             MinAdjustmentMagnitude=step.min_adjustment_magnitude,
-            StepAdjustments=[properties(adjustment) for adjustment in step.step_adjustments],
+            StepAdjustments=[_adjustment(spec, scaled, step, it) for it in step.step_adjustments],
         ),
     }
     policy_id, alarm_id = logical_id(f"StepPolicy{suffix}"), logical_id(f"StepAlarm{suffix}")
     alarm = {**_step_alarm(spec, scaled, step), "AlarmActions": [ref(policy_id)]}
     return {policy_id: Resource(_POLICY, policy, path), alarm_id: Resource(ALARM, alarm, path)}
+
+
+def _adjustment(spec: ModelSpec, scaled: Scaled, step: StepPolicy, it: StepAdjustment) -> dict[str, Value]:
+    low, high = interval(spec, scaled, step, it)
+    return present(
+        ScalingAdjustment=it.scaling_adjustment, MetricIntervalLowerBound=low, MetricIntervalUpperBound=high
+    )
 
 
 def _step_alarm(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> dict[str, Value]:

@@ -109,13 +109,18 @@ class StepAdjustment(Block):
     """What to do when the metric is so far beyond the threshold."""
 
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalingPolicy.StepAdjustment",)
+    # A text has a unit, for which AWS has no place.
+    aws_keys: ClassVar = {"metric_interval_lower_bound": None, "metric_interval_upper_bound": None}
 
     scaling_adjustment: int
     """Capacity to add, or to remove when negative; with `ExactCapacity` the capacity to have."""
-    metric_interval_lower_bound: Number | None = None
-    """The step begins where the metric is this much above the threshold; without it at minus infinity."""
-    metric_interval_upper_bound: Number | None = None
-    """The step ends where the metric is this much above the threshold; without it never."""
+    metric_interval_lower_bound: Number | str | None = None
+    """The step begins where the metric is this much above the threshold; without it at minus infinity. It has
+    the unit of the threshold: `500 ms` beside `2 s`, and `20 %` beside `60 %` is 20 % of all devices, too.
+    0 needs none. Beside a threshold that is a plain number it is one, in the metric's own unit."""
+    metric_interval_upper_bound: Number | str | None = None
+    """The step ends where the metric is this much above the threshold; without it never. Written as the
+    lower bound."""
 
 
 class StepPolicy(Watched, kw_only=True):

@@ -43,6 +43,7 @@ _AT_THE_TOP = {
     "ignore": "no deployment reads it",
 }
 # Blocks whose keys are the user's and end as keys of the template, where CloudFormation takes no function.
+_WITH_A_UNIT = ("threshold", "metric_interval_lower_bound", "metric_interval_upper_bound")
 _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
 
@@ -98,7 +99,7 @@ def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
         return "the files of a repository are packed before"
     if path[-2:] == ("autoscaling", "min_capacity") and _may_be_none(data, path):
         return "at 0 something must wake the first"
-    if path[-1] == "threshold" and isinstance(value, str):
+    if path[-1] in _WITH_A_UNIT and isinstance(value, str):
         return "a text has a unit; a number needs none"
     texts = [step for step in path if isinstance(step, str)]
     return _AT_THE_TOP.get(str(path[0])) or _BY_NAME.get(texts[-1]) or _OF_AN_IMAGE.get(tuple(texts[-2:]))

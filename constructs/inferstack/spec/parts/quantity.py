@@ -105,6 +105,34 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | N
     return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
 
 
+def absolute_bound(
+    bound: Number | str, threshold: Number | str, metric: Metric, devices: int | None = 1
+) -> Number:
+    """How far from its threshold a step begins or ends, in the unit that CloudWatch compares in.
+
+    A bound has the units of a threshold, and may be below it: ``-500 ms``. ``devices`` as above.
+
+    Raises:
+        UnfitQuantity: as :func:`absolute_threshold`, and for a number without unit, other than 0, beside a
+            threshold that has one.
+    """
+    if isinstance(bound, str):
+        size = absolute_threshold(bound.strip().removeprefix("-"), metric, devices)
+        return -size if bound.strip().startswith("-") else size
+    if bound and isinstance(threshold, str) and not is_opaque(bound):
+        message = f"the bound {bound} has no unit, and the threshold is {describe(threshold)}"
+        raise UnfitQuantity(message, _with_its_unit(bound, threshold, metric))
+    return bound
+
+
+def _with_its_unit(bound: Number, threshold: str, metric: Metric) -> str:
+    if is_time(metric):
+        counted = f"alone the number is {metric.unit.lower()}"
+        return f'write a unit, too, such as "{bound} ms"; {counted}'
+    found = _FORM.fullmatch(threshold.strip())
+    return f'write a unit, too: "{bound} {"" if found is None else found[2]}"'
+
+
 def as_sum(value: Number, metric: Metric, devices: int) -> str:
     """What share of all a number is that is compared with a sum over devices, in words."""
     word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
@@ -117,7 +145,7 @@ def _with_unit(text: str, metric: Metric) -> Quantity:
     text = text.strip()
     found = _FORM.fullmatch(text)
     if found is None:
-        raise UnfitQuantity(f"{describe(text)} is no threshold", _allowed(metric))
+        raise UnfitQuantity(f"{describe(text)} is no number with a unit", _allowed(metric))
     number, unit = Decimal(found[1]), found[2]
     if unit == "%" and is_utilization(metric):
         if number > 100:

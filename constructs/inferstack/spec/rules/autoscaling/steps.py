@@ -1,14 +1,18 @@
 """Capacity that changes by steps."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from inferstack.catalog import metrics
-from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
+from inferstack.spec.blocks.autoscaling import StepPolicy
+from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
-from inferstack.spec.parts.scaling import metrics_of, steps
+from inferstack.spec.parts.quantity import UnfitQuantity, absolute_threshold
+from inferstack.spec.parts.scaling import Scaled, metrics_of, steps
+from inferstack.spec.parts.step_bounds import BOUNDS, bound_of_step, counted_metric, interval
 from inferstack.spec.parts.walk import hosting_of
 from inferstack.spec.problem.words import choose
 from inferstack.spec.rules.autoscaling.policy_names import called_like_another, same_names
@@ -50,19 +54,80 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec, about="step_policies")
 def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
     """A missing lower bound is minus infinity, a missing upper one infinity."""
-    for path, _, step in steps(spec):
-        found = sorted(map(_interval, step.step_adjustments))
-        broken = any(low >= high for low, high in found)
-        if broken or any(a[1] != b[0] for a, b in pairwise(found)):
-            message = f"the steps cover {', '.join(f'{low} to {high}' for low, high in found)}"
+    for path, scaled, step in steps(spec):
+        found = sorted(_intervals(spec, scaled, step))
+        broken = any(it.low >= it.high for it in found)
+        if broken or any(a.high != b.low for a, b in pairwise(found)):
+            message = f"the steps cover {', '.join(it.said for it in found)}"
             yield Finding(
                 (*path, "step_adjustments"), message, "let each step begin where the one before ends"
             )
 
 
-def _interval(step: StepAdjustment) -> tuple[float, float]:
-    low, high = step.metric_interval_lower_bound, step.metric_interval_upper_bound
-    return (-math.inf if low is None else low, math.inf if high is None else high)
+class _Interval(NamedTuple):
+    """A step's bounds as CloudWatch counts them, and as the spec says them."""
+
+    low: float
+    high: float
+    said_low: Number | str
+    said_high: Number | str
+
+    @property
+    def said(self) -> str:
+        return f"{self.said_low} to {self.said_high}"
+
+
+def _intervals(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> list[_Interval]:
+    """Those of all steps; none where IS547 refuses a bound, or another rule the threshold."""
+    try:
+        found = [(it, *interval(spec, scaled, step, it)) for it in step.step_adjustments]
+    except UnfitQuantity:
+        return []
+    return [
+        _Interval(
+            -math.inf if low is None else low,
+            math.inf if high is None else high,
+            _said(it.metric_interval_lower_bound, -math.inf),
+            _said(it.metric_interval_upper_bound, math.inf),
+        )
+        for it, low, high in found
+    ]
+
+
+def _said(bound: Number | str | None, without: float) -> Number | str:
+    return without if bound is None else bound
+
+
+@error(
+    "IS547",
+    "The bounds of a step have the unit of its threshold.",
+    _PUT,
+    ModelSpec,
+    about=BOUNDS,
+)
+def bounds_fit(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch counts them from the threshold, and in microseconds or over all devices as that."""
+    for path, scaled, step in steps(spec):
+        if not _has_threshold(spec, scaled, step):
+            continue
+        for index, adjustment in enumerate(step.step_adjustments):
+            for key in BOUNDS:
+                try:
+                    bound_of_step(spec, scaled, step, getattr(adjustment, key))
+                except UnfitQuantity as unfit:
+                    yield Finding((*path, "step_adjustments", index, key), unfit.message, unfit.fix)
+
+
+def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
+    """Whether the threshold is one from which bounds can count: others are refused themselves."""
+    metric = counted_metric(spec, scaled, step)
+    if metric is None:
+        return step.metric is None
+    try:
+        absolute_threshold(step.threshold, metric, scaled.part.devices(metric))
+    except UnfitQuantity:
+        return False
+    return True
 
 
 @error("IS533", "Policies of one target have different names.", _STEP, ModelSpec, about="step_policies")
@@ -105,27 +170,28 @@ def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
 )
 def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
     """Beyond the last bound nothing would happen; Application Auto Scaling refuses a bound without a step."""
-    for path, _, step in steps(spec):
-        found = [_interval(it) for it in step.step_adjustments]
-        if not _can_be_judged(step):
+    for path, scaled, step in steps(spec):
+        found = _intervals(spec, scaled, step)
+        if not _can_be_judged(step, found):
             continue
-        low, high = min(it[0] for it in found), max(it[1] for it in found)
+        lowest, highest = min(found, key=lambda it: it.low), max(found, key=lambda it: it.high)
         down = evaluation(step).looks_down
-        if (down or low < 0) and low != -math.inf:
+        if (down or lowest.low < 0) and lowest.low != -math.inf:
             fix = "leave `metric_interval_lower_bound` out of the lowest step"
-            yield Finding((*path, "step_adjustments"), f"no step covers what is below {low}", fix)
-        if (not down or high > 0) and high != math.inf:
+            message = f"no step covers what is below {lowest.said_low}"
+            yield Finding((*path, "step_adjustments"), message, fix)
+        if (not down or highest.high > 0) and highest.high != math.inf:
             fix = "leave `metric_interval_upper_bound` out of the highest step"
-            yield Finding((*path, "step_adjustments"), f"no step covers what is above {high}", fix)
+            message = f"no step covers what is above {highest.said_high}"
+            yield Finding((*path, "step_adjustments"), message, fix)
 
 
-def _can_be_judged(step: StepPolicy) -> bool:
-    """What only the deployment knows, and steps that IS532 refuses, are left alone."""
-    if is_opaque(step.comparison_operator):
+def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
+    """What only the deployment knows, and steps that IS532 or IS547 refuses, are left alone."""
+    if is_opaque(step.comparison_operator) or not found:
         return False
-    bounds = [_interval(it) for it in step.step_adjustments]
-    known = not any(is_opaque(bound) and bound != -math.inf for pair in bounds for bound in pair)
-    return known and all(low < high for low, high in bounds)
+    known = not any(is_opaque(bound) and bound != -math.inf for it in found for bound in (it.low, it.high))
+    return known and all(it.low < it.high for it in found)
 
 
 @warning(
@@ -137,12 +203,13 @@ def _can_be_judged(step: StepPolicy) -> bool:
 )
 def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """Bounds count from the threshold, and the other side sets off no alarm."""
-    for path, _, step in steps(spec):
+    for path, scaled, step in steps(spec):
         down = evaluation(step).looks_down
         side = "above" if down else "below"
-        for index, (low, high) in enumerate(map(_interval, step.step_adjustments)):
-            if _can_be_judged(step) and (low >= 0 if down else high <= 0):
-                message = f"{low} to {high} is {side} the threshold, where the alarm never goes off"
+        found = _intervals(spec, scaled, step)
+        for index, it in enumerate(found):
+            if _can_be_judged(step, found) and (it.low >= 0 if down else it.high <= 0):
+                message = f"{it.said} is {side} the threshold, where the alarm never goes off"
                 yield Finding(
                     (*path, "step_adjustments", index), message, "count the bounds from the threshold"
                 )
