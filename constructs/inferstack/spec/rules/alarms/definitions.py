@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
+from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule
+from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.measured import (
@@ -16,6 +20,8 @@ from inferstack.spec.parts.measured import (
 )
 from inferstack.spec.parts.own_alarms import watches
 from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
+from inferstack.spec.parts.scaling import steps
+from inferstack.spec.parts.step_bounds import counted_metric
 from inferstack.spec.parts.walk import components, hosting_of, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import did_you_mean_then, likest
@@ -137,20 +143,50 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
         yield from unfit_threshold(path, rule, _metrics(spec, rule))
 
 
-@warning("IS804", "The threshold of a utilization can be reached.", METRICS_PAGE, ModelSpec, about="rules")
+class _Compared(msgspec.Struct, frozen=True):
+    """A metric of SageMaker's as its statistic counts it, and what compares it with a threshold.
+
+    ``on_types`` is how many devices it sums over, on the types of each variant, the preferred one first.
+    """
+
+    path: SpecPath
+    watched: AlarmRule | StepPolicy
+    metric: Metric
+    on_types: list[list[int]]
+
+
+@found_once
+def _compared(spec: ModelSpec) -> Iterator[_Compared]:
+    for path, rule in alarm_rules(spec):
+        for metric in _counted(spec, rule)[:1]:
+            yield _Compared(path, rule, metric, _devices(spec, rule, metric))
+    for path, scaled, step in steps(spec):
+        counted = counted_metric(spec, scaled, step)
+        if counted is not None:
+            fleet = {} if scaled.variant is None else devices_by_type(scaled.variant, counted)
+            yield _Compared(path, step, counted, [list(fleet.values())] if fleet else [])
+
+
+@warning(
+    "IS804",
+    "The threshold of a utilization can be reached.",
+    METRICS_PAGE,
+    ModelSpec,
+    about=("rules", "step_policies"),
+)
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number; some shares end at 1."""
-    for path, rule in alarm_rules(spec):
-        for metric in () if adds_up(rule.statistic) else _counted(spec, rule)[:1]:
-            on_types = _devices(spec, rule, metric)
-            if metric.most is None or not (on_types or metric.per_device is None):
-                # It has no end, or nobody knows of how many devices it is the sum.
-                continue
-            most = metric.most * max(map(max, on_types), default=1)
-            if most and isinstance(rule.threshold, int | float) and not 0 <= rule.threshold <= most:
-                message = f"{metric.name} is between 0 and {most} here, and the threshold is {rule.threshold}"
-                share = '"90 %"' if is_utilization(metric) else "0.9"
-                yield Finding((*path, "threshold"), message, f"write a share of all, such as {share}")
+    for it in _compared(spec):
+        metric, threshold = it.metric, it.watched.threshold
+        known = it.on_types or metric.per_device is None
+        if metric.most is None or not known or adds_up(it.watched.statistic):
+            # It has no end, or nobody knows of how many devices it is the sum.
+            continue
+        most = metric.most * max(map(max, it.on_types), default=1)
+        if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
+            message = f"{metric.name} is between 0 and {most} here, and the threshold is {threshold}"
+            share = '"90 %"' if is_utilization(metric) else "0.9"
+            yield Finding((*it.path, "threshold"), message, f"write a share of all, such as {share}")
 
 
 @warning(
@@ -158,18 +194,17 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     "A bare threshold of a utilization that sums over devices counts them all.",
     METRICS_PAGE,
     ModelSpec,
-    about="rules",
+    about=("rules", "step_policies"),
 )
 def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     """90 on four GPUs is 22.5 % of them."""
-    for path, rule in alarm_rules(spec):
-        for metric in _counted(spec, rule)[:1]:
-            devices = max((preferred for preferred, *_ in _devices(spec, rule, metric)), default=1)
-            match rule.threshold:
-                case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
-                    all_of_it = absolute_threshold(f"{bare} %", metric, devices)
-                    fix = f'for {bare} % of all, which is {all_of_it}, write "{bare} %"'
-                    yield Finding((*path, "threshold"), as_sum(bare, metric, devices), fix)
+    for it in _compared(spec):
+        devices = max((preferred for preferred, *_ in it.on_types), default=1)
+        match it.watched.threshold:
+            case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
+                all_of_it = absolute_threshold(f"{bare} %", it.metric, devices)
+                fix = f'for {bare} % of all, which is {all_of_it}, write "{bare} %"'
+                yield Finding((*it.path, "threshold"), as_sum(bare, it.metric, devices), fix)
 
 
 @warning(
@@ -177,21 +212,20 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     "The threshold of a utilization is in percent, no share of one.",
     METRICS_PAGE,
     ModelSpec,
-    about="rules",
+    about=("rules", "step_policies"),
 )
 def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     """An alarm below 0.5 % finds what is idle; one above it goes off at the first request."""
-    for path, rule in alarm_rules(spec):
-        bare = isinstance(rule.threshold, int | float) and 0 < rule.threshold < 1
-        in_percent = any(metric.unit == "Percent" for metric in _counted(spec, rule))
-        if bare and in_percent and not evaluation(rule).looks_down:
-            message = f"{rule.metric} is in percent, and the threshold is {rule.threshold} of 100"
-            fix = f'write "{float(rule.threshold) * 100:g} %" if a share was meant'
-            yield Finding((*path, "threshold"), message, fix)
+    for it in _compared(spec):
+        threshold = it.watched.threshold
+        bare = isinstance(threshold, int | float) and 0 < threshold < 1
+        if bare and it.metric.unit == "Percent" and not evaluation(it.watched).looks_down:
+            message = f"{it.watched.metric} is in percent, and the threshold is {threshold} of 100"
+            fix = f'write "{float(threshold) * 100:g} %" if a share was meant'
+            yield Finding((*it.path, "threshold"), message, fix)
 
 
 def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]]:
-    """How many devices the metric sums over, on the types of each variant that the rule watches."""
     watched = (it for _, it in variants(spec) if rule.variant_name in (None, it.variant_name))
     found = (devices_by_type(variant, metric).values() for variant in watched)
     return [list(it) for it in found if it]
