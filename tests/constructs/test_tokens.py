@@ -179,6 +179,8 @@ SCALED = {
     "policies": [{"metric": "CPUUtilization", "target_value": 50}],
 }
 
+STEP = {"metric": "ModelLatency", "threshold": "1 s", "adjustment_type": "ChangeInCapacity"}
+
 
 def of_single(**change: Any) -> dict[str, Any]:
     """A model on a variant, with other blocks; those of the model are merged into its own."""
@@ -433,6 +435,10 @@ TEXT = cdk.Token.as_string({"Ref": "Text"})
         (
             {"alarms": {"rules": [{"metric": "ModelLatency", "threshold": TEXT}]}},
             "IS112 alarms.rules.0.threshold",
+        ),
+        (
+            {"autoscaling": {**SCALED, "step_policies": [{**STEP, "step_adjustments": [{"metric_interval_lower_bound": TEXT, "scaling_adjustment": 1}]}]}},
+            "IS112 autoscaling.step_policies.0.step_adjustments.0.metric_interval_lower_bound",
         ),
         ({"model": {"image": {"framework": "sklearn", "version": TEXT}}}, "IS112 model.image.version"),
         ({"alarms": {"actions": [*LIST, TEXT]}}, "IS113 alarms.actions.0"),

@@ -81,3 +81,57 @@ def test_an_adapter_goes_with_its_base(resolve: Resolved) -> None:
     adapter = "{base_inference_component_name: chat, container: {artifact_url: 's3://models/fr.tar.gz'}}"
     change = (ONE_LINE % "null").replace("{chat:", f"{{chat-fr: {{specification: {adapter}}}, chat:")
     assert managed(resolve("components", change))["MinInstanceCount"] == 0
+
+
+BY_THE_CLOCK = """
+    alarms: false
+    variant: {managed_instance_scaling: null}
+    inference_components: {chat: {autoscaling: {min_capacity: 1, max_capacity: 2,
+      policies: [{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}], scheduled_actions: [
+        {scheduled_action_name: morning, schedule: 'cron(0 6 ? * MON-FRI *)', scalable_target_action: {min_capacity: 1, max_capacity: 2}},
+        {scheduled_action_name: evening, schedule: 'cron(0 20 ? * MON-FRI *)', scalable_target_action: %s}]}}}
+"""
+NONE_AT_NIGHT = {"Status": "ENABLED", "MinInstanceCount": 0, "MaxInstanceCount": 1}
+
+
+@pytest.mark.parametrize(
+    ("at_night", "policies", "instances"),
+    [
+        ("{min_capacity: 0}", {"SageMakerInferenceComponentInvocationsPerCopy", "WakeUp"}, NONE_AT_NIGHT),
+        ("{min_capacity: 0, max_capacity: 1}", {"SageMakerInferenceComponentInvocationsPerCopy", "WakeUp"}, NONE_AT_NIGHT),
+        ("{min_capacity: 0, max_capacity: 0}", {"SageMakerInferenceComponentInvocationsPerCopy"}, NONE_AT_NIGHT),
+        ("{min_capacity: 1, max_capacity: 1}", {"SageMakerInferenceComponentInvocationsPerCopy"}, None),
+    ],
+)
+def test_no_copies_by_the_clock_are_no_copies(
+    resolve: Resolved, at_night: str, policies: set[str], instances: Any
+) -> None:
+    template = resolve("components", BY_THE_CLOCK % at_night)
+    assert {it["PolicyName"] for it in of_type(template, POLICY).values()} == policies
+    assert managed(template) == instances
+    woken = [it for it in of_type(template, "AWS::CloudWatch::Alarm").values() if it["MetricName"] == "NoCapacityInvocationFailures"]
+    assert len(woken) == ("WakeUp" in policies)
+
+
+def test_the_wake_up_comes_from_the_schedule_that_brings_it(resolve: Resolved) -> None:
+    resources = resolve("components", BY_THE_CLOCK % "{min_capacity: 0}")["Resources"]
+    (alarm,) = (it for name, it in resources.items() if name.startswith("StepAlarm"))
+    assert alarm["Metadata"]["inferstack:source"].endswith(
+        "autoscaling/scheduled_actions/1/scalable_target_action/min_capacity"
+    )
+
+
+ASYNCHRONOUS = """
+    alarms: false
+    endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://results/one/}}}
+    autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: ApproximateBacklogSizePerInstance, target_value: 4}],
+      scheduled_actions: [{scheduled_action_name: night, schedule: 'cron(0 20 ? * * *)', scalable_target_action: %s}]}
+"""
+
+
+@pytest.mark.parametrize(("at_night", "wakes"), [("{min_capacity: 0}", 1), ("{min_capacity: 0, max_capacity: 0}", 0)])
+def test_no_instances_by_the_clock_are_woken_unless_they_are_off(
+    resolve: Resolved, at_night: str, wakes: int
+) -> None:
+    alarms = of_type(resolve("single", ASYNCHRONOUS % at_night), "AWS::CloudWatch::Alarm").values()
+    assert [it["MetricName"] for it in alarms] == ["HasBacklogWithoutCapacity"] * wakes

@@ -171,7 +171,9 @@ class ScalableTargetAction(Block):
     }
 
     min_capacity: int | None = None
-    """Fewest instances or copies from then on."""
+    """Fewest instances or copies from then on. 0 brings what `min_capacity: 0` of the target brings: an
+    alarm with which the first request starts one, and no instances where no component has a copy. With
+    `max_capacity: 0` it is off until another action, and no request starts one."""
     max_capacity: int | None = None
     """Most instances or copies from then on."""
 

@@ -43,6 +43,7 @@ _AT_THE_TOP = {
     "ignore": "no deployment reads it",
 }
 # Blocks whose keys are the user's and end as keys of the template, where CloudFormation takes no function.
+_LEAST = (("autoscaling", "min_capacity"), ("scalable_target_action", "min_capacity"))
 _WITH_A_UNIT = ("threshold", "metric_interval_lower_bound", "metric_interval_upper_bound")
 _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
@@ -97,7 +98,7 @@ def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
         return None
     if _is_in_triton(path):
         return "the files of a repository are packed before"
-    if path[-2:] == ("autoscaling", "min_capacity") and _may_be_none(data, path):
+    if path[-2:] in _LEAST and _may_be_none(data, path):
         return "at 0 something must wake the first"
     if path[-1] in _WITH_A_UNIT and isinstance(value, str):
         return "a text has a unit; a number needs none"

@@ -21,6 +21,7 @@ from inferstack.spec.parts.measured import (
     seconds_between_readings,
 )
 from inferstack.spec.parts.taken_memory import takes_gpu_memory
+from inferstack.spec.parts.to_zero import goes_to_zero
 from inferstack.spec.parts.walk import component_scalings, components, hosting_of, watched_name
 from inferstack.spec.problem import SpecPath
 
@@ -102,7 +103,7 @@ def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Meas
 @answered_once
 def _going_to_zero(spec: ModelSpec) -> frozenset[str]:
     scalings = component_scalings(spec)
-    return frozenset(name for _, name, _, scaling in scalings if scaling.min_capacity == 0)
+    return frozenset(name for _, name, _, scaling in scalings if goes_to_zero(scaling))
 
 
 def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metric | None]]:

@@ -16,6 +16,7 @@ from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.measured import Measured, measured_component, measured_variant
+from inferstack.spec.parts.to_zero import woken_from_zero
 from inferstack.spec.parts.walk import (
     component_scalings,
     hosting_of,
@@ -54,6 +55,13 @@ class Scaled(msgspec.Struct, frozen=True):
     def levels(self) -> tuple[str, ...]:
         """Levels on which CloudWatch has metrics of it."""
         return ("variant", "endpoint") if self.component is None else ("component",)
+
+    @property
+    def wakes_from(self) -> SpecPath | None:
+        """Where the spec says that there may be none of it until a request starts the first."""
+        if self.dimension == PROVISIONED_CONCURRENCY:
+            return None
+        return next(((*self.path, *below) for below in woken_from_zero(self.scaling)), None)
 
     @property
     def has_policies(self) -> bool:
@@ -106,9 +114,9 @@ def policies_of(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
 def steps_of(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
     """Every step policy that a target gets: the spec's own and the built-in one."""
     yield from _own_steps(scaled)
-    built_in = built_in_step(scaled)
-    if built_in is not None:
-        yield (*scaled.path, "min_capacity"), built_in
+    built_in, where = built_in_step(scaled), scaled.wakes_from
+    if built_in is not None and where is not None:
+        yield where, built_in
 
 
 def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
@@ -121,7 +129,7 @@ def built_in_step(scaled: Scaled) -> StepPolicy | None:
     """What starts the first copy or instance where there may be none; a step on its metric stands for it."""
     made = (WAKE_ASYNC_VARIANT if scaled.component is None else WAKE_COMPONENT).value
     watched = {step.metric for step in scaled.scaling.step_policies}
-    return made if scaled.scaling.min_capacity == 0 and made.metric not in watched else None
+    return made if scaled.wakes_from is not None and made.metric not in watched else None
 
 
 def _own_policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:

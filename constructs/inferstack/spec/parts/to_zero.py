@@ -1,13 +1,16 @@
-"""Instances under inference components that go down to nothing: what follows from their `min_capacity: 0`.
+"""What goes down to nothing, for good or by the clock: what follows from a `min_capacity` of 0.
 
-Four pieces belong together: copies may go to none, instances too, and policies of
+Under inference components four pieces belong together: copies may go to none, instances too, and policies of
 :mod:`inferstack.spec.parts.scaling` follow the traffic and start a copy at the first refused request.
 https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
 """
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from inferstack.defaults import EMPTY_FLEET
+from inferstack.spec.blocks.autoscaling import Autoscaling
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import ManagedInstanceScaling, Variant
 from inferstack.spec.parts.walk import (
@@ -16,6 +19,23 @@ from inferstack.spec.parts.walk import (
     variant_scalings,
     variants,
 )
+from inferstack.spec.problem import SpecPath
+
+
+def goes_to_zero(scaling: Autoscaling) -> bool:
+    """Whether the target or one of its schedules allows no capacity at all."""
+    actions = scaling.scheduled_actions or ()
+    return 0 in (scaling.min_capacity, *(it.scalable_target_action.min_capacity for it in actions))
+
+
+def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
+    """The limits that do so and allow more as well: what is at most 0 is off, and no request starts it."""
+    if scaling.min_capacity == 0:
+        yield ("min_capacity",)
+    for index, action in enumerate(scaling.scheduled_actions or ()):
+        limits = action.scalable_target_action
+        if limits.min_capacity == 0 and limits.max_capacity != 0:
+            yield ("scheduled_actions", index, "scalable_target_action", "min_capacity")
 
 
 def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling | None:
@@ -47,5 +67,4 @@ def _empties(spec: ModelSpec, variant: Variant) -> bool:
         for _, _, component in components(spec)
         if variant in component_variants(spec, component) and component.base_name is None
     ]
-    lowest = [None if it.autoscaling is None else it.autoscaling.min_capacity for it in here]
-    return bool(here) and all(it == 0 for it in lowest)
+    return bool(here) and all(it.autoscaling is not None and goes_to_zero(it.autoscaling) for it in here)
