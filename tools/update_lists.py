@@ -1,7 +1,7 @@
 """Generates docs/metrics.md and docs/images.md: the names that a spec may write, and the default alarms.
 
-    python -m tools.update_lists            writes what has changed
-    python -m tools.update_lists --check    writes nothing, exits 1 and names what is out of date
+python -m tools.update_lists            writes what has changed
+python -m tools.update_lists --check    writes nothing, exits 1 and names what is out of date
 """
 
 import sys
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from inferstack.catalog import images, metrics
-from inferstack.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN
+from inferstack.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from inferstack.spec.parts.evaluation import evaluation
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
@@ -67,14 +67,16 @@ What an endpoint is watched for unless its spec says `alarms: {defaults: false}`
 metric takes the place of the default for it. Without `alarms.actions` an alarm changes its state and tells
 nobody.
 """
-_TAKEN_TOP = """\
+_TAKEN_TOP = f"""\
 An adapter runs in the container of its base and on the base's copies. It has a default alarm on
 `Invocation5XXErrors`, one on `NoCapacityInvocationFailures` where its base may go to zero copies, and none on
 memory, which the base's alarms watch. A rule of your own without `inference_component` goes for adapters too.
 
 A variant or an inference component has no default alarm on GPU memory if its image's name has one of these
-words. Such a server takes most of the GPU's memory when it starts, the CUDA context comes on top of that, and
-the alarm would always ring. Write a rule on it in `alarms.rules` if you want one.
+words, or if it is given by its URI and its environment has a variable that begins with one of
+{", ".join(f"`{it}`" for it in VARIABLES_OF_GPU_MEMORY_TAKERS)}.
+Such a server takes most of the GPU's memory when it starts, the CUDA context comes on top of that, and the
+alarm would always ring. Write a rule on it in `alarms.rules` if you want one.
 """
 _TITLES = {
     "instances": "One model a variant, on instances",

@@ -156,6 +156,19 @@ GPU_MEMORY_TAKEN = {
 that they take unless told otherwise. The CUDA context and CUDA graphs come on top of it. The use of such a
 GPU's memory stays where it is whatever the traffic: an alarm on it would ring for ever.
 """
+VARIABLES_OF_GPU_MEMORY_TAKERS = (
+    "OPTION_GPU_MEMORY_UTILIZATION",
+    "OPTION_MAX_MODEL_LEN",
+    "OPTION_ROLLING_BATCH",
+    "OPTION_TENSOR_PARALLEL_DEGREE",
+    "SM_NUM_GPUS",
+    "SM_SGLANG_",
+    "SM_VLLM_",
+    "VLLM_",
+)
+"""How environment variables begin that only such servers read: in a registry of one's own an image may have
+any name.
+"""
 
 
 OfAdapters = Literal["all", "none", "of bases that go to zero"]

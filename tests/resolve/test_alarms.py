@@ -261,6 +261,20 @@ def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() ->
         assert {is_taker(name) for name in names} == {of_framework}, framework
 
 
+@pytest.mark.parametrize(
+    ("variable", "watched"),
+    [("OPTION_ROLLING_BATCH", 0), ("SM_VLLM_MODEL", 0), ("SM_NUM_GPUS", 0), ("OPTION_ENTRYPOINT", 1), ("MODEL", 1)],
+)
+def test_a_private_image_is_known_by_what_its_server_reads(
+    resolve: Resolved, variable: str, watched: int
+) -> None:
+    change = f"""
+        variant: {{instance_type: ml.g5.xlarge}}
+        model: {{environment: {{{variable}: "1"}}}}
+    """
+    assert len(alarms(resolve("single", change), GPU_MEMORY)) == watched
+
+
 def test_a_rule_can_be_for_one_variant(resolve: Resolved) -> None:
     change = """
         variant: null

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from support.resolving import Resolved, only
+import pytest
+from support.resolving import Resolved, of_type, only
 
 GUARDED = """
     endpoint:
@@ -145,3 +146,22 @@ def test_a_metric_that_tells_about_a_component_undoes_updates_of_that_one(resolv
     assert "WrongAnswers" in metrics(template, rollback(template, component_id(template, "chat")))
     template = resolve("components", COMPONENT % "own" + OWN % ", inference_component: echo")
     assert "WrongAnswers" not in metrics(template, rollback(template, component_id(template, "chat")))
+
+
+SHADOWED = """
+    models: {today: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", model_data_url: s3://models/1.tar.gz}}
+    model: null
+    variant: {model_name: today}
+    shadow_variants: [{variant_name: Next, model_name: today, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 1}]
+"""
+
+
+@pytest.mark.parametrize("chosen", ["own", "[{metric: Invocation5XXErrors}]"])
+def test_what_a_shadow_does_undoes_nothing(resolve: Resolved, chosen: str) -> None:
+    template = resolve("single", SHADOWED + GUARDED % chosen)
+    names = [it["Ref"] for it in rollback(template, "Endpoint")]
+    watched = [template["Resources"][name]["Properties"]["Dimensions"] for name in names]
+    assert names
+    assert {"Name": "VariantName", "Value": "Next"} not in [one for it in watched for one in it]
+    shadows = [it for it in of_type(template, "AWS::CloudWatch::Alarm").values() if {"Name": "VariantName", "Value": "Next"} in it["Dimensions"]]
+    assert shadows

@@ -33,7 +33,8 @@ class AutoRollbackConfiguration(Block):
 
     alarms: tuple[RollbackAlarm, ...] | OwnAlarms
     """Any of them in ALARM rolls the update back. `own` for all alarms of this spec, or a list of
-    `{metric}` for some of those and `{alarm_name}` for alarms that are there already."""
+    `{metric}` for some of those and `{alarm_name}` for alarms that are there already. An alarm of a shadow
+    variant undoes nothing. Alarms count while the update waits, which takes an update policy."""
 
 
 class CapacitySize(Block):

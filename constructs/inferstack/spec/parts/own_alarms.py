@@ -22,7 +22,13 @@ from inferstack.spec.parts.measured import (
 )
 from inferstack.spec.parts.taken_memory import takes_gpu_memory
 from inferstack.spec.parts.to_zero import goes_to_zero
-from inferstack.spec.parts.walk import component_scalings, components, hosting_of, watched_name
+from inferstack.spec.parts.walk import (
+    component_scalings,
+    components,
+    hosting_of,
+    shadow_variants,
+    watched_name,
+)
 from inferstack.spec.problem import SpecPath
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
@@ -38,6 +44,8 @@ class OwnAlarm(msgspec.Struct, frozen=True):
     metric: Metric | None
     """None for a metric that SageMaker does not publish."""
     reason: str
+    of_shadow: bool
+    """Whether it watches a shadow variant."""
 
 
 @found_once
@@ -61,7 +69,8 @@ def _own_alarm(
     spec: ModelSpec, path: SpecPath, rule: AlarmRule, part: Measured, metric: Metric | None, reason: str
 ) -> OwnAlarm:
     readings = 0 if metric is None else seconds_between_readings(spec, metric)
-    return OwnAlarm(path, rule, evaluation(rule, readings), part, metric, reason)
+    of_shadow = any(part.variant is shadow for _, shadow in shadow_variants(spec))
+    return OwnAlarm(path, rule, evaluation(rule, readings), part, metric, reason, of_shadow)
 
 
 def most_own_alarms(spec: ModelSpec) -> int:
@@ -145,8 +154,11 @@ def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfigura
 def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: str | None) -> bool:
     """Whether an alarm of the spec undoes an update of the endpoint, or of a component given by its name.
 
-    A component is undone by its own alarms only: the others say nothing of it.
+    A component is undone by its own alarms only: the others say nothing of it. What a shadow does undoes
+    nothing: it is there to be tried out, and its answers reach nobody.
     """
+    if alarm.of_shadow:
+        return False
     if component is not None and alarm.part.values.get(COMPONENT) != component:
         return False
     if isinstance(rollback.alarms, str):

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog.registries import name_in_registry
-from inferstack.defaults import GPU_MEMORY_TAKEN
+from inferstack.defaults import GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
+from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
+from inferstack.spec.blocks.model import Container, FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.measured import COMPONENT, Measured
@@ -17,11 +18,19 @@ _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
 
 def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
-    """Whether a container of a variant or a component is such a server, as far as its image's name tells."""
+    """Whether a container of a variant or a component is such a server, as far as its image's name tells.
+
+    Where the image is given by its URI, the environment tells as well.
+    """
     component = part.values.get(COMPONENT)
     if component is not None:
-        return any(map(is_taker, _images_of_component(spec, component)))
-    return part.variant is not None and any(map(is_taker, _images_of_variant(spec, part.variant)))
+        return any(map(_takes, _containers_of_component(spec, component)))
+    return part.variant is not None and any(map(_takes, _containers_of_variant(spec, part.variant)))
+
+
+def _takes(container: Container | ComponentContainer) -> bool:
+    said = container.environment or {} if isinstance(container.image, str) else {}
+    return is_taker(container.image) or any(key.startswith(VARIABLES_OF_GPU_MEMORY_TAKERS) for key in said)
 
 
 def is_taker(image: WrittenImage) -> bool:
@@ -36,15 +45,15 @@ def is_taker(image: WrittenImage) -> bool:
     return _SERVER.search(name) is not None
 
 
-def _images_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[WrittenImage]:
+def _containers_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Container]:
     hosted = {variant.model_name, *(pool.model_name_override for pool in variant.instance_pools or ())}
     for _, name, container in model_containers(spec):
         if name is None or name in hosted:
-            yield container.image
+            yield container
 
 
-def _images_of_component(spec: ModelSpec, name: str) -> Iterator[WrittenImage]:
+def _containers_of_component(spec: ModelSpec, name: str) -> Iterator[Container | ComponentContainer]:
     """Those of its own; of an adapter, which runs in its base's container, those of its base."""
     hosts = {name, bases_of_adapters(spec).get(name, name)}
     running = {run.container for run in runs(spec) if run.name in hosts}
-    return (placed.image for placed in containers(spec) if placed.path in running)
+    return (placed.container for placed in containers(spec) if placed.path in running)

@@ -136,6 +136,25 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*path[:-1], *where), message, fix)
 
 
+@warning(
+    "IS619",
+    "An update that alarms may undo has an update policy, by which it waits.",
+    _GUARDRAILS,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
+def update_waits_at_all(spec: ModelSpec) -> Iterator[Finding]:
+    """Without one all traffic moves at once, and the old fleet is gone before an alarm can go off."""
+    config = None if spec.endpoint is None else spec.endpoint.deployment_config
+    if config is None or config.auto_rollback_configuration is None:
+        return
+    if config.blue_green_update_policy is None and config.rolling_update_policy is None:
+        message = "without an update policy all traffic moves at once and nothing waits for the alarms"
+        fix = "add `blue_green_update_policy` with `termination_wait_in_seconds`"
+        path = ("endpoint", "deployment_config", "auto_rollback_configuration")
+        yield Finding(path, message, f"{fix}, or `rolling_update_policy`")
+
+
 def _time_to_alarm(alarm: OwnAlarm) -> int:
     """Seconds from the first bad data point until the alarm goes off."""
     needed = alarm.rule.datapoints_to_alarm
