@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.inference_component import ComponentSpecification
+from inferstack.catalog.registries import name_in_registry
+from inferstack.spec.blocks.inference_component import ComponentContainer, ComponentSpecification
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec
-from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.blocks.model import Container, FrameworkImage
+from inferstack.spec.parts.triton_image import WrittenImage, is_triton
 from inferstack.spec.parts.walk import component_variants, components, containers, runs
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
@@ -13,6 +15,10 @@ from inferstack.spec.rules.names import unknown_name
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
 )
+
+_LORA = "https://docs.djl.ai/master/docs/serving/serving/docs/adapters.html"
+_ENABLE = "OPTION_ENABLE_LORA"
+_FILES = ("artifact_url", "model_data_url", "model_data_source", "triton")
 
 
 def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, ComponentSpecification, str]]:
@@ -140,3 +146,37 @@ def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             message = f"`{name}` is an adapter of `{base}`, whose Triton has no way to load adapters"
             fix = "use an image that can, such as djl-lmi, or make it a component with its own models"
             yield Finding((*path, "base_inference_component_name"), message, fix)
+
+
+@warning(
+    "IS436",
+    "The base of an adapter has adapters switched on where its server has a switch.",
+    _LORA,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """In LMI they are off unless a variable says otherwise, or a `serving.properties` among the files."""
+    off = {placed.path for placed in containers(spec) if _is_lmi(placed.image) and _is_off(placed.container)}
+    without = {run.name for run in runs(spec) if run.container in off}
+    for path, name, _, base in _adapters(spec):
+        if base in without:
+            message = f"`{name}` is an adapter of `{base}`, whose LMI loads none unless it is told to"
+            fix = f'write `{_ENABLE}: "true"` into the `environment` of `{base}`'
+            yield Finding((*path, "base_inference_component_name"), message, fix)
+
+
+def _is_lmi(image: WrittenImage) -> bool:
+    match image:
+        case FrameworkImage():
+            return image.framework.startswith("djl")
+        case str():
+            return "djl-inference" in name_in_registry(image)
+    return False
+
+
+def _is_off(container: Container | ComponentContainer) -> bool:
+    said = (container.environment or {}).get(_ENABLE)
+    if said is None:
+        return all(getattr(container, key, None) is None for key in _FILES)
+    return said.strip().lower() == "false"

@@ -2,6 +2,7 @@
 
 from inferstack.spec.rules.model import (
     artifacts,
+    devices,
     environment,
     images,
     jumpstart,
