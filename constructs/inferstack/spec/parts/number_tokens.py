@@ -12,8 +12,8 @@ import msgspec
 from inferstack.spec.blocks.kinds import ModelSpec, Spec
 from inferstack.spec.texts.placeholders import is_opaque
 
-# What counts, shares, seconds and megabytes usually are.
-_USUAL = (0, 1, 2, 5, 10, 20, 50, 60, 100, 300, 600, 1200, 3600, 28800, 1024, 4096, 1_000_000)
+# What counts, shares, seconds and megabytes usually are, and a step that removes capacity.
+_USUAL = (-1, 0, 1, 2, 5, 10, 20, 50, 60, 100, 300, 600, 1200, 3600, 28800, 1024, 4096, 1_000_000)
 _RISING = (1, 2, 5, 10, 60, 600, 3600, 28800)
 
 

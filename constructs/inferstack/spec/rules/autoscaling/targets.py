@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
-from inferstack.spec.blocks.autoscaling import ScalingPolicy
+from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.parts.scaling import (
     WHAT,
@@ -28,6 +28,7 @@ from inferstack.spec.texts.placeholders import is_opaque
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
 _TARGET = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+_STEPS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
 _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-autoscale.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
 
@@ -127,6 +128,33 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
                 )
                 metric = "a metric such as ApproximateBacklogSizePerInstance"
             yield Finding(it.path, message, f"add `policies:` with {metric} and a target")
+
+
+@warning(
+    "IS523", "What adds capacity has something that removes it again.", _STEPS, ModelSpec, about="autoscaling"
+)
+def capacity_comes_back(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise the fleet stays at the most that it ever reached."""
+    for it in scaled_parts(spec):
+        adds = it.scaling.policies or it.scaling.step_policies
+        if adds and not any(map(_removes, it.scaling.policies)) and not _shrinks(it.scaling):
+            message = "the policies add capacity, and nothing ever removes it"
+            fix = "add a step policy with `LessThanThreshold` and a negative `scaling_adjustment`"
+            yield Finding(it.path, message, f"{fix}, or a policy that holds a metric at a target")
+
+
+def _removes(policy: ScalingPolicy) -> bool:
+    return policy.disable_scale_in is not True
+
+
+def _shrinks(scaling: Autoscaling) -> bool:
+    """Whether a step removes capacity, sets it, or a schedule lowers the most of it."""
+    for step in scaling.step_policies:
+        removes = any(change.scaling_adjustment < 0 for change in step.step_adjustments)
+        if removes or step.adjustment_type == "ExactCapacity" or is_opaque(step.adjustment_type):
+            return True
+    actions = [it.scalable_target_action.max_capacity for it in scaling.scheduled_actions or ()]
+    return len({scaling.max_capacity, *(most for most in actions if most is not None)}) > 1
 
 
 @error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec, about="autoscaling")
