@@ -32,7 +32,9 @@ from inferstack.spec.rules import RULES
 from inferstack.spec.rules.base import Rule, error
 
 OTHER_SOURCES = {"user reports", "inferstack's spec format"}
-AWS_PAGES, OTHER_PAGES = "https://docs.aws.amazon.com/", ("https://docs.nvidia.com/", "https://github.com/aws/")
+AWS_PAGES = "https://docs.aws.amazon.com/"
+# DJL is AWS's, with the container for language models.
+OTHER_PAGES = ("https://docs.djl.ai/", "https://docs.nvidia.com/", "https://github.com/aws/")
 SINGLE = {
     "kind": "single-model",
     "endpoint_name": "churn",

@@ -11,11 +11,14 @@ from inferstack.spec.parts.walk import component_variants, components, container
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
+from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.s3_urls import is_asset
 
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
 )
 
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentContainerSpecification.html"
 _LORA = "https://docs.djl.ai/master/docs/serving/serving/docs/adapters.html"
 _ENABLE = "OPTION_ENABLE_LORA"
 _FILES = ("artifact_url", "model_data_url", "model_data_source", "triton")
@@ -180,3 +183,38 @@ def _is_off(container: Container | ComponentContainer) -> bool:
     if said is None:
         return all(getattr(container, key, None) is None for key in _FILES)
     return said.strip().lower() == "false"
+
+
+@warning(
+    "IS437",
+    "An adapter runs on the copies of its base and has none of its own.",
+    _SPECIFICATION,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """What SageMaker makes of copies of an adapter is not documented."""
+    for path, name, _, base in _adapters(spec):
+        for key in ("runtime_config", "autoscaling"):
+            if getattr(spec.inference_components[name], key) is not None:
+                message = f"`{name}` is an adapter and runs on the copies of `{base}`"
+                yield Finding((*path[:-1], key), message, f"remove `{key}`, or write it for `{base}`")
+
+
+@warning(
+    "IS438",
+    "The files of an adapter are a single `.tar.gz`.",
+    _CONTAINER,
+    InferenceComponentsSpec,
+    about="base_inference_component_name",
+)
+def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """SageMaker's API says so of every component, and makes no exception for adapters."""
+    for path, _, it, _ in _adapters(spec):
+        url = None if it.container is None else it.container.artifact_url
+        if url is None or url.endswith(".tar.gz") or is_opaque(url) or is_asset(url):
+            continue
+        # Of a URL without a key IS230 speaks.
+        if url.partition("://")[2].partition("/")[2].strip("/"):
+            fix = "pack the adapter's files into a tar.gz"
+            yield Finding((*path, "container", "artifact_url"), f'"{url[:60]}" is no `.tar.gz` archive', fix)
