@@ -74,6 +74,37 @@ def test_the_same_spec_changes_nothing(say: Say) -> None:
     )
 
 
+TO_ZERO = """\
+kind: inference-components
+endpoint_name: chat
+variant: {{variant_name: AllTraffic, instance_type: ml.g5.2xlarge, initial_instance_count: 2{managed}}}
+inference_components:
+  chat:
+    specification:
+      container: {{image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1", artifact_url: s3://acme-models/chat.tar.gz}}
+      compute_resource_requirements: {{number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}}
+    autoscaling:
+      min_capacity: {least}
+      max_capacity: 2
+      policies: [{{metric: SageMakerInferenceComponentInvocationsPerCopy, target_value: 5}}]
+"""
+
+
+@pytest.mark.parametrize(("least", "then"), [(0, 1), (1, 0)])
+def test_a_fleet_that_is_new_for_the_least_of_copies_says_so(least: int, then: int, say: Say) -> None:
+    spec = Path("specs/chat.yaml")
+    spec.write_text(TO_ZERO.format(least=least, managed=""), "utf-8")
+    render("specs", "--region", "us-east-1")
+    spec.write_text(TO_ZERO.format(least=then, managed=""), "utf-8")
+    _, (problem, *_), _ = say()
+    assert "`managed_instance_scaling` of `AllTraffic` follows from `min_capacity` of its components" in problem
+    written = re.findall(r"keep `(managed_instance_scaling: .+?)` by writing it", problem)
+    assert len(written) == (1 if least == 0 else 0)
+    for it in written:
+        spec.write_text(TO_ZERO.format(least=then, managed=f", {it}"), "utf-8")
+        assert not any("IS870" in line for line in say()[1])
+
+
 def test_a_moved_line_changes_nothing(say: Say) -> None:
     file = write("bert")
     render(file)

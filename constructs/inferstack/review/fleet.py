@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.cloudformation import snake
 from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
@@ -14,6 +15,7 @@ from inferstack.spec.problem import SpecPath, update_codes as codes
 from inferstack.spec.problem.words import listed
 
 _COUNT = "DesiredInstanceCount"
+_MANAGED = "ManagedInstanceScaling"
 _KEPT = {
     "InitialInstanceCount": (
         _COUNT,
@@ -31,9 +33,24 @@ def new_fleet(update: Update) -> Iterator[Effect]:
     causes = _told(list(update.causes(ENDPOINT_CONFIG)))
     names = listed([bracketed(path) for path in causes], last="and") or "the configuration"
     verb = "changes" if len(causes) < 2 else "change"
-    message = f"{names} {verb}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
+    implied, keep = _implied(update)
+    message = (
+        f"{names} {verb}{implied}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
+    )
     # The file's top stands for what is no longer written anywhere.
-    yield Effect(codes.NEW_FLEET, next(iter(causes), ()), message, _fix(update))
+    yield Effect(codes.NEW_FLEET, next(iter(causes), ()), message, f"{keep}{_fix(update)}")
+
+
+def _implied(update: Update) -> tuple[str, str]:
+    """Why instances are counted otherwise where the spec says nothing of that, and how to keep it."""
+    for path, name, before, after in lasting_variants(update):
+        old, new = mapping(before.get(_MANAGED)), mapping(after.get(_MANAGED))
+        is_written = update.written((*path, snake(_MANAGED))) != path
+        if bool(old) != bool(new) and (old or new).get("MinInstanceCount") == 0 and not is_written:
+            why = f" (`managed_instance_scaling` of `{name}` follows from `min_capacity` of its components)"
+            written = ", ".join(f"{snake(key)}: {value}" for key, value in old.items())
+            return why, f"keep `managed_instance_scaling: {{{written}}}` by writing it, or " if old else ""
+    return "", ""
 
 
 def _told(causes: list[SpecPath]) -> list[SpecPath]:
