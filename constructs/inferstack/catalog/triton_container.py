@@ -3,7 +3,9 @@
 https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 Release = tuple[int, int]
 """Year and month of a Triton release: ``(26, 5)``."""
@@ -29,23 +31,88 @@ GENERATING_SINCE: Release = (25, 3)
 INFERENCE_TYPES = ("infer", *GENERATING)
 PING_MODES = ("live", "ready")
 
-OPTIONS: tuple[tuple[str, str, str | None], ...] = (
-    (f"{_PREFIX}DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true"),
-    (f"{_PREFIX}ALLOW_GRPC", "--allow-grpc=", "false"),
-    (f"{_PREFIX}GRPC_PORT", "--grpc-port=", None),
-    (f"{_PREFIX}ALLOW_METRICS", "--allow-metrics=", "false"),
-    (f"{_PREFIX}METRICS_PORT", "--metrics-port=", None),
-    (f"{_PREFIX}BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None),
-    (f"{_PREFIX}THREAD_COUNT", "--sagemaker-thread-count=", None),
-    (LOG_VERBOSE, "--log-verbose=", "true"),
-    (f"{_PREFIX}LOG_INFO", "--log-info=", None),
-    (f"{_PREFIX}LOG_WARNING", "--log-warning=", None),
-    (f"{_PREFIX}LOG_ERROR", "--log-error=", None),
-    (SHM_DEFAULT_BYTE_SIZE, "--backend-config=python,shm-default-byte-size=", "16777216"),
-    (f"{_PREFIX}SHM_GROWTH_BYTE_SIZE", "--backend-config=python,shm-growth-byte-size=", "1048576"),
-    (f"{_PREFIX}TENSORFLOW_VERSION", "--backend-config=tensorflow,version=", None),
+_MOST = 2**31 - 1
+_MOST_BYTES = 2**63 - 1
+# Enough for its front end, and less than the error of the Python backend says.
+_LEAST_SHARED_MEMORY = 2**20
+
+
+class Value(NamedTuple):
+    """What the server takes for an option: a word in any case, or a number, whose bounds are included.
+
+    ``old_words`` are words of releases before ``words_since``. Of a number the server reads the digits in
+    front, and drops the rest: ``16MB`` would be 16.
+    """
+
+    words: tuple[str, ...] = ()
+    least: int | None = None
+    most: int = _MOST
+    is_whole: bool = True
+    old_words: tuple[str, ...] = ()
+    words_since: Release = (0, 0)
+
+    def fits(self, text: str, release: Release | None) -> bool:
+        """Whether the server of a release takes a text, None for a server of any."""
+        is_old = release is None or release < self.words_since
+        if text.lower() in (self.words + self.old_words if is_old else self.words):
+            return True
+        number = r"[-+]?\d+" if self.is_whole else r"[-+]?(\d+\.?\d*|\.\d+)"
+        if self.least is None or re.fullmatch(number, text, re.ASCII) is None:
+            return False
+        return self.least <= float(text) <= self.most
+
+
+_FLAG = Value(words=("true", "on", "1", "false", "off", "0"))
+_PORT = Value(least=1, most=65535)
+
+
+class Option(NamedTuple):
+    """A variable, the server's option, its value where that is not set (None: no option), what it may be."""
+
+    variable: str
+    option: str
+    default: str | None
+    value: Value
+
+
+OPTIONS = (
+    Option(f"{_PREFIX}DISABLE_MODEL_NAMESPACING", "--model-namespacing=", "true", _FLAG),
+    Option(f"{_PREFIX}ALLOW_GRPC", "--allow-grpc=", "false", _FLAG),
+    Option(f"{_PREFIX}GRPC_PORT", "--grpc-port=", None, _PORT),
+    Option(f"{_PREFIX}ALLOW_METRICS", "--allow-metrics=", "false", _FLAG),
+    Option(f"{_PREFIX}METRICS_PORT", "--metrics-port=", None, _PORT),
+    Option(f"{_PREFIX}BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None, Value(least=0)),
+    Option(f"{_PREFIX}THREAD_COUNT", "--sagemaker-thread-count=", None, Value(least=1)),
+    Option(LOG_VERBOSE, "--log-verbose=", "true", Value(words=("true", "false"), least=0)),
+    Option(f"{_PREFIX}LOG_INFO", "--log-info=", None, _FLAG),
+    Option(f"{_PREFIX}LOG_WARNING", "--log-warning=", None, _FLAG),
+    Option(f"{_PREFIX}LOG_ERROR", "--log-error=", None, _FLAG),
+    Option(
+        SHM_DEFAULT_BYTE_SIZE,
+        "--backend-config=python,shm-default-byte-size=",
+        "16777216",
+        Value(least=_LEAST_SHARED_MEMORY, most=_MOST_BYTES),
+    ),
+    Option(
+        f"{_PREFIX}SHM_GROWTH_BYTE_SIZE",
+        "--backend-config=python,shm-growth-byte-size=",
+        "1048576",
+        Value(least=1, most=_MOST_BYTES),
+    ),
+    Option(
+        f"{_PREFIX}TENSORFLOW_VERSION",
+        "--backend-config=tensorflow,version=",
+        None,
+        Value(words=("2",), old_words=("1",), words_since=(23, 4)),
+    ),
 )
-"""Variable, the server's option, and the value when the variable is not set (None: no option)."""
+"""What the start script makes of variables."""
+VALUES = {
+    **{it.variable: it.value for it in OPTIONS},
+    # The script makes an option of it for each GPU.
+    f"{_PREFIX}MODEL_LOAD_GPU_LIMIT": Value(least=0, most=1, is_whole=False),
+}
+"""The values of all variables that become a value of an option."""
 
 
 def set_variable(environment: Mapping[str, str] | None, name: str) -> str | None:

@@ -109,7 +109,7 @@ def _launch(
 
 
 def _options(environment: Mapping[str, str]) -> Iterator[str]:
-    for variable, option, default in OPTIONS:
-        value = set_variable(environment, variable) or default
+    for it in OPTIONS:
+        value = set_variable(environment, it.variable) or it.default
         if value is not None:
-            yield f"{option}{value}"
+            yield f"{it.option}{value}"

@@ -1,5 +1,6 @@
 """Triton's model repositories, as a spec names them."""
 
 from inferstack.spec.rules.triton import (
+    environment,
     repository,
 )
