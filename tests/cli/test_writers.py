@@ -1,9 +1,13 @@
-"""How templates are written."""
+"""How templates are written, and what readers of either YAML and of JSON see in them."""
 
 import json
+from io import StringIO
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+import pytest
+import yaml
+from hypothesis import example, given, settings, strategies as st
+from ruamel.yaml import YAML
 
 from inferstack.cli.writers import WRITERS
 
@@ -19,7 +23,15 @@ def templates(plain: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(templates(WHOLE))
 def test_json_is_written_as_python_writes_it(template: dict[str, Any]) -> None:
-    assert WRITERS["json"](template) == json.dumps(template, indent=1) + "\n"
+    written = WRITERS["json"](template)
+    assert json.loads(written) == template
+    if written.isascii():
+        assert written == json.dumps(template, indent=1) + "\n"
+
+
+def test_json_escapes_all_but_what_would_take_two_escapes() -> None:
+    written = WRITERS["json"]({"description": "Zürich \x7f \u2028 😀 \\ud83d\\ude00"})
+    assert r'"Z\u00fcrich \u007f \u2028 😀 \\ud83d\\ude00"' in written
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -27,3 +39,40 @@ def test_json_is_written_as_python_writes_it(template: dict[str, Any]) -> None:
 def test_json_has_the_same_numbers_in_the_same_order(template: dict[str, Any]) -> None:
     """They may be spelled otherwise: 1e-7 and 1e-07."""
     assert json.dumps(json.loads(WRITERS["json"](template))) == json.dumps(template)
+
+
+# Each has a meaning of its own for some reader, or ends a line for it.
+TRAPS = (
+    *("1e3", "0o17", "5e12", "09", "+.5", "-2E+05", "1.", ".5", "-0x1F", "0b11", "1_000", "1:30", "2026-01-01"),
+    *("y", "N", "on", "NO", "True", "~", "null", "", ".inf", "-.INF", ".NaN", "=", "<<", "!x", "&x", "*x", "- a", "? a"),
+    *("a: b", "a #b", "#a", " a", "a ", "a\nb", "\na", "a\n", "a\n\n  b\n", "\t", "a\tb", "%a", "@a", "`a", "'", '"', "\\"),
+    *("a\x85b", "a\u2028b", "\u2029", "\ufeffa", "\x7f", "\x9f", "\xa0", "\r\n", "😀", "\ufffe", "\x00", "---", "..."),
+)
+TEXTS = st.text() | st.sampled_from(TRAPS) | st.text("0123456789.eE+-xXobB_:nyNaf~ ", max_size=8)
+
+
+def _ruamel(version: str | None) -> YAML:
+    reader = YAML(typ="safe", pure=True)
+    reader.version = version
+    return reader
+
+
+READERS = {
+    "PyYAML, 1.1": yaml.safe_load,
+    "ruamel, 1.1": lambda text: _ruamel("1.1").load(StringIO(text)),
+    "ruamel, 1.2": lambda text: _ruamel(None).load(StringIO(text)),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(texts=st.lists(TEXTS), keys=st.lists(TEXTS, unique=True))
+@example(texts=list(TRAPS), keys=list(TRAPS))
+def test_yaml_has_the_same_texts_for_any_reader(reader: str, texts: list[str], keys: list[str]) -> None:
+    template = {"texts": texts, "keys": dict.fromkeys(keys, "x"), "of": {"number": 1000.0, "no": None}}
+    assert READERS[reader](WRITERS["yaml"](template)) == template
+
+
+@pytest.mark.parametrize("text", ["763104351884.dkr.ecr.us-east-1.amazonaws.com/x:1", "/aws/x", "1.2.3", "v1", "Zürich"])
+def test_yaml_has_no_quotes_where_all_readers_see_a_text(text: str) -> None:
+    assert WRITERS["yaml"]({"a": text}) == f"a: {text}\n"

@@ -1,6 +1,6 @@
 """A template as text, in the formats that CloudFormation reads."""
 
-import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +10,34 @@ import yaml
 
 from inferstack.resolve.template import Template
 
+# What YAML 1.2, or one of the many readers in between, takes for a number and PyYAML's 1.1 does not.
+_NUMBER = re.compile(
+    r"[-+]?(0[xob][0-9a-f_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?)", re.IGNORECASE
+)
+# True and false in YAML 1.1 itself, if not in PyYAML.
+_LETTERS = frozenset("yYnN")
+# They end a line in YAML 1.1 only, unless they are escaped.
+_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+_ESCAPED_IN_JSON = re.compile("[\x7f-\uffff]")
+
 
 class _TemplateDumper(yaml.SafeDumper):
     """CloudFormation's YAML has no aliases, so that shared parts are written out."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+def _text(dumper: _TemplateDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if _LINE_ENDS.search(text):
+        style = '"'
+    elif text in _LETTERS or _NUMBER.fullmatch(text):
+        style = "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_TemplateDumper.add_representer(str, _text)
 
 
 def _yaml(template: Template) -> str:
@@ -26,11 +48,15 @@ def _yaml(template: Template) -> str:
 
 
 def _json(template: Template) -> str:
-    # Python takes four times as long, but writes what is not ASCII so that any terminal shows it.
     written = msgspec.json.encode(template)
     if not written.isascii():
-        written = json.dumps(template).encode()
+        written = _ESCAPED_IN_JSON.sub(_escape, written.decode()).encode()
     return msgspec.json.format(written, indent=1).decode() + "\n"
+
+
+def _escape(found: re.Match[str]) -> str:
+    """So that any terminal shows it. What takes two escapes stays: CloudFormation's linter reads no pairs."""
+    return f"\\u{ord(found[0]):04x}"
 
 
 WRITERS: dict[str, Callable[[Template], str]] = {"json": _json, "yaml": _yaml}
