@@ -2,6 +2,10 @@
 
 from oracle.mutations import Mutation, fine, wrong
 
+# A stand-in for a backend that reads from a model's file what a tensor lacks.
+_COMPLETED = {"@net/1/model.py": None, "@net/1/model.onnx": "?"}
+_ONNX = ('backend: "python"', 'backend: "onnxruntime"')
+
 TENSORS = [
     wrong("an input without a name", "IS935", {"net": ('name: "X" ', "")}),
     wrong("an input without a type", "IS935", {"net": ('"X" data_type: TYPE_FP32', '"X"')}),
@@ -9,6 +13,14 @@ TENSORS = [
     wrong("an output without a name", "IS935", {"net": ('name: "Y" ', "")}),
     wrong("an output without a type", "IS935", {"net": ('"Y" data_type: TYPE_FP32', '"Y"')}),
     wrong("an output without dimensions", "IS935", {"net": ("dims: [ 2 ]", "")}),
+    fine("tensors of a backend that completes", {"net": _ONNX, **_COMPLETED}),
+    wrong("an input that no backend completes", "IS935", {"net": [_ONNX, ('name: "X" ', "")], **_COMPLETED}),
+    wrong("an output that no backend completes", "IS935", {"net": [_ONNX, ('name: "Y" ', "")], **_COMPLETED}),
+    wrong(
+        "an input of nothing that no backend completes",
+        "IS935",
+        {"net": [_ONNX, ('name: "X" data_type: TYPE_FP32 dims: [ 3 ]', "")], **_COMPLETED},
+    ),
     wrong("a dimension of zero", "IS936", {"net": ("[ 3 ]", "[ 0 ]")}),
     wrong("a dimension below -1", "IS936", {"net": ("[ 3 ]", "[ -2 ]")}),
     wrong("an output of zero", "IS936", {"net": ("[ 2 ]", "[ 2, 0 ]")}),

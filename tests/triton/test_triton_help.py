@@ -24,6 +24,19 @@ SAID = [
     ("a folder with a number that no version can have", "IS933", "no version is above 9223372036854775807"),
     ("arguments in quotes", "IS969", "the quotes of `--log-format='default'` among its arguments"),
     ("a name in two words for the model that is loaded", "IS969", "call it `my_m`"),
+    ("an input without the name that no backend completes", "IS935", "add, for example, `name: INPUT0`"),
+    (
+        "an output without dimensions and name",
+        "IS935",
+        "add, for example, `name: INPUT0` and `dims: [-1]` for any length",
+    ),
+    ("an input without a type", "IS935", "add, for example, `data_type: TYPE_FP32`"),
+    ("an empty reshape of several elements", "IS937", "remove it, or write a shape with the elements of `dims` [4]"),
+    (
+        "an empty reshape of a model that does not batch",
+        "IS937",
+        "write `shape: [1]`, or set `max_batch_size`",
+    ),
     ("more than a share can be", "IS948", "is no number that its field can hold"),
 ]
 

@@ -83,7 +83,10 @@ def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Fin
     """Optional inputs and any outputs may be left out."""
     for call in _calls(repository):
         for field, key in (("input", "input_map"), ("output", "output_map")):
-            declared = {tensor.name: tensor for tensor in getattr(call.member.config, field)}
+            tensors = getattr(call.member.config, field)
+            # A map may mean the one without a name, of which IS935 speaks.
+            named = all(tensor.name for tensor in tensors)
+            declared = {tensor.name: tensor for tensor in tensors} if named else {}
             mapped = getattr(call.step, key)
             for name in sorted(mapped) if declared else ():
                 if name not in declared:

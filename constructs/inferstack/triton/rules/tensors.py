@@ -24,6 +24,12 @@ _CONFIG = f"{SOURCE}/model_config_utils.cc"
 _HTTP = "https://github.com/triton-inference-server/server/blob/main/src/http_server.cc"
 _TENSORRT = "tensorrt_plan"
 _IMAGE_DIMENSIONS = 3
+_COMPLETE = {
+    "name": "`name: INPUT0`",
+    "data_type": "`data_type: TYPE_FP32`",
+    "dims": "`dims: [-1]` for any length",
+}
+"""What a tensor cannot do without, and how it is written."""
 VARIABLE = -1
 """A dimension of any size."""
 
@@ -38,17 +44,17 @@ def tensors(model: TritonModel) -> Iterator[tuple[str, int, Any]]:
 
 @model_error("IS935", "An input or output has a name, a data type and dimensions.", _CONFIG)
 def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Scalars have `dims: [1]`. Some backends read from the model file what is not written."""
+    """Scalars have `dims: [1]`. Some backends read type and dimensions from the model file, by the name."""
     name = model.backend
-    if name != "python" and name in BACKENDS and BACKENDS[name].completes:
-        return
+    completed = name != "python" and name in BACKENDS and BACKENDS[name].completes
     for field, index, tensor in tensors(model):
         # TYPE_INVALID is the type 0.
-        lacks = [key for key in ("name", "data_type", "dims") if not getattr(tensor, key)]
+        lacks = [key for key in (("name",) if completed else _COMPLETE) if not getattr(tensor, key)]
         if lacks:
             what = f"{field} `{tensor.name}`" if tensor.name else f"an {field}"
             message = f"{what} of {model.name} lacks {listed(lacks, last='and')}"
-            yield Finding(at(model, field, index), message, "add it, for example `dims: [-1]` for any length")
+            examples = listed([_COMPLETE[key] for key in lacks], last="and", quote="")
+            yield Finding(at(model, field, index), message, f"add, for example, {examples}")
 
 
 @model_error("IS936", "A dimension is 1 or more, or -1 for any size.", _CONFIG)
@@ -73,7 +79,9 @@ def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator
         shape, dims = tensor.reshape.shape, tensor.dims
         if not shape and model.config.max_batch_size == 0:
             message = f"`reshape` of `{tensor.name}` is empty, and {model.name} does not batch"
-            yield Finding(place, message, "write `shape: [1]`, or set `max_batch_size`")
+            one = "write `shape: [1]`, or set `max_batch_size`"
+            more = f"remove it, or write a shape with the elements of `dims` {list(dims)}"
+            yield Finding(place, message, one if _pieces(dims) == [1] else more)
         elif _pieces(shape) != _pieces(dims):
             message = (
                 f"`reshape` {list(shape)} of `{tensor.name}` has other elements than `dims` {list(dims)}"
