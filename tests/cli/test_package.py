@@ -17,6 +17,8 @@ from support.program import PROGRAM, Command
 
 from inferstack.cli import main
 from inferstack.cli.progress import bar
+from inferstack.triton.archive.description import described
+from inferstack.triton.archive.packing import Packed
 
 SPECS = Path(__file__).parents[2] / "model_specs"
 SPEC = """\
@@ -64,6 +66,11 @@ def test_an_archive_is_written_and_described(package: Command, capsys: pytest.Ca
     assert max(map(len, lines)) <= 80
     assert "      5 bytes  net/1/model.py" in lines
     assert said.err == ""
+
+
+def test_a_size_in_bytes_is_said_once() -> None:
+    packed = Packed(Path("model.tar.gz"), 293, "a", "b")
+    assert "  size     293 bytes\n" in described(packed, [])
 
 
 def test_archives_of_different_specs_do_not_meet(package: Command) -> None:

@@ -206,7 +206,7 @@ def test_what_is_neither_file_nor_folder_is_refused(kind: str, tmp_path: Path) -
     found = inspected(tmp_path, gzip.compress(LINKS[kind] + tar_of(MODEL)))
     (problem,) = problems(found)
     assert (problem.code, problem.message) == ("IS991", f"{kind} in the archive: `net/1/model.pt`")
-    assert ("tar -h" in problem.fix) == ("link" in kind)
+    assert ("tar -h --hard-dereference" in problem.fix) == ("link" in kind)
     assert [it.name for it in found.members if it.kind == "file"] == list(MODEL)
 
 
@@ -249,9 +249,9 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "it is empty"),
     "text": (b"hello", "it is no gzip file"),
     "a tar without gzip": (tar_of(MODEL), "it is a tar that is not compressed"),
-    "zip": (zip_file(), "it is a zip file"),
-    "bzip2": (bz2.compress(tar_of(MODEL)), "it is compressed with bzip2"),
-    "xz": (lzma.compress(tar_of(MODEL)), "it is compressed with xz"),
+    "zip": (zip_file(), "it is a zip file, not a tar"),
+    "bzip2": (bz2.compress(tar_of(MODEL)), "it is compressed with bzip2, not with gzip"),
+    "xz": (lzma.compress(tar_of(MODEL)), "it is compressed with xz, not with gzip"),
     "cut off": (GZIP[: len(GZIP) // 2], "it ends too early"),
     "cut off in the checksum": (GZIP[:-4], "it ends too early"),
     "a wrong checksum": (GZIP[:-8] + bytes(8), "it is damaged"),
@@ -269,7 +269,7 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "a long name without end": (gzip.compress(member("x", b"L", size=1 << 32) + END), "bytes long"),
     "a damaged header": (gzip.compress(member("x", tarfile.XHDTYPE, b"999 path=x\n") + END), "is damaged"),
     "a header of nothing": (gzip.compress(member("x", tarfile.XHDTYPE, b"11 path=x\n") + END), "is damaged"),
-    "an old sparse file": (gzip.compress(member("net/x", tarfile.GNUTYPE_SPARSE) + END), "tar --sparse"),
+    "an old sparse file": (gzip.compress(member("net/x", tarfile.GNUTYPE_SPARSE) + END), "is stored as a sparse file"),
 }
 
 
@@ -356,19 +356,21 @@ def large_configurations() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("chunks", "reason"),
+    ("chunks", "reason", "fix"),
     [
-        (many_members, "more than 1000 entries"),
-        (many_folders, "more than 1000 entries"),
-        (large_configurations, "larger than"),
+        (many_members, "more than 1000 entries", "leave out what no model loads"),
+        (many_folders, "more than 1000 entries", "leave out what no model loads"),
+        (large_configurations, "larger than", "leave out what is no configuration"),
     ],
 )
 def test_what_would_fill_the_memory_is_refused(
-    chunks: object, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    chunks: object, reason: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inferstack.triton.archive.inspection._MOST_MEMBERS", 1000)
     archive = bomb(chunks(), tmp_path / "model.tar.gz")  # type: ignore[operator]
-    assert reason in message(inspect_archive(archive, "single"))
+    found = inspect_archive(archive, "single")
+    assert reason in message(found)
+    assert found.problems[0].fix.startswith(fix)
 
 
 def test_what_swells_without_end_is_refused_in_little_memory(
@@ -385,6 +387,7 @@ def test_what_swells_without_end_is_refused_in_little_memory(
     finally:
         tracemalloc.stop()
     assert "more than 100 times its size" in message(found)
+    assert found.problems[0].fix.startswith("leave out files that hold one thing over and over")
     assert peak < 8 << 20
 
 

@@ -46,7 +46,8 @@ def _odd_fault(contents: Contents) -> Fault:
     """One for all: an archive may have any number of links."""
     what = listed(sorted(set(contents.odd.values())), last="and", quote="")
     links = any(kind.endswith(" link") for kind in contents.odd.values())
-    fix = "put the files themselves in" + (" (tar -h follows links)" if links else ", or nothing")
+    # Without the second option the first makes hard links of symbolic ones to what is packed, too.
+    fix = "put the files themselves in" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
     message = f"{what} in the archive: {listed(list(contents.odd), last='and')}"
     return Fault(NOT_A_FILE, FilePlace(contents.archive.as_posix()), message, fix)
 

@@ -17,7 +17,7 @@ def described(packed: Packed, contents: Sequence[Content], left_out: Iterable[Le
     """Several lines, each ended, about an archive. Folders are only shown when nothing is in them."""
     lines = [
         str(packed.path),
-        f"  size     {packed.size} bytes ({in_units(packed.size)})",
+        f"  size     {_whole_size(packed.size)}",
         f"  sha256   {packed.file_sha256}",
         f"  content  {packed.tar_sha256}",
         "           (sha256 of the tar inside, which no compression changes)",
@@ -35,6 +35,11 @@ def _inside(contents: Sequence[Content]) -> list[str]:
     lines = [f"    {size:>{width}}  {name}" for size, (name, _) in zip(sizes, shown, strict=False)]
     more = len(shown) - _MOST_SHOWN
     return ["  holds", *lines, *([f"    and {more} more"] if more > 0 else [])]
+
+
+def _whole_size(size: int) -> str:
+    exact, rounded = f"{size} bytes", in_units(size)
+    return exact if exact == rounded else f"{exact} ({rounded})"
 
 
 def _size(size: int | None) -> str:

@@ -13,11 +13,11 @@ _CHUNK = 1 << 20
 _HARMLESS = 1 << 30
 _MOST_SWELLING = 100
 _OTHER_FORMATS = {
-    b"PK\x03\x04": "a zip file",
-    b"PK\x05\x06": "a zip file",
-    b"BZh": "compressed with bzip2",
-    b"\xfd7zXZ\x00": "compressed with xz",
-    b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
+    b"PK\x03\x04": "a zip file, not a tar",
+    b"PK\x05\x06": "a zip file, not a tar",
+    b"BZh": "compressed with bzip2, not with gzip",
+    b"\xfd7zXZ\x00": "compressed with xz, not with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard, not with gzip",
 }
 
 
@@ -30,7 +30,7 @@ def not_gzip(start: bytes) -> str | None:
     if start[257:].startswith(b"ustar"):
         return "it is a tar that is not compressed"
     found = next((what for magic, what in _OTHER_FORMATS.items() if start.startswith(magic)), None)
-    return "it is no gzip file" if found is None else f"it is {found}, not with gzip"
+    return "it is no gzip file" if found is None else f"it is {found}"
 
 
 class GzipContent:
@@ -61,7 +61,8 @@ class GzipContent:
         self._digest.update(data)
         self._length += len(data)
         if self._length > max(_HARMLESS, _MOST_SWELLING * self._file.length):
-            raise UnreadableError(f"it unpacks to more than {_MOST_SWELLING} times its size")
+            fix = "leave out files that hold one thing over and over, such as zeros"
+            raise UnreadableError(f"it unpacks to more than {_MOST_SWELLING} times its size", fix)
         return data
 
     def drain(self) -> None:

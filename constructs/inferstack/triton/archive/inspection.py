@@ -56,9 +56,8 @@ def inspect_archive(archive: Path, kind: RepositoryKind, progress: Progress = si
     try:
         packed = _read(archive, look, progress)
     except UnreadableError as error:
-        fix = "pack it anew, or copy it once more if it came from elsewhere"
         message = f"the archive cannot be used: {error}"
-        problem = Problem(archive.as_posix(), 1, 1, NOT_AN_ARCHIVE, message, fix)
+        problem = Problem(archive.as_posix(), 1, 1, NOT_AN_ARCHIVE, message, error.fix)
         return Inspection(archive, None, tuple(look.members), None, (problem,))
     repository = repository_in(look.contents, kind)
     return Inspection(archive, packed, tuple(look.members), repository, tuple(_problems(look)))
@@ -110,7 +109,8 @@ class _Look:
             return False
         self._config_bytes += size
         if self._config_bytes > _MOST_CONFIGS:
-            raise UnreadableError(f"its {CONFIG_FILE} files are larger than {_MOST_CONFIGS} bytes together")
+            why = f"its {CONFIG_FILE} files are larger than {_MOST_CONFIGS} bytes together"
+            raise UnreadableError(why, "leave out what is no configuration")
         return True
 
     def add(self, member: Member) -> None:
@@ -134,7 +134,8 @@ class _Look:
         self._name_bytes += len(member.name)
         entries = max(len(self.members), len(self.contents.folders))
         if entries > _MOST_MEMBERS or self._name_bytes > _MOST_NAMES:
-            raise UnreadableError(f"it has more than {_MOST_MEMBERS} entries, or names of endless length")
+            why = f"it has more than {_MOST_MEMBERS} entries, or names of endless length"
+            raise UnreadableError(why, "leave out what no model loads, or put small files together into one")
 
     def _add_fit(self, path: str, member: Member) -> None:
         other = self._paths.setdefault(folded(path), path)

@@ -34,8 +34,15 @@ _DAMAGED = "an extended header in it is damaged"
 _SPARSE_KEYS = "GNU.sparse."
 
 
+_ANEW = "pack it anew, or copy it once more if it came from elsewhere"
+
+
 class UnreadableError(Exception):
-    """The archive cannot be read on; says why, in words for the user."""
+    """The archive cannot be read on; says why, in words for the user, and what to do about it."""
+
+    def __init__(self, why: str, fix: str = _ANEW) -> None:
+        super().__init__(why)
+        self.fix = fix
 
 
 class Stream(Protocol):
@@ -107,9 +114,9 @@ def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
     """A member from its header and what extra headers say instead of it."""
     name = extra.get("path", info.name)
     if len(name) > _LONGEST_NAME:
-        raise UnreadableError(f"a name in it is longer than {_LONGEST_NAME} characters")
+        raise UnreadableError(f"a name in it is longer than {_LONGEST_NAME} characters", "shorten it")
     if info.type == tarfile.GNUTYPE_SPARSE:
-        raise UnreadableError(f'"{name}" is stored as a sparse file (tar --sparse)')
+        raise UnreadableError(f'"{name}" is stored as a sparse file', "pack it without tar's --sparse")
     size = extra.get("size", str(info.size))
     if not (size.isascii() and size.isdigit() and len(size) < _LONGEST_NUMBER):
         raise UnreadableError(f'the size of "{name}" is no number')
