@@ -45,7 +45,9 @@ def test_text_has_one_line_a_problem() -> None:
     [("\x1b[31mred", r"\x1b[31mred"), ("a\u202eb", r"a\u202eb"), ("\u00e9 日本 😀", "\u00e9 日本 😀")],
 )
 def test_text_cannot_command_the_terminal(found: str, shown: str) -> None:
-    assert text([Problem("a.yaml", 1, 1, "IS101", found)]) == f"a.yaml:1:1: IS101: {shown}\n"
+    problem = Problem("a.yaml", 1, 1, "IS101", found)
+    assert text([problem]) == f"a.yaml:1:1: IS101: {shown}\n"
+    assert github([problem]) == f"::error file=a.yaml,line=1,col=1,title=IS101::{shown}\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -241,6 +241,7 @@ def test_of_a_region_that_cannot_be_nothing_else_is_said(region: str) -> None:
             {"framework": "xgboost", "version": "1.7-1", "py_version": "py3"},
             "remove `py_version`: there is one build of this version",
         ),
+        ({"framework": "tritn", "version": "26.05"}, "did you mean `triton`? allowed: `triton` and "),
         # It has more of 2.1 than of 2.3.0, letter for letter.
         ({"framework": "pytorch", "version": "2.3.1"}, "did you mean `2.3.0`? allowed: `2."),
     ],

@@ -1,8 +1,13 @@
 """A load test by SageMaker Inference Recommender, in the words of its API."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from inferstack.spec.blocks.base import Block
+from msgspec import Meta
+
+from inferstack.spec.blocks.base import Block, form
+
+# AWS says no bound of these, and they count what there is at least one of.
+_Count = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
 
 
 class LoadPhase(Block):
@@ -49,9 +54,10 @@ class LatencyThreshold(Block):
 
     shapes: ClassVar = ("sagemaker:ModelLatencyThreshold",)
 
-    percentile: str
+    # AWS says so in words only.
+    percentile: Annotated[str, form("^P9[59]$")]
     """`P95` or `P99`."""
-    value_in_milliseconds: int
+    value_in_milliseconds: _Count
     """The limit, in milliseconds."""
 
 
@@ -60,7 +66,7 @@ class StoppingConditions(Block):
 
     shapes: ClassVar = ("sagemaker:RecommendationJobStoppingConditions",)
 
-    max_invocations: int | None = None
+    max_invocations: _Count | None = None
     """Requests a minute above which the test ends."""
     model_latency_thresholds: tuple[LatencyThreshold, ...] | None = None
     """Latencies above which it ends."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from inferstack.spec.document import relative_to_cwd
-from inferstack.spec.problem import Problem
+from inferstack.spec.problem import Problem, printable
 from inferstack.spec.report.words import words
 
 
@@ -27,7 +27,9 @@ def _command(problem: Problem) -> str:
 
 
 def _data(value: str) -> str:
-    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # The log shows what an annotation has as it is; only ends of lines have a place there.
+    shown = "".join(char if char in "\r\n" else printable(char) for char in value)
+    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(value: str) -> str:

@@ -55,6 +55,7 @@ WHAT_A_PATTERN_MEANS = {
     r"^(\*|[a-zA-Z0-9\-]+:[a-zA-Z0-9*?]+)$": "an action: service:Action",
     r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws)?:.+)$": "an ARN: arn:aws:s3:::bucket/prefix/*",
     r"^[A-Za-z0-9]+$": "letters and digits",
+    r"^P9[59]$": "P95 or P99",
     r"^IS[0-9]{3}$": "a warning's code: IS203",
     r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
     r"^[\S]+$": "text without spaces",

@@ -16,7 +16,7 @@ from inferstack.spec.parts.triton_blocks import own_block
 from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, may_be_triton, shows_triton
 from inferstack.spec.parts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean_then, likest, listed
 from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import has_pseudo_parameter, is_opaque
 
@@ -116,7 +116,8 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     # Another patch of a version is nearer than one that has the same digits.
     line = found.rpartition(".")[0]
     patches = [it for it in allowed if word == "version" and "." in line and it.rpartition(".")[0] == line]
-    return did_you_mean_then(found, patches or allowed, f"allowed: {listed(allowed)}")
+    shown = likest(found, allowed) if word == "framework" else listed(allowed)
+    return did_you_mean_then(found, patches or allowed, f"allowed: {shown}")
 
 
 @error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)
