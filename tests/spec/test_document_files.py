@@ -135,6 +135,14 @@ def test_characters_that_show_another_file_than_the_one_that_is_read_are_refused
     assert f"\\u{ord(character):04x}" in problem.fix
 
 
+def test_a_second_byte_order_mark_is_no_part_of_a_spec(problems: Problems) -> None:
+    (problem,) = problems("\ufeff\ufeffa: 1\n".encode())
+    assert (problem.code, problem.message) == (
+        file_codes.UNPRINTABLE,
+        "the file begins with two byte order marks",
+    )
+
+
 def test_what_python_calls_printable_is_allowed_in_a_spec() -> None:
     """So that a file of such characters need not be searched."""
     printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))

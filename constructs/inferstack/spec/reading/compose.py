@@ -40,6 +40,7 @@ _LONGEST_SHOWN = 60
 _MERGE_FIX = "write `<<: *anchor` or `<<: [*first, *second]`, with anchors of mappings"
 _MANY = f"the file holds more than {MOST_VALUES:,} keys and values, counting what aliases repeat"
 _MANY_FIX = "is this a spec? If so, use fewer aliases or split it"
+_VERSION = (1, 2)
 _SECOND = "a second YAML document begins here"
 _SECOND_FIX = "write each spec into a file of its own"
 
@@ -89,6 +90,10 @@ class _Composer:
                 self._alias(event.anchor or "", position(event))
             case yaml.DocumentStartEvent() if self._root is not None:
                 self._stop(position(event), codes.SEVERAL_DOCUMENTS, _SECOND, _SECOND_FIX)
+            case yaml.DocumentStartEvent(version=(_, _) as version) if tuple(version) != _VERSION:
+                asked = ".".join(map(str, version))
+                message = f"the file asks for YAML {asked}, and a spec is read as YAML 1.2"
+                self._report(position(event), codes.SYNTAX, message, f"remove the line `%YAML {asked}`")
 
     def finish(self) -> Node:
         root = self._root

@@ -34,6 +34,7 @@ WRONG = {
 }
 """Characters that no file may have, and why. None of them is printable, as Python has it."""
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
+_MARK = "\ufeff"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
 
@@ -47,6 +48,9 @@ def read_text(path: Path, file: str) -> str:
     text = _decoded(_read_bytes(path, file), file)
     # Whatever Python calls printable, YAML does. The pattern knows the rest, and takes long to compile.
     if not text.replace("\n", "").isprintable():
+        if text.startswith(_MARK):
+            message = "the file begins with two byte order marks"
+            raise _error(file, UNPRINTABLE, message, "save it once more, with one or without")
         for wrong, what in WRONG.items():
             if wrong.search(text) is not None:
                 raise _wrong_character(file, text, wrong, what)

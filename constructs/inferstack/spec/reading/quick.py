@@ -27,7 +27,8 @@ _PLAIN, _TEXT = object(), object()
 def read_quickly(text: str) -> Node | None:
     """What a file says, or None where it takes care to find that out."""
     # An anchor has a `&`, a tag a `!`, and a text holds no more values than characters.
-    if CParser is None or "&" in text or "!" in text or len(text) > MOST_VALUES // 2 or _may_be_deep(text):
+    rare = "&" in text or "!" in text or "%YAML" in text
+    if CParser is None or rare or len(text) > MOST_VALUES // 2 or _may_be_deep(text):
         return None
     try:
         root = _Composer(text).get_single_node()
