@@ -4,7 +4,10 @@ import contextlib
 import inspect
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,8 @@ from inferstack.constructs import InferenceEndpoint
 from inferstack.spec.check import load_spec, parse_spec
 from inferstack_stacks import EndpointStack
 
-PAGE = (Path(__file__).parents[2] / "docs" / "constructs.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "constructs.md").read_text("utf-8")
 CHURN = "s3://acme-models/churn/model.tar.gz"
 ENDPOINT, ALARM, POLICY = "AWS::SageMaker::Endpoint", "AWS::CloudWatch::Alarm", "AWS::IAM::Policy"
 
@@ -44,13 +48,26 @@ class Made:
         return "".join(file.read_text("utf-8") for file in self.folder.glob(f"{stack}*.json"))
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("page")
+def with_the_spec(folder: Path) -> Path:
     (folder / "model_specs").mkdir()
     (spec,) = blocks("yaml")
     (folder / "model_specs" / "churn.yaml").write_text(spec, "utf-8")
-    return Made(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(with_the_spec(tmp_path_factory.mktemp("page")))
+
+
+def test_nothing_that_cdk_gives_up_is_used(tmp_path: Path) -> None:
+    # Node keeps the environment that it was started in.
+    (with_the_spec(tmp_path) / "app.py").write_text("\n".join([*blocks("python"), "app.synth()"]), "utf-8")
+    paths = os.pathsep.join(str(ROOT / it) for it in ("constructs", "stacks"))
+    environment = os.environ | {"JSII_DEPRECATED": "fail", "PYTHONPATH": paths, "CDK_VALIDATION": "false"}
+    command = [sys.executable, "app.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_program_prints_what_stands_under_it(made: Made) -> None:

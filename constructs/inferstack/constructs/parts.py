@@ -177,7 +177,7 @@ class _Beside(_Part):
         for logical_id, other in self._waits_for:
             before = endpoint._made_as(other)
             if before is not None:
-                self._l1(logical_id).add_dependency(before)
+                self._l1(logical_id).add_resource_dependency(before)
 
 
 def _refuse_other_name(name: str, found: str) -> None:
