@@ -133,6 +133,22 @@ def test_a_metric_of_another_kind_of_endpoint_is_unknown():
     assert endpoint("multi").metric("LoadedModelCount").metric_name == "LoadedModelCount"
 
 
+@pytest.mark.parametrize("name", ["GPUUtilization", "GPUMemoryUtilization"])
+def test_without_a_gpu_there_are_no_metrics_of_gpus(name):
+    made = endpoint("single", {"variant": {"instance_type": "ml.m5.large"}})
+    with pytest.raises(ValueError, match=f"no metric `{name}`, since its instances have no GPU; choose .*`CPUUtil"):
+        made.metric(name)
+    with pytest.raises(ValueError, match=r"no metric `GPUUtil`; it publishes `CPUUtilization`"):
+        made.metric("GPUUtil")
+
+
+def test_of_several_variants_the_one_with_gpus_publishes_metrics_of_gpus():
+    made = endpoint("single", TWO_VARIANTS.replace("ml.g5.xlarge", "ml.m5.large", 1))
+    assert dict(made.metric_gpu_utilization().dimensions)["VariantName"] == "b"
+    with pytest.raises(ValueError, match=r"GPUUtilization of 'a' is none .* choose one of variant_name='b'"):
+        made.metric_gpu_utilization(variant_name="a")
+
+
 def imported(**options: object) -> InferenceEndpoint:
     return InferenceEndpoint.from_endpoint_name(stack(), "Old", "Old-One", **options)
 

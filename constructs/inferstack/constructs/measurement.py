@@ -1,6 +1,6 @@
 """Which metric, of which part of an endpoint, a name means."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from inferstack.catalog import metrics
@@ -45,10 +45,14 @@ def measurement(
     Raises:
         ValueError: when no part of such an endpoint publishes the metric, or several do.
     """
+    there = list(parts)
     found = metrics.find(wanted.metric, hosting)
     if not found:
-        raise ValueError(_unknown(wanted.metric, hosting))
-    published = publications(parts, found)
+        raise ValueError(_unknown(wanted.metric, _names(there, hosting)))
+    of_kind = publications(there, found)
+    published = [(part, metric) for part, metric in of_kind if part.may_have(metric)]
+    if of_kind and not published:
+        raise ValueError(_without_gpu(wanted.metric, _names(there, hosting)))
     meant = narrowest([(part, metric) for part, metric in published if wanted.fits(part.values)])
     if len(meant) != 1:
         raise ValueError(_not_one(wanted, len(meant), [part.values for part, _ in meant or published]))
@@ -111,7 +115,17 @@ def imported_parts(
     yield of_endpoint(endpoint_name)
 
 
-def _unknown(name: str, hosting: Hosting | None) -> str:
-    known = metrics.names(hosting)
+def _names(parts: Sequence[Measured], hosting: Hosting | None) -> list[str]:
+    """Names of the metrics that some part may publish."""
+    named = {name: metrics.find(name, hosting) for name in metrics.names(hosting)}
+    return [name for name, it in named.items() if any(part.may_have(one) for part in parts for one in it)]
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
     fix = did_you_mean_then(name, known, f"it publishes {listed(known)}")
     return f"such an endpoint publishes no metric `{name}`; {fix}"
+
+
+def _without_gpu(name: str, known: Sequence[str]) -> str:
+    fix = f"choose an instance type with GPUs, or another metric: {listed(known)}"
+    return f"the endpoint publishes no metric `{name}`, since its instances have no GPU; {fix}"
