@@ -8,6 +8,7 @@ import msgspec
 import pytest
 import yaml
 from aws_cdk import (
+    aws_cloudwatch_actions as actions,
     aws_ec2 as ec2,
     aws_iam as iam,
     aws_kms as kms,
@@ -450,6 +451,35 @@ def test_an_alarm_is_found_by_its_metric():
     arn = cdk.Stack.of(made).resolve(alarm.alarm_arn)
     (logical_id,) = [it for it in of_type(synthesised(made), "AWS::CloudWatch::Alarm") if "AlarmMemory" in it]
     assert arn == {"Fn::GetAtt": [logical_id, "Arn"]}
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "key"),
+    [
+        ("add_alarm_action", "actions", "AlarmActions"),
+        ("add_ok_action", "ok_actions", "OKActions"),
+        ("add_insufficient_data_action", "insufficient_data_actions", "InsufficientDataActions"),
+    ],
+)
+@pytest.mark.parametrize("there", [[], ["arn:aws:sns:${AWS::Region}:111122223333:spec"]])
+def test_what_an_alarm_is_to_do_comes_after_what_the_spec_says(method, name, key, there):
+    made = endpoint("single", {"alarms": {name: there}})
+    topics = [sns.Topic(made.stack, name) for name in ("One", "Two", "Three")]
+    first, *others = map(actions.SnsAction, topics)
+    alarm = made.alarm("Invocation5XXErrors")
+    getattr(alarm, method)(first)
+    getattr(alarm, method)(*others)
+    acting = [it[key] for it in of_type(synthesised(made), "AWS::CloudWatch::Alarm").values() if key in it]
+    (found,) = [it for it in acting if len(it) > len(there)]
+    assert found == [*({"Fn::Sub": it} for it in there), *(made.stack.resolve(it.topic_arn) for it in topics)]
+
+
+def test_nothing_is_added_to_actions_that_only_the_deployment_knows():
+    here = stack()
+    topics = cdk.CfnParameter(here, "Topics", type="CommaDelimitedList").value_as_list
+    made = InferenceEndpoint(here, "Net", spec=spec("single", {"alarms": {"actions": topics}}))
+    with pytest.raises(ValueError, match="`alarm_actions` of the alarm are a list that only the deployment knows"):
+        made.alarm("MemoryUtilization").add_alarm_action(actions.SnsAction(sns.Topic(here, "Topic")))
 
 
 def test_an_alarm_on_an_expression_is_found_by_the_id_of_what_it_returns():

@@ -10,6 +10,7 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
+from inferstack.constructs.alarm_handle import alarm_handle
 from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.constructs.escape_hatches import (
     AlarmL1s,
@@ -230,7 +231,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
 
     def alarm(
         self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
-    ) -> cdk.aws_cloudwatch.IAlarm:
+    ) -> cdk.aws_cloudwatch.AlarmBase:
         """The alarm that the spec puts on a metric, the first where there are several.
 
         Raises:
@@ -240,14 +241,12 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         wanted = Wanted(metric_name, variant_name, inference_component)
         logical_id = alarm_id(wanted, resolve_alarms(self._spec))
         if logical_id not in self._alarms:
-            arn = self._l1(logical_id).get_att("Arn").to_string()
-            self._alarms[logical_id] = cdk.aws_cloudwatch.Alarm.from_alarm_arn(
-                self, imported(logical_id), arn
-            )
+            made = self._l1(logical_id)
+            self._alarms[logical_id] = alarm_handle(self, imported(logical_id), made)
         return self._alarms[logical_id]
 
     @cached_property
-    def _alarms(self) -> dict[str, cdk.aws_cloudwatch.IAlarm]:
+    def _alarms(self) -> dict[str, cdk.aws_cloudwatch.AlarmBase]:
         return {}
 
     def inference_component_name(self, name: str) -> str:
