@@ -404,6 +404,38 @@ def test_connections_are_the_security_groups_of_the_spec():
     assert (rule["GroupId"], rule["ToPort"]) == ("sg-0123456789abcdef0", 443)
 
 
+def network_of(group: ec2.SecurityGroup) -> dict[str, object]:
+    group_ids = [group.security_group_id]
+    return {"model": {"vpc_config": {"security_group_ids": group_ids, "subnets": ["subnet-0123456789abcdef0"]}}}
+
+
+@pytest.mark.parametrize("lets_all_out", [True, False])
+def test_a_group_of_the_app_gets_the_rules_that_its_own_settings_want(lets_all_out):
+    here = stack()
+    vpc = ec2.Vpc.from_vpc_attributes(here, "Vpc", vpc_id="vpc-1", availability_zones=["us-east-1a"])
+    group, database = (
+        ec2.SecurityGroup(here, name, vpc=vpc, allow_all_outbound=lets_all_out) for name in ("Group", "Database")
+    )
+    made = InferenceEndpoint(here, "Net", spec=spec("single", network_of(group)))
+    database.connections.allow_from(made, ec2.Port.tcp(5432))
+    result = template(here)
+    (way_in,) = of_type(result, "AWS::EC2::SecurityGroupIngress").values()
+    assert way_in["GroupId"] == here.resolve(database.security_group_id)
+    ways_out = of_type(result, "AWS::EC2::SecurityGroupEgress").values()
+    assert [it["GroupId"] for it in ways_out] == [here.resolve(group.security_group_id)] * (not lets_all_out)
+
+
+@pytest.mark.parametrize("made_as", ["import", "L1", "part of a text"])
+def test_a_group_of_which_nothing_is_known_is_not_taken_to_let_all_out(made_as):
+    here = stack()
+    l1 = ec2.CfnSecurityGroup(here, "Group", group_description="ours")
+    given = {"import": "sg-0123456789abcdef0", "L1": l1.attr_group_id, "part of a text": f"sg-{l1.ref}"}[made_as]
+    network = {"security_group_ids": [given], "subnets": ["subnet-0123456789abcdef0"]}
+    made = InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": network}}))
+    made.connections.allow_to_any_ipv4(ec2.Port.tcp(443))
+    assert only(template(here), "AWS::EC2::SecurityGroupEgress")["GroupId"] == here.resolve(given)
+
+
 def test_an_endpoint_is_where_another_construct_wants_connections():
     network = {"security_group_ids": ["sg-0123456789abcdef0"], "subnets": ["subnet-0123456789abcdef0"]}
     made = endpoint("single", {"model": {"vpc_config": network}})

@@ -25,6 +25,7 @@ from inferstack.constructs.known import for_cdk
 from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.rendered import AnySpec, template_for
 from inferstack.constructs.role_handle import imported, named_role, role_handle
+from inferstack.constructs.security_groups import security_group
 from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
@@ -214,10 +215,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         if not groups:
             name = self._spec.endpoint_name
             raise ValueError(f"the endpoint {name} has no security groups: its spec has no `vpc_config`")
-        known = cdk.aws_ec2.SecurityGroup.from_security_group_id
-        return cdk.aws_ec2.Connections(
-            security_groups=[known(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
-        )
+        made = [security_group(self, f"SecurityGroup{i}", group) for i, group in enumerate(groups)]
+        return cdk.aws_ec2.Connections(security_groups=made)
 
     @property
     def cfn_endpoint(self) -> cdk.aws_sagemaker.CfnEndpoint:
@@ -233,6 +232,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
     ) -> cdk.aws_cloudwatch.AlarmBase:
         """The alarm that the spec puts on a metric, the first where there are several.
+
+        Actions that are added to it come after those of the spec.
 
         Raises:
             ValueError: when there is none, or when several variants or inference components have one and
