@@ -304,3 +304,31 @@ def test_whether_none_is_chosen_or_another_is_needed_is_said(chosen, said):
     made = InferenceEndpoint.from_endpoint_name(stack(), "Old", "one", variant_names=["A", "B"])
     with pytest.raises(ValueError, match=f"{said} endpoint's; choose one of variant_name='A' or variant_name='B'"):
         made.metric("Invocations", **chosen)
+
+
+@pytest.mark.parametrize("option", ["variant_names", "inference_components"])
+def test_a_text_is_no_list_of_names(option):
+    with pytest.raises(TypeError, match=rf"`{option}` is the text 'base'; write a list: `\['base'\]`"):
+        imported(**{option: "base"})
+
+
+@pytest.mark.parametrize("name", ["", "a b!", "-a", "a-", "x" * 64])
+def test_a_name_has_the_form_that_sagemaker_wants(name):
+    with pytest.raises(ValueError, match=r"`endpoint_name` has .*, which is no name of SageMaker's; it has 1 to 63"):
+        InferenceEndpoint.from_endpoint_name(stack(), "Old", name)
+    with pytest.raises(ValueError, match=r"`inference_components` has .* no name of SageMaker's"):
+        imported(inference_components=["base", name])
+
+
+def test_an_arn_is_no_name():
+    with pytest.raises(ValueError, match=r"`endpoint_name` has the ARN .*; give it to `from_endpoint_arn`"):
+        InferenceEndpoint.from_endpoint_name(stack(), "Old", ARN)
+    component = ARN.replace("endpoint/old-one", "inference-component/base")
+    with pytest.raises(ValueError, match=r'`inference_components` has the ARN .*; write "base"'):
+        imported(inference_components=[component])
+
+
+def test_names_that_only_the_deployment_knows_are_taken():
+    token = cdk.Fn.import_value("Name")
+    made = InferenceEndpoint.from_endpoint_name(stack(), "Old", token, inference_components=[token])
+    assert made.inference_component_arn(token)

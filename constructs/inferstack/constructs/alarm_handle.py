@@ -31,7 +31,8 @@ def _add(
     name: str,
     *actions: cdk.aws_cloudwatch.IAlarmAction,
 ) -> None:
-    there = getattr(made, name) or ()
+    there = getattr(made, name)
+    there = () if there is None else there
     if any(map(is_list_token, there)):
         raise ValueError(
             f"`{name}` of the alarm are a list that only the deployment knows, to which none can be added: "

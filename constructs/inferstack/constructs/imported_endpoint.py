@@ -9,6 +9,7 @@ from constructs import Construct
 
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
 from inferstack.constructs.measurement import imported_parts
+from inferstack.spec.blocks.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.texts.placeholders import is_opaque, is_settled
 
@@ -30,13 +31,17 @@ class ImportedEndpoint(IInferenceEndpoint):
     ) -> None:
         if endpoint_name is None and endpoint_arn is None:
             raise ValueError(f"the endpoint `{construct_id}` needs its name or its ARN")
+        if endpoint_name is not None:
+            _refuse_no_name("endpoint_name", endpoint_name, "give it to `from_endpoint_arn`")
         if endpoint_name is not None and endpoint_arn is not None:
             _refuse_other_name(endpoint_arn, endpoint_name)
+        variants = _names("variant_names", variant_names)
+        components = _names("inference_components", inference_components)
         super().__init__(scope, construct_id)
         self._given_arn = endpoint_arn
         self._name = self._components.resource_name or "" if endpoint_name is None else endpoint_name
-        self._variant_names = tuple(variant_names)
-        self._component_names = tuple(inference_components)
+        self._variant_names = variants
+        self._component_names = components
 
     @property
     def endpoint_name(self) -> str:
@@ -106,6 +111,24 @@ class ImportedEndpoint(IInferenceEndpoint):
 
     def _hosting(self) -> None:
         return None
+
+
+def _names(option: str, given: Sequence[str]) -> tuple[str, ...]:
+    # To Python a text is a sequence of texts, too, and so it is to type checkers.
+    if isinstance(given, str):
+        raise TypeError(f"`{option}` is the text {given!r}; write a list: `[{given!r}]`")
+    for name in given:
+        _refuse_no_name(option, name, f'write "{name.rpartition("/")[2]}"')
+    return tuple(given)
+
+
+def _refuse_no_name(option: str, name: str, instead_of_arn: str) -> None:
+    if not is_settled(name) or (len(name) <= LONGEST_HOSTING_NAME and re.fullmatch(HOSTING_NAME, name)):
+        return
+    if name.startswith("arn:"):
+        raise ValueError(f'`{option}` has the ARN "{name}", where a name is wanted; {instead_of_arn}')
+    form = f"1 to {LONGEST_HOSTING_NAME} letters, digits and hyphens, with a letter or digit at both ends"
+    raise ValueError(f'`{option}` has "{name}", which is no name of SageMaker\'s; it has {form}')
 
 
 def _refuse_other_name(arn: str, name: str) -> None:

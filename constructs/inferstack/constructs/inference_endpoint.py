@@ -106,7 +106,12 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         variant_names: Sequence[str] = ("AllTraffic",),
         inference_components: Sequence[str] = (),
     ) -> IInferenceEndpoint:
-        """An endpoint that exists already, in the stack's account and region."""
+        """An endpoint that exists already, in the stack's account and region.
+
+        Raises:
+            TypeError: when a text is given for a list.
+            ValueError: when a name is an ARN, or has not the form of a name.
+        """
         return ImportedEndpoint(
             scope,
             construct_id,
@@ -146,7 +151,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
             inference_components: what is invoked and publishes metrics under a name of its own.
 
         Raises:
-            ValueError: when there is neither ARN nor name, or the ARN is of something else.
+            TypeError: when a text is given for a list.
+            ValueError: when there is neither ARN nor name, or the ARN is of something else; when a name is an
+                ARN, or has not the form of a name.
         """
         return ImportedEndpoint(
             scope,

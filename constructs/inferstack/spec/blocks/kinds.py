@@ -19,7 +19,8 @@ from inferstack.spec.blocks.variant import Variant
 
 # AWS's pattern for names of endpoints, variants and components. The registry allows an endpoint 64
 # characters, the API only 63.
-HostingName = Annotated[str, form(r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", max_length=63)]
+HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
+HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
 AccountId = Annotated[str, form(r"^[0-9]{12}$")]
 TagKey = Annotated[str, form(min_length=1, max_length=128)]
 TagValue = Annotated[str, form(max_length=256)]
