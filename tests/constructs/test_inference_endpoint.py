@@ -528,6 +528,17 @@ def test_an_alarm_that_the_spec_does_not_have_is_an_error_that_names_those_it_ha
         endpoint("single").alarm("ModelLatency")
 
 
+@pytest.mark.parametrize("make", [InferenceEndpoint, EndpointAlarms])
+def test_logical_ids_are_those_of_the_resources(make):
+    made = make(stack(), "Net", spec=spec("single"))
+    with pytest.raises(TypeError, match=r"several resources, .*ask one of its L1s.* and give that 'Mine'"):
+        made.override_logical_id("Mine")
+    with pytest.raises(AttributeError, match="several resources, each with a logical id of its own"):
+        _ = made.logical_id
+    made.cfn_alarms[0].override_logical_id("Mine")
+    assert "Mine" in synthesised(made)["Resources"]
+
+
 def test_every_l1_can_be_had_by_its_type():
     scaled = {"inference_components": {"chat": {"autoscaling": {"min_capacity": 1, "max_capacity": 2, "policies": [{"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}]}}}}
     made = endpoint("components", merged(yaml.safe_load(MODELLED), scaled))

@@ -36,6 +36,21 @@ AnySpec = ModelSpec | LoadedSpec
 """A spec made in Python, or one that was read from a file and knows its lines."""
 
 
+_SEVERAL_IDS = (
+    "the construct is several resources, each with a logical id of its own; "
+    "ask one of its L1s, such as `cfn_endpoint`, or of `cfn_alarms`"
+)
+
+
+class _NoLogicalId:
+    """What CDK has for the construct is the id of none of its resources."""
+
+    def __get__(self, instance: object, owner: type) -> "_NoLogicalId":
+        if instance is None:
+            return self
+        raise AttributeError(_SEVERAL_IDS)
+
+
 class Rendered(CfnInclude):
     """A construct whose children come out of a CloudFormation template, each under its logical id there.
 
@@ -84,6 +99,18 @@ class Rendered(CfnInclude):
             if self._main_id is not None:
                 node.default_child = self._l1(self._main_id)
             return node
+
+    def override_logical_id(self, new_logical_id: str) -> None:
+        """Refused: each resource has a logical id of its own.
+
+        Raises:
+            TypeError: always. CDK would take the id, and no resource would have it.
+        """
+        raise TypeError(f"{_SEVERAL_IDS}, and give that {new_logical_id!r}")
+
+    if not TYPE_CHECKING:
+        # Hidden as `node` is, which CDK itself reads of every element.
+        logical_id = _NoLogicalId()
 
     def _made_as(self, logical_id: str) -> CfnResource | None:
         """The L1 of a logical id, as the spec's plain template has it; None where it is not made here."""
