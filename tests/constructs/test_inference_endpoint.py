@@ -244,6 +244,22 @@ def test_an_arn_where_a_role_is_wanted_is_told_how_to_pass_it():
         InferenceEndpoint(stack(), "Net", spec=spec("single"), role="arn:aws:iam::111122223333:role/ours")
 
 
+def test_what_is_no_role_is_told_how_to_pass_one():
+    here = stack()
+    with pytest.raises(TypeError, match=r"`role` is a CfnRole, .*`aws_iam\.Role\.from_role_arn\(…\)` with its `attr_arn`"):
+        InferenceEndpoint(here, "L1", spec=spec("single"), role=iam.CfnRole(here, "Made", assume_role_policy_document={}))
+    with pytest.raises(TypeError, match=r"`role` is a User, and no role; .* with the ARN of a role"):
+        InferenceEndpoint(here, "User", spec=spec("single"), role=iam.User(here, "Somebody"))
+
+
+@pytest.mark.parametrize("of", ["iam::111122223333:user/x", "iam::1111:role/x", "sts::111122223333:assumed-role/x/y"])
+def test_the_arn_of_something_else_is_no_role(of):
+    here = stack()
+    given = iam.Role.from_role_arn(here, "Given", f"arn:aws:{of}")
+    with pytest.raises(ValueError, match=r"`role` has the ARN .*, which is no role's; its form is arn:aws:iam::"):
+        InferenceEndpoint(here, "Net", spec=spec("single"), role=given)
+
+
 @pytest.mark.parametrize("there", [None, ["arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"]])
 def test_a_managed_policy_is_attached_to_the_role_before_the_models_start(there):
     block = {"execution_role": {"managed_policy_arns": there}} if there else {}

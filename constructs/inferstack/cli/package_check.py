@@ -24,9 +24,7 @@ from inferstack.triton.model import FilePlace, Repository, RepositoryKind, sole
 from inferstack.triton.rules import Context
 
 
-def check(
-    archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *, multi_model: bool
-) -> int:
+def check(archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *, multi_model: bool) -> int:
     """Looks into archives without unpacking them; prints what is in them and what is wrong with it.
 
     With a spec they are judged as its endpoint loads them, or the component or model that is chosen or that

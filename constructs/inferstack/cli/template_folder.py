@@ -45,9 +45,7 @@ def _holds(path: Path, content: str) -> bool:
     try:
         # Nor is a pipe read, which would wait for a writer.
         found = path.stat()
-        return (
-            stat.S_ISREG(found.st_mode) and found.st_size == len(wanted) and path.read_bytes() == wanted
-        )
+        return stat.S_ISREG(found.st_mode) and found.st_size == len(wanted) and path.read_bytes() == wanted
     except OSError:
         # Not there, or not ours to read: whether it can be written is seen when it is.
         return False

@@ -79,7 +79,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
                 than the stack; when it has an `execution_role` and ``role`` was not made of that; or with
                 each of its names that a construct before it has taken, in the same stack or the same account
                 and region.
-            TypeError: when ``role`` is a text.
+            TypeError: when ``role`` is no role, but its ARN or an L1.
+            ValueError: when ``role`` has the ARN of something else.
         """
         self._given_role = role
         loaded, template = template_for(scope, spec, role)

@@ -20,7 +20,7 @@ from constructs import Construct, Node
 from msgspec.structs import replace
 
 from inferstack.constructs.known import with_what_is_known
-from inferstack.constructs.role_handle import made_of
+from inferstack.constructs.role_handle import arn_of, made_of
 from inferstack.constructs.taken import place_of
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
@@ -147,13 +147,12 @@ def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -
 
     Raises:
         SpecError: when the spec has errors, there or at all.
-        TypeError: when the role is a text.
+        TypeError: when the role is something else, such as a text.
+        ValueError: when its ARN is that of something else.
     """
-    if isinstance(role, str):
-        raise TypeError(f"`role` is the text {role!r}; pass a role: `aws_iam.Role.from_role_arn(…)`")
     written = spec if isinstance(spec, LoadedSpec) else checked(spec)
     if role is not None:
-        written = under_role(written, role.role_arn, made_of(role))
+        written = under_role(written, arn_of(role), made_of(role))
     loaded = known = with_what_is_known(scope, written)
     place = place_of(scope)
     if place.account is not None:

@@ -1,5 +1,6 @@
 """CDK's handle for a role that a spec makes or names."""
 
+import re
 from functools import partial
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -9,9 +10,10 @@ from constructs import Construct
 
 from inferstack.constructs.known import for_cdk
 from inferstack.resolve.execution_role import ROLE
-from inferstack.spec.blocks.execution_role import ExecutionRole
-from inferstack.spec.texts.placeholders import arn_fields
+from inferstack.spec.blocks.execution_role import ROLE_ARN, ExecutionRole
+from inferstack.spec.texts.placeholders import arn_fields, is_opaque
 
+_FORM = "arn:aws:iam::111122223333:role/name"
 # By the handle, which nothing of Python's keeps else.
 _BLOCKS: "WeakKeyDictionary[Any, ExecutionRole | None]" = WeakKeyDictionary()
 
@@ -30,6 +32,25 @@ def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | 
 def made_of(role: cdk.aws_iam.IRole) -> ExecutionRole | None:
     """The `execution_role` of the spec that a role was made of; None of one from elsewhere, too."""
     return _BLOCKS.get(role)
+
+
+def arn_of(role: cdk.aws_iam.IRole) -> str:
+    """The ARN of a role that an app gives.
+
+    Raises:
+        TypeError: when it is something else, such as a text or an L1.
+        ValueError: when the ARN is that of something else.
+    """
+    if isinstance(role, str):
+        raise TypeError(f"`role` is the text {role!r}; pass a role: `aws_iam.Role.from_role_arn(…)`")
+    arn: str | None = getattr(role, "role_arn", None)
+    if arn is None:
+        given = "its `attr_arn`" if hasattr(role, "attr_arn") else "the ARN of a role"
+        fix = f"pass a role: `aws_iam.Role.from_role_arn(…)` with {given}"
+        raise TypeError(f"`role` is a {type(role).__name__}, and no role; {fix}")
+    if not is_opaque(arn) and re.fullmatch(ROLE_ARN, arn) is None:
+        raise ValueError(f'`role` has the ARN "{arn}", which is no role\'s; its form is {_FORM}')
+    return arn
 
 
 def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:

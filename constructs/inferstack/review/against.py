@@ -95,9 +95,7 @@ def _compare_document(
             result.problems.append(_unclear_stage(chosen, found[file]))
 
 
-def _compare_one(
-    one: LoadedSpec, template: PreviousTemplate, region: str | None, result: Comparison
-) -> None:
+def _compare_one(one: LoadedSpec, template: PreviousTemplate, region: str | None, result: Comparison) -> None:
     try:
         update = update_of(_as_deployed(one, template, region), template.resources)
     except SpecError as error:

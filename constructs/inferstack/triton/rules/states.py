@@ -79,9 +79,7 @@ def initial_states_fit(model: TritonModel, context: Context) -> Iterator[Finding
             yield Finding(place, message, "keep one: it is the first value of every sequence")
 
 
-def _initial(
-    model: TritonModel, path: tuple[str | int, ...], state: Any, initial: Any
-) -> Iterator[Finding]:
+def _initial(model: TritonModel, path: tuple[str | int, ...], state: Any, initial: Any) -> Iterator[Finding]:
     what = f"the first value of the state `{state.input_name}`"
     if not initial.name:
         yield Finding(at(model, *path), f"{what} has no name", "add `name`, for messages about it")
