@@ -1,6 +1,7 @@
 """Two endpoints of one name are refused where it is known that they go to the same place."""
 
 from collections.abc import Callable
+from functools import partial
 
 import aws_cdk as cdk
 import pytest
@@ -153,6 +154,24 @@ def test_a_nested_stack_is_named_by_its_path() -> None:
     InferenceEndpoint(nested, "Net", spec=spec("single"))
     (problem,) = refused(lambda: InferenceEndpoint(nested, "Again", spec=spec("single")))
     assert "is taken by `Net` in the stack `Outer/Inner`" in problem.message
+
+
+@pytest.mark.parametrize("region", ["us-east-1", None])
+def test_what_is_nested_in_one_stack_goes_to_one_place(region: str | None) -> None:
+    outer = stack(region, name="Outer")
+    one, other = (cdk.NestedStack(outer, name) for name in ("One", "Other"))
+    innermost = cdk.NestedStack(other, "Innermost")
+    InferenceEndpoint(one, "Net", spec=spec("single"))
+    for scope in (outer, other, innermost):
+        (problem,) = refused(partial(InferenceEndpoint, scope, "Net", spec=spec("single")))
+        assert "is taken by `Net` in the stack `Outer/One`" in problem.message
+
+
+@pytest.mark.parametrize("name", [cdk.Aws.STACK_NAME, "net-${AWS::AccountId}"], ids=["token", "placeholder"])
+def test_nested_stacks_may_take_a_name_that_only_the_deployment_knows(name: str) -> None:
+    outer = stack(None, name="Outer")
+    for nested in ("One", "Other"):
+        InferenceEndpoint(cdk.NestedStack(outer, nested), "Net", spec=spec("single", {"endpoint_name": name}))
 
 
 SCALED = """

@@ -37,12 +37,13 @@ _FIX_SCALING = "remove `autoscaling` from the spec of one of them"
 
 
 class StackPlace(NamedTuple):
-    """Where a stack goes. Account and region are None where only the deployment knows; app and stack are
-    known by what they are for Node, which is no other object's.
+    """Where a stack goes. Account and region are None where only the deployment knows; app and stacks are
+    known by what they are for Node, which is no other object's. Nested stacks go where the outermost goes.
     """
 
     app: str
     stack: str
+    outermost: str
     stack_name: str
     account: str | None
     region: str | None
@@ -65,7 +66,7 @@ def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment
     if isinstance(scope, App):
         account, region = settled(env.account), settled(env.region)
         app, ref = construct_ref(scope), construct_ref(stack)
-        _PLACES[ref] = StackPlace(app, ref, stack_name, account, region)
+        _PLACES[ref] = StackPlace(app, ref, ref, stack_name, account, region)
 
 
 def free_names(
@@ -121,8 +122,10 @@ def take(scope: Construct, construct: Construct, construct_id: str, names: Itera
 def _keys(place: StackPlace, name: TakenName) -> Iterator[Key]:
     yield place.stack, *known_as(name, None, None)
     # A token such as the stack's name stands for something else in another stack.
-    known_place = place.account is not None and (place.region is not None or not name.is_regional)
-    if known_place and is_settled(name.name):
+    if not is_settled(name.name):
+        return
+    yield place.outermost, *known_as(name, None, None)
+    if place.account is not None and (place.region is not None or not name.is_regional):
         yield place.app, *known_as(name, place.account, place.region)
 
 
@@ -132,9 +135,12 @@ def place_of(scope: Construct) -> StackPlace:
     ref = construct_ref(stack)
     if ref not in _PLACES:
         account, region = settled(stack.account), settled(stack.region)
-        # A nested stack gets its name when it is deployed.
-        name = stack.node.path if is_opaque(stack.stack_name) else stack.stack_name
-        _PLACES[ref] = StackPlace(construct_ref(stack.node.root), ref, name, account, region)
+        name, outermost = stack.stack_name, ref
+        if is_opaque(name):
+            # A nested stack gets its name when it is deployed.
+            name, parent = stack.node.path, stack.nested_stack_parent
+            outermost = ref if parent is None else place_of(parent).outermost
+        _PLACES[ref] = StackPlace(construct_ref(stack.node.root), ref, outermost, name, account, region)
     return _PLACES[ref]
 
 
