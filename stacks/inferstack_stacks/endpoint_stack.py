@@ -24,7 +24,7 @@ from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_a
 from inferstack.spec.names_across_files import stack_name
 
 if TYPE_CHECKING:
-    from aws_cdk.aws_iam import IRole
+    from aws_cdk.aws_iam import IRole, Role
 
 # How the key ends under which context has the synthesizer of an app; there is no property for it.
 _SYNTHESIZER_OF_THE_APP = ":core/defaultStackSynthesizer"
@@ -73,7 +73,7 @@ class EndpointStack(Stack):
         construct_id: str,
         *,
         spec: AnySpec,
-        role: "IRole | None" = None,
+        role: "IRole | Role | None" = None,
         env: Environment | None = None,
         synthesizer: IStackSynthesizer | None = None,
         **options: Unpack[StackOptions],

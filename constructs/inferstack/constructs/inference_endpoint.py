@@ -57,7 +57,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         construct_id: str,
         *,
         spec: AnySpec,
-        role: cdk.aws_iam.IRole | None = None,
+        # CDK's own class, too: pyright does not take it for the interface, which names parameters otherwise.
+        role: cdk.aws_iam.IRole | cdk.aws_iam.Role | None = None,
         preserve_logical_ids: bool = False,
     ) -> None:
         """Makes the endpoint's resources.
