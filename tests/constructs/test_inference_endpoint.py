@@ -244,6 +244,45 @@ def test_an_arn_where_a_role_is_wanted_is_told_how_to_pass_it():
         InferenceEndpoint(stack(), "Net", spec=spec("single"), role="arn:aws:iam::111122223333:role/ours")
 
 
+@pytest.mark.parametrize("prevents", [True, False])
+def test_an_app_that_makes_no_roles_gives_one_before_anything_is_granted(prevents):
+    here = stack()
+    iam.Role.customize_roles(here, prevent_synthesis=prevents)
+    made = InferenceEndpoint(here, "Net", spec=spec("single"))
+    with pytest.raises(RuntimeError, match=r"the app has `Role\.customize_roles`, .*`role=aws_iam\.Role\.from_role_arn"):
+        s3.Bucket(here, "Bucket").grant_read(made)
+    given = iam.Role.from_role_arn(here, "Given", "arn:aws:iam::111122223333:role/ours")
+    other = InferenceEndpoint(here, "Other", spec=spec("single", "endpoint_name: other"), role=given)
+    assert other.execution_role is given
+
+
+WAYS = {
+    "granted": lambda scope, role, right: role.add_to_principal_policy(right),
+    "attached": lambda scope, role, right: role.attach_inline_policy(iam.Policy(scope, "Policy", statements=[right])),
+    "inline": lambda scope, role, right: iam.Policy(scope, "Policy", statements=[right], roles=[role]),
+    "managed": lambda scope, role, right: iam.ManagedPolicy(scope, "Policy", statements=[right], roles=[role]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_models_wait_for_what_is_granted_and_not_for_policies_that_name_the_role(way):
+    made = endpoint("single")
+    # Stands for a function that calls the endpoint, whose container calls it back.
+    caller = cdk.CfnResource(made.stack, "Caller", type="AWS::Lambda::Function", properties={"Of": made.endpoint_name})
+    right = iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[caller.get_att("Arn").to_string()])
+    WAYS[way](made.stack, made.execution_role, right)
+    assert ("Caller" in circle(synthesised(made)["Resources"])) is (way == "granted")
+
+
+def circle(resources: dict) -> set[str]:
+    """Those that wait for one another, and whoever waits for them."""
+    waits = {name: {it for it in resources if f'"{it}"' in json.dumps(found)} for name, found in resources.items()}
+    while free := [name for name, before in waits.items() if not before & waits.keys()]:
+        for name in free:
+            del waits[name]
+    return set(waits)
+
+
 def test_what_is_no_role_is_told_how_to_pass_one():
     here = stack()
     with pytest.raises(TypeError, match=r"`role` is a CfnRole, .*`aws_iam\.Role\.from_role_arn\(…\)` with its `attr_arn`"):

@@ -14,12 +14,23 @@ from inferstack.spec.blocks.execution_role import ROLE_ARN, ExecutionRole
 from inferstack.spec.texts.placeholders import arn_fields, is_opaque
 
 _FORM = "arn:aws:iam::111122223333:role/name"
+# Where `Role.customize_roles` remembers that it was called.
+_CUSTOMIZED = "@aws-cdk/iam:customizeRoles"
 # By the handle, which nothing of Python's keeps else.
 _BLOCKS: "WeakKeyDictionary[Any, ExecutionRole | None]" = WeakKeyDictionary()
 
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
-    """The role that a spec's block makes: what is granted to it becomes a policy below the handle."""
+    """The role that a spec's block makes: what is granted to it becomes a policy below the handle.
+
+    Raises:
+        ValueError: when the app makes no roles, and CDK would leave out what is granted to one.
+    """
+    if scope.node.try_get_context(_CUSTOMIZED) is not None:
+        raise ValueError(
+            "the app has `Role.customize_roles`, by which CDK leaves out what is granted to a spec's role; give "
+            " the endpoint one that is there: `role=aws_iam.Role.from_role_arn(…)`"
+        )
     # By name, since CDK cannot find the name of a role with a path in the role's ARN.
     name = for_cdk(_path(block)) + made.ref
     handle = cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), name)
