@@ -24,7 +24,8 @@ def build_app(
     outdir: str | None = None,
     default_stack_synthesizer: "IReusableStackSynthesizer | None" = None,
 ) -> "App":
-    """The app of all specs in a folder. Nothing is written before its ``synth()``.
+    """The app of all specs in a folder. Its output folder is made at once, as for any of CDK's apps, and
+    stays empty until ``synth()``.
 
     Errors of the specs end the process with status 1 after all of them, in all files, were printed to
     standard error, one a line.

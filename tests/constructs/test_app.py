@@ -66,6 +66,14 @@ def test_a_spec_that_does_not_fit_its_lock_makes_no_stack(folder, capsys):
     assert not Path("cdk.out").exists()
 
 
+def test_nothing_is_in_the_output_folder_before_the_synthesis(folder):
+    write("a.yaml")
+    app = build_app()
+    assert list(Path("cdk.out").iterdir()) == []
+    app.synth()
+    assert synthesised("a")
+
+
 def test_without_the_cdk_cli_the_output_goes_to_cdk_out(folder):
     write("a.yaml")
     build_app().synth()
