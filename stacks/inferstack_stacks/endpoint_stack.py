@@ -22,6 +22,7 @@ from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_account
 from inferstack.spec.names_across_files import stack_name
+from inferstack.spec.texts.placeholders import is_opaque
 
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole, Role
@@ -55,7 +56,7 @@ class StackOptions(TypedDict, total=False):
     suppress_template_indentation: bool
     """Whether the template is written without blanks."""
     property_injectors: Sequence[IPropertyInjector]
-    """What changes the properties of constructs."""
+    """What changes the properties of constructs that the app adds; those of a spec are as the spec says."""
     analytics_reporting: bool
     """Whether the template tells AWS which constructs it is made of; it does not when absent."""
 
@@ -96,10 +97,13 @@ class EndpointStack(Stack):
             SpecError: with every error of the spec, when it has any; when it names another account or region
                 than ``env`` or the stage; or with each of its names that another stack of the app has taken,
                 in the same account and region.
+            ValueError: when only the deployment knows the endpoint's name, and there is no ``stack_name``.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
         loaded, env = _placed(loaded, scope, env)
-        name = options.setdefault("stack_name", stack_name(loaded.spec.endpoint_name))
+        if "stack_name" not in options:
+            options["stack_name"] = _called_like(loaded.spec.endpoint_name)
+        name = options["stack_name"]
         options.setdefault("description", description(loaded.spec))
         options.setdefault("analytics_reporting", False)
         if synthesizer is None and not _has_own_synthesizer(scope):
@@ -123,6 +127,14 @@ def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tu
     if (named := settled(region)) is not None:
         loaded = in_region(loaded, named)
     return loaded, environment(loaded.spec, Environment(account=account, region=region))
+
+
+def _called_like(endpoint_name: str) -> str:
+    if is_opaque(endpoint_name):
+        raise ValueError(
+            "only the deployment knows the endpoint's name, and a stack has one before: pass `stack_name=`"
+        )
+    return stack_name(endpoint_name)
 
 
 def _has_own_synthesizer(scope: Construct) -> bool:

@@ -150,3 +150,11 @@ def test_a_stack_takes_a_role_of_the_app():
     alone = EndpointStack(app, "Stack", spec=spec("single"), role=role)
     assert alone.endpoint.execution_role is role
     assert not of_type(template(alone), "AWS::IAM::Role")
+
+
+def test_a_stack_whose_endpoint_is_named_by_the_deployment_needs_a_name():
+    app = cdk.App(analytics_reporting=False)
+    named = spec("single", {"endpoint_name": f"net-{cdk.Aws.ACCOUNT_ID}"})
+    with pytest.raises(ValueError, match=r"only the deployment knows the endpoint's name, .*: pass `stack_name=`"):
+        EndpointStack(app, "Unnamed", spec=named)
+    assert EndpointStack(app, "Named", spec=named, stack_name="mine").stack_name == "mine"

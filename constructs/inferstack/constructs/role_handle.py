@@ -28,8 +28,8 @@ def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | 
     """
     if scope.node.try_get_context(_CUSTOMIZED) is not None:
         raise ValueError(
-            "the app has `Role.customize_roles`, by which CDK leaves out what is granted to a spec's role; give "
-            " the endpoint one that is there: `role=aws_iam.Role.from_role_arn(…)`"
+            "the app has `Role.customize_roles`, by which CDK leaves out what is granted to a spec's role; "
+            "give the endpoint one that is there: `role=aws_iam.Role.from_role_arn(…)`"
         )
     # By name, since CDK cannot find the name of a role with a path in the role's ARN.
     name = for_cdk(_path(block)) + made.ref
