@@ -1,5 +1,6 @@
 """The pipeline files that users copy: what their own linters find in them."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,17 @@ def test_aws_validators_find_nothing_in_the_pipeline() -> None:
     template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
     assert cfn_lint_findings(template) == []
     assert validate_findings(template) == []
+
+
+@pytest.mark.parametrize("word", ["codeconnections", "codestar-connections"])
+def test_the_pipeline_may_use_every_connection_that_it_takes(word: str) -> None:
+    template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
+    arn = f"arn:aws:{word}:us-east-1:111122223333:connection/1"
+    assert re.fullmatch(template["Parameters"]["Connection"]["AllowedPattern"], arn)
+    [policy] = template["Resources"]["PipelineRole"]["Properties"]["Policies"]
+    first = policy["PolicyDocument"]["Statement"][0]
+    assert f"{word}:UseConnection" in first["Action"]
+    assert first["Resource"] == {"Ref": "Connection"}
 
 
 @pytest.mark.parametrize(
