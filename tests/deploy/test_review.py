@@ -69,6 +69,30 @@ def test_github_has_one_comment_that_the_next_run_replaces(repository: Repositor
     ]
 
 
+@pytest.mark.parametrize("in_a_difference", [True, False])
+def test_a_comment_is_no_longer_than_github_takes(repository: Repository, in_a_difference: bool) -> None:
+    fence = "``````"
+    line = "+ a line of the difference of two templates\n"
+    whole = f"## test\n\n<details>\n\n{fence}diff\n{line * 10}{fence}\n\n</details>\n"
+    long = f"## prod\n\n<details>\n\n{fence}diff\n{line * 2000}" if in_a_difference else f"## prod\n{line * 2000}"
+    (repository.folder / "review.md").write_text(whole + long, "utf-8")
+    comment = github_steps("github/inferstack-review.yml", IN_GITHUB)[-1]
+    where = {"GITHUB_REPOSITORY": "acme/models", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "1"}
+    status, printed = repository.run([comment], **where)
+    assert status == 0, printed
+    sent = repository.comment()
+    assert 50_000 < len(sent) < 65_536
+    assert sent.count(fence) == sent.count("details>") == (4 if in_a_difference else 2)
+    assert sent.endswith("The rest is in the [summary of the run](https://github.com/acme/models/actions/runs/1).\n")
+
+
+def test_a_base_that_is_not_there_is_named_once(repository: Repository) -> None:
+    status, printed = repository.run([Step("bash ci/review.sh nowhere test")])
+    assert status != 0
+    assert printed.count("fatal") == 1
+    assert "nowhere" in printed
+
+
 def test_github_annotates_and_fails_and_comments_all_the_same(repository: Repository) -> None:
     repository.propose(WRONG)
     status, printed = github(repository)
