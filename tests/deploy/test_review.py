@@ -144,8 +144,25 @@ def test_gitlab_has_a_report_and_a_comment(repository: Repository) -> None:
     status, printed = gitlab(repository, REVIEW_TOKEN="token")
     assert status == 0, printed
     assert repository.comment().count("**IS870**") == 2
-    [call] = [call for call in repository.called() if call.startswith("curl ")]
+    call = sent(repository)[-1]
     assert call.endswith("--form body=<review.md https://gitlab.com/api/v4/projects/1/merge_requests/7/notes")
+
+
+def sent(repository: Repository) -> list[str]:
+    return [call for call in repository.called() if call.startswith("curl ") and "--form" in call]
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_gitlab_has_one_comment_that_the_next_run_replaces(repository: Repository, refused: bool) -> None:
+    repository.propose(NEW_WEIGHTS)
+    gitlab(repository, REVIEW_TOKEN="token")
+    # One that another token wrote cannot be changed.
+    status, printed = gitlab(repository, REVIEW_TOKEN="token", **({"CALLS_REFUSED": "PUT"} if refused else {}))
+    assert status == 0, printed
+    first, *others = (call.partition(" --output /dev/null ")[2] for call in sent(repository))
+    assert others[0].startswith("--request PUT --form body=<review.md ")
+    assert others[0].endswith("/merge_requests/7/notes/42")
+    assert others[1:] == ([first] if refused else [])
 
 
 def test_gitlab_fails_with_both_reports_whole(repository: Repository) -> None:

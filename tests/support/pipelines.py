@@ -41,7 +41,12 @@ _PROGRAMS = {
           *--paginate*) cat "$CALLS/comment-id" 2>/dev/null || true ;;
           *body=@*) cp review.md "$CALLS/comment.md" && echo 42 >"$CALLS/comment-id" ;;
         esac""",
-    "curl": 'cp review.md "$CALLS/comment.md"',
+    "curl": """
+        case "$*" in
+          *${CALLS_REFUSED-nothing}*) exit 22 ;;
+          *--form*) cp review.md "$CALLS/comment.md" && echo '[{"id": 1, "body": "LGTM"}, {"id": 42, "body": "<!-- inferstack -->"}]' >"$CALLS/notes" ;;
+          *) cat "$CALLS/notes" 2>/dev/null || echo "[]" ;;
+        esac""",
 }
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
