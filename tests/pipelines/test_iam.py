@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
 from botocore import xform_name
 from botocore.session import get_session
@@ -17,6 +18,7 @@ from cfnlint.helpers import load_resource
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from support.validators import cfn_lint_findings, validate_findings
 
+from inferstack.constructs import InferenceEndpoint
 from inferstack.resolve import resolve_template
 from inferstack.spec.check import load_spec
 from inferstack.spec.check_files import spec_files
@@ -218,3 +220,17 @@ def test_the_page_makes_the_identity_providers_that_the_roles_trust() -> None:
 def test_a_policy_fits_into_what_iam_takes(file: Path) -> None:
     # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
     assert len(json.dumps(document(file), separators=(",", ":"))) <= 6144
+
+
+def test_the_page_has_the_names_of_an_app_of_ones_own() -> None:
+    own = cdk.Stack(cdk.App(), "Customers")
+    made = InferenceEndpoint(own, "Churn", spec=load_spec(next(iter(spec_files(ROOT / "model_specs")))))
+    kinds = {"role": made.cfn_role, "policy": made.cfn_policies[0]}
+    pairs = re.findall(r"`(\w+)/(\S+)` for\s+`\1/(\S+)`", PAGE)
+    assert {kind for kind, *_ in pairs} == set(kinds)
+    shipped = {resource.rpartition("/")[2] for it in statements(FOLDER / "execution-policy.json") for resource in listed(it["Resource"])}
+    for kind, wide, narrow in pairs:
+        name = f"Customers-{own.resolve(kinds[kind].logical_id)}-1A2B3C4D5E6F"
+        assert fnmatch(name, wide)
+        assert not fnmatch(name, narrow)
+        assert narrow in shipped
