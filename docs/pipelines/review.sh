@@ -7,7 +7,7 @@ shift
 specs=${SPECS:-model_specs}
 region=${AWS_REGION:-${AWS_DEFAULT_REGION:-us-east-1}}
 work=$(mktemp -d)
-trap 'git worktree remove --force "$work/base"; rm -rf "$work"' EXIT
+trap 'rm -rf "$work"; git worktree prune' EXIT
 git worktree add --quiet --detach "$work/base" "$base"
 
 templates() { # of STAGE, to a folder; none when a spec has errors
