@@ -4,6 +4,7 @@ Importing this does not import CDK, which starts Node at once. :func:`build_app`
 """
 
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from inferstack.node_runtime import NodeMissingError, select_node
@@ -15,16 +16,18 @@ with suppress(NodeMissingError):
 from inferstack_stacks.app import build_app
 
 if TYPE_CHECKING:
+    from inferstack_stacks.building import add_stacks
     from inferstack_stacks.endpoint_stack import EndpointStack
 
-__all__ = ["EndpointStack", "build_app"]
+__all__ = ["EndpointStack", "add_stacks", "build_app"]
+
+# What starts Node, or reads specs while Node starts, by its module.
+_ON_DEMAND = {"EndpointStack": "endpoint_stack", "add_stacks": "building"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "EndpointStack":
-        from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - starts Node
-
-        return EndpointStack
+    if name in _ON_DEMAND:
+        return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

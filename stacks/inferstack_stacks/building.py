@@ -3,11 +3,13 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inferstack.collection import without_collection
+from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.document import relative_to_cwd
@@ -17,7 +19,10 @@ from inferstack.spec.report import text
 from inferstack_stacks.context import default_place, specs_and_stage
 
 if TYPE_CHECKING:
-    from aws_cdk import App, IReusableStackSynthesizer
+    from aws_cdk import App, Environment, IReusableStackSynthesizer
+    from constructs import Construct
+
+    from inferstack_stacks.endpoint_stack import EndpointStack
 
 # Where in Node a construct was made, which says nothing about Python and costs a tenth of the synthesis.
 _NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
@@ -38,11 +43,47 @@ def build(
         try:
             loaded = load_specs(specs_dir if specs is None else specs, stage, region)
             app = _app(context, outdir, synthesizer)
-            _add_stacks(app, loaded, account, region)
+            _add_stacks(app, loaded, _or_else(account, region))
+            if _OUTDIR not in os.environ:
+                # The CDK CLI shows the warnings of the constructs; nobody else does.
+                sys.stderr.write(text(tuple(_warnings(loaded))))
         except SpecError as error:
             sys.stderr.write(text(error.problems))
             sys.exit(1)
     return app
+
+
+def add_stacks(
+    scope: "Construct", specs_dir: Path | str = "model_specs", *, stage: str | None = None
+) -> "tuple[EndpointStack, ...]":
+    """A stack for each spec in a folder, in an app or a ``Stage`` that has other stacks, too.
+
+    Account and region are those of the ``Stage``, else those of the spec.
+
+    Args:
+        scope: the app, or a stage of it.
+        specs_dir: folder, relative to the working directory.
+        stage: which of the stages in the specs.
+
+    Raises:
+        SpecError: with every error of every file, when there is any; one is a spec that names another account
+            or region than the ``Stage``.
+    """
+    from aws_cdk import Stage  # noqa: PLC0415 - `build` reads specs before CDK is there
+
+    around = scope if isinstance(scope, Stage) else Stage.of(scope)
+    region = None if around is None else around.region
+    with without_collection():
+        return _add_stacks(scope, load_specs(specs_dir, stage, region), lambda _: None)
+
+
+def _or_else(account: str | None, region: str | None) -> "Callable[[ModelSpec], Environment]":
+    """Where a spec goes: as it says, else there."""
+    from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
+
+    from inferstack_stacks.endpoint_stack import environment  # noqa: PLC0415 - waits for Node
+
+    return partial(environment, otherwise=Environment(account=account, region=region))
 
 
 def _app(
@@ -94,27 +135,22 @@ def load_specs(specs: Path | str, stage: str | None, region: str | None) -> tupl
     return tuple(loaded)
 
 
-def _add_stacks(app: "App", loaded: Sequence[LoadedSpec], account: str | None, region: str | None) -> None:
-    from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
+def _add_stacks(
+    scope: "Construct", loaded: Sequence[LoadedSpec], place: Callable[[ModelSpec], "Environment | None"]
+) -> "tuple[EndpointStack, ...]":
+    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - waits for Node
 
-    from inferstack_stacks.endpoint_stack import (  # noqa: PLC0415 - waits for Node
-        EndpointStack,
-        environment,
-    )
-
-    env = Environment(account=account, region=region)
     names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
+    made: list[EndpointStack] = []
     problems: list[Problem] = []
     for one in loaded:
         try:
-            EndpointStack(app, _stack_id(one, names), spec=one, env=environment(one.spec, env))
+            made.append(EndpointStack(scope, _stack_id(one, names), spec=one, env=place(one.spec)))
         except SpecError as error:
             problems += error.problems
     if problems:
         raise SpecError(dict.fromkeys((*problems, *_warnings(loaded))))
-    if _OUTDIR not in os.environ:
-        # The CDK CLI shows the warnings of the constructs; nobody else does.
-        sys.stderr.write(text(tuple(_warnings(loaded))))
+    return tuple(made)
 
 
 def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:

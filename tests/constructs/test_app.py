@@ -10,7 +10,8 @@ import yaml
 from support.locking import ONE, lay_out_spec, write_lock
 from support.resolving import wordy_components
 
-from inferstack_stacks import build_app
+from inferstack.spec.problem import SpecError
+from inferstack_stacks import add_stacks, build_app
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -226,6 +227,39 @@ def test_each_stage_goes_to_its_own_account_and_region(folder, stage, where):
 
 WIDE = "execution_role: {statements: [{action: ['s3:*'], resource: ['*']}]}\n"
 WARNED = SPEC.format(name="a", count=2) + WIDE
+
+
+@pytest.mark.parametrize("in_a_stage", [True, False])
+def test_a_folder_of_specs_stands_beside_other_stacks(folder, in_a_stage):
+    app = cdk.App(analytics_reporting=False)
+    cdk.Stack(app, "Other")
+    env = cdk.Environment(account="111122223333", region="us-east-1")
+    scope = cdk.Stage(app, "Prod", env=env) if in_a_stage else app
+    write("a.yaml", SPEC.format(name="a", count=1) + STAGES)
+    write("b.yaml")
+    made = add_stacks(scope, folder / "model_specs", stage="prod")
+    assert [it.stack_name for it in made] == ["a", "b"]
+    assert [it.region == "us-east-1" for it in made] == [in_a_stage] * 2
+    written = scope.synth().get_stack_by_name("a").template
+    (variant,) = written["Resources"]["EndpointConfig"]["Properties"]["ProductionVariants"]
+    assert variant["InitialInstanceCount"] == 4
+
+
+def test_errors_of_all_files_of_a_folder_are_one_error(folder):
+    write("a.yaml", SPEC.format(name="a", count="two"))
+    write("b.yaml", SPEC.format(name="b", count="two"))
+    with pytest.raises(SpecError) as found:
+        add_stacks(cdk.App())
+    assert [it.file for it in found.value.problems] == ["model_specs/a.yaml", "model_specs/b.yaml"]
+
+
+def test_a_spec_that_is_wrong_where_the_stage_goes_is_one_of_the_errors(folder):
+    elsewhere = cdk.Stage(cdk.App(), "Prod", env=cdk.Environment(account="111122223333", region="eu-west-1"))
+    for name in ("a", "b"):
+        write(f"{name}.yaml", SPEC.format(name=name, count=2) + "env: {region: us-east-1}\n")
+    with pytest.raises(SpecError) as found:
+        add_stacks(elsewhere)
+    assert [it.code for it in found.value.problems] == ["IS111", "IS111"]
 
 
 def test_a_warning_is_printed_once(folder, capsys):

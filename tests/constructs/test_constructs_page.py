@@ -18,7 +18,7 @@ from support.resolving import Template, of_type, only
 import inferstack.constructs
 from inferstack.constructs import InferenceEndpoint
 from inferstack.spec.check import load_spec, parse_spec
-from inferstack_stacks import EndpointStack
+from inferstack_stacks import EndpointStack, add_stacks
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "constructs.md").read_text("utf-8")
@@ -140,6 +140,12 @@ def test_a_stack_of_its_own_has_the_endpoints_name_and_outputs(made: Made) -> No
     assert only(made.templates["churn"], ENDPOINT)["EndpointName"] == "churn"
 
 
+def test_a_folder_goes_where_its_stage_goes(made: Made) -> None:
+    (stack,) = made.names["app"].synth().get_nested_assembly("assembly-Prod").stacks
+    assert stack.environment.name == "aws://444455556666/us-east-1"
+    assert only(stack.template, ENDPOINT)["EndpointName"] == "churn"
+
+
 def test_the_table_of_metrics_is_true(made: Made) -> None:
     rows = re.findall(r"^\| `(metric_\w+)\(\)` \| `(\w+)` \| (\w+) \| (.*) \|$", PAGE, re.MULTILINE)
     methods = {name for name in dir(InferenceEndpoint) if name.startswith("metric_")}
@@ -169,6 +175,7 @@ def test_every_construct_is_on_the_page() -> None:
     [
         (InferenceEndpoint.__init__, "InferenceEndpoint"),
         (EndpointStack.__init__, "EndpointStack"),
+        (add_stacks, "add_stacks"),
         (InferenceEndpoint.alarm, "alarm"),
         (load_spec, "load_spec"),
         (parse_spec, "parse_spec"),
