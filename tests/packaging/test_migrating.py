@@ -5,14 +5,24 @@ from pathlib import Path
 
 import pytest
 
+import inferstack.constructs
+from inferstack.constructs import InferenceEndpoint
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import SpecError
 from inferstack.spec.schema import shipped_schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
-ROWS = [
-    line.strip("| ").split(" | ") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")
-][1:]
+OF_CLOUDFORMATION, _, OF_CDK = PAGE.read_text("utf-8").partition("**From CDK's `aws_sagemaker_alpha`.**")
+
+
+def rows(text: str) -> list[list[str]]:
+    """Of the table in a text, without its head."""
+    return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
+
+
+ROWS = rows(OF_CLOUDFORMATION)
+# What CDK calls an image that the app has.
+CDKS = {"repository_uri_for_tag", "DockerImageAsset"}
 KEYS = {key for block in shipped_schema()["$defs"].values() for key in block.get("properties", {})}
 
 
@@ -26,6 +36,14 @@ def test_a_row_ends_with_keys_of_a_spec(row: list[str]) -> None:
     keys = {key for said in re.findall(r"`([a-z][^`]+)`", row[-1]) for key in keys_of(said)}
     assert keys <= KEYS
     assert keys or "nothing" in row[-1] or "metric" in row[-1]
+
+
+@pytest.mark.parametrize("row", rows(OF_CDK), ids=lambda row: row[0])
+def test_a_row_about_cdk_ends_with_what_there_is(row: list[str]) -> None:
+    here = row[0] if row[-1].startswith("the same") else row[-1]
+    for said in re.findall("`([^`]+)`", here):
+        name = re.findall(r"\w+", said)[0]
+        assert name in KEYS | CDKS | set(inferstack.constructs.__all__) or hasattr(InferenceEndpoint, name), said
 
 
 def test_there_are_many_rows() -> None:
