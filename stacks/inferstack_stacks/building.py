@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inferstack.collection import without_collection
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.check_files import spec_files
+from inferstack.spec.check_files import idle_stage, spec_files
 from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
 from inferstack.spec.problem import Problem, SpecError
@@ -42,6 +42,8 @@ def build(
     with without_collection():
         try:
             loaded = load_specs(specs_dir if specs is None else specs, stage, region)
+            if (said := idle_stage([one.document.file for one in loaded], stage)) is not None:
+                sys.stderr.write(f"warning: {said}\n")
             app = _app(context, outdir, synthesizer)
             _add_stacks(app, loaded, _or_else(account, region))
             if _OUTDIR not in os.environ:

@@ -205,3 +205,15 @@ def test_stages_of_different_files_do_not_meet(write: Write) -> None:
         "model_specs/b.yaml", name="bert-${stage}", more="stages: {test: {}, prod: {endpoint_name: bert}}\n"
     )
     assert main(["validate"]) == 0
+
+
+def test_a_stage_that_no_spec_has_is_said_to_change_nothing(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(write("a.yaml"))
+    assert main(["validate", file, "--stage", "prdo"]) == 0
+    assert capsys.readouterr().err.startswith(
+        "warning: the stage `prdo` changes nothing, since no spec has `stages`; "
+    )
+    assert main(["validate", file]) == 0
+    assert "changes nothing" not in capsys.readouterr().err

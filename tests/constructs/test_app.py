@@ -208,6 +208,21 @@ def test_a_stage_that_a_spec_does_not_have_is_a_problem(folder, capsys):
     assert "did you mean `prod`?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("under_the_cli", [True, False])
+def test_a_stage_that_changes_nothing_is_said_to(folder, capsys, monkeypatch, under_the_cli):
+    if under_the_cli:
+        monkeypatch.setenv("CDK_OUTDIR", str(folder / "elsewhere"))
+    write("a.yaml")
+    write("b.yaml")
+    build_app(context={"stage": "prdo"})
+    said = "warning: the stage `prdo` changes nothing, since no spec has `stages`; write `stages: {prdo: …}` into one, or choose none"
+    assert capsys.readouterr().err == f"{said}\n"
+    build_app()
+    write("b.yaml", SPEC.format(name="b-${stage}", count=1))
+    build_app(context={"stage": "prdo"})
+    assert capsys.readouterr().err == ""
+
+
 ACCOUNTS = """
 stages:
   dev: {env: {account: "111111111111", region: eu-west-1}}

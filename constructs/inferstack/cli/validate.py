@@ -7,7 +7,7 @@ from pathlib import Path
 from inferstack.cli.processes import mapped
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.streams import tell
-from inferstack.spec.check_files import CheckedFile, check_files, is_folder
+from inferstack.spec.check_files import CheckedFile, check_files, idle_stage, is_folder
 from inferstack.spec.problem import Problem, Severity, in_file_order, printable
 from inferstack.spec.report import FORMATS, Findings, in_format, summary
 
@@ -33,6 +33,8 @@ def run(options: argparse.Namespace) -> int:
         problems, updates = _with_updates(problems, files, options)
     # Flushed at once, so that the summary comes last where both streams end up in one place.
     print(in_format(options.format, Findings(problems, len(files), updates)), end="", flush=True)
+    if (said := idle_stage(files, options.stage)) is not None:
+        tell(f"warning: {said}")
     tell(summary(problems, len(files)))
     failing = {Severity.ERROR, Severity.WARNING} if options.strict else {Severity.ERROR}
     return int(any(problem.severity in failing for problem in problems))

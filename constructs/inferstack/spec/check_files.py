@@ -8,6 +8,7 @@ import msgspec
 
 from inferstack.spec.check import check_document
 from inferstack.spec.document import SUFFIXES, read_document
+from inferstack.spec.document.stages import stage_names, uses_stage
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError, in_file_order
 from inferstack.spec.problem.codes import by_code, error
@@ -88,6 +89,23 @@ def checked_file(file: Path, *, stage: str | None = None, region: str | None = N
     except SpecError as error:
         return CheckedFile(error.problems)
     return CheckedFile(tuple(problems), tuple(map(taken_names, specs)))
+
+
+def idle_stage(files: Iterable[Path | str], stage: str | None) -> str | None:
+    """What is to be said of a stage that was chosen, where no file knows stages: it may be a slip."""
+    if stage is None or any(map(_knows_stages, files)):
+        return None
+    fix = f"write `stages: {{{stage}: …}}` into one, or choose none"
+    return f"the stage `{stage}` changes nothing, since no spec has `stages`; {fix}"
+
+
+def _knows_stages(file: Path | str) -> bool:
+    try:
+        document = read_document(file)
+    except SpecError:
+        # Nobody knows, and what is wrong is said already.
+        return True
+    return bool(stage_names(document)) or uses_stage(document)
 
 
 def _deployed_together(specs: list[TakenNames]) -> Iterator[list[TakenNames]]:
