@@ -651,6 +651,13 @@ def test_a_construct_where_a_text_is_wanted_is_told_which_of_its_texts():
     assert {it.path[-1]: it.fix for it in found.value.problems} == {it: f"pass its `{it}`" for it in given}
 
 
+def test_an_image_needs_a_tag_and_a_time_is_a_number():
+    repository = cdk.aws_ecr.Repository.from_repository_name(stack(), "Images", "net")
+    with pytest.raises(SpecError) as found:
+        parse_spec({"model": {"image": repository}, "autoscaling": {"scale_in_cooldown": cdk.Duration.minutes(5)}})
+    assert [it.fix for it in found.value.problems] == ["pass its `repository_uri_for_tag(…)`", "pass its `to_seconds()`"]
+
+
 def test_a_path_where_a_spec_is_wanted_is_told_how_to_read_it():
     with pytest.raises(SpecError, match=r"^<python>: IS0\d\d: .*read a file with `load_spec\(path\)`"):
         InferenceEndpoint(stack(), "Net", spec="model_specs/churn.yaml")

@@ -13,11 +13,15 @@ from inferstack.spec.texts.placeholders import is_opaque
 
 DEEPEST = 64
 """How many mappings and lists may stand inside one another: later steps walk data recursively."""
-# What a spec wants where it is handed one of CDK's constructs.
-_TEXTS_OF_CONSTRUCTS = (
-    *("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id", "bucket_name", "alarm_arn"),
-    *("function_arn", "repository_uri", "managed_policy_arn", "endpoint_name"),
-)
+# What a spec wants where it is handed something of CDK's, by what that has.
+_OF_CDK = {
+    **{name: name for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
+    **{name: name for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
+    # Its `repository_uri` has no tag, which means `latest`.
+    "repository_uri": "repository_uri_for_tag(…)",
+    "endpoint_name": "endpoint_name",
+    "to_seconds": "to_seconds()",
+}
 MOST_VALUES = 100_000
 """How many keys and values a file may hold, counting those behind an alias each time."""
 
@@ -130,9 +134,9 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
 
 def _plainly(value: object) -> str:
     # Of the class, as a property of a construct asks Node.
-    for name in _TEXTS_OF_CONSTRUCTS:
+    for name, wanted in _OF_CDK.items():
         if hasattr(type(value), name):
-            return f"pass its `{name}`"
+            return f"pass its `{wanted}`"
     return "use dict, list, str, int, float, bool or None"
 
 
