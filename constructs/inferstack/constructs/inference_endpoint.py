@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import cast
 
 import aws_cdk as cdk
 import jsii
@@ -83,8 +84,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
             TypeError: when ``role`` is no role, but its ARN or an L1.
             ValueError: when ``role`` has the ARN of something else.
         """
-        self._given_role = role
-        loaded, template = template_for(scope, spec, role)
+        given = cast("cdk.aws_iam.IRole | None", role)
+        self._given_role = given
+        loaded, template = template_for(scope, spec, given)
         names = free_names(scope, loaded, template["Resources"].keys())
         left_out = frozenset({"Description"}) if preserve_logical_ids else _OF_A_WHOLE_STACK
         super().__init__(
@@ -96,8 +98,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
             preserve_logical_ids=preserve_logical_ids,
         )
         take(scope, self, construct_id, names)
-        if role is not None:
-            self._start_after(role)
+        if given is not None:
+            self._start_after(given)
 
     @staticmethod
     def from_endpoint_name(
