@@ -105,7 +105,7 @@ def shown(diff: str) -> Iterator[tuple[str, str]]:
 def said(stack: str, compared: str) -> Iterator[tuple[str, str]]:
     """The same in the words of `inferstack validate --against`."""
     [line] = re.findall(rf"^model_specs/{stack}.yaml against \S+: (.*)$", compared, re.MULTILINE)
-    for part in line.split("; "):
+    for part in line.partition("; the role ")[0].split("; "):
         fate, _, logical_ids = part.partition(" ")
         yield from ((logical_id, fate) for logical_id in logical_ids.split(", "))
 

@@ -44,7 +44,9 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
         line = rf"- model\_specs/bert.yaml ({stage}) against before/{stage}/bert.template.yaml: "
         (said,) = (it.removeprefix(line) for it in comment.splitlines() if it.startswith(line))
         assert said.startswith("added ExecutionPolicy")
-        assert said.endswith("; replaced Model, EndpointConfig; updated Endpoint")
+        resources, _, rights = said.partition("; the role gains ")
+        assert resources.endswith("; replaced Model, EndpointConfig; updated Endpoint")
+        assert "bert/two/model.tar.gz" in rights.partition(" and loses ")[0]
     assert comment.count("| warning | `model_specs/bert.yaml:5` | **IS870** ") == 2
     assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
     assert (repository.calls / "summary.md").read_text("utf-8") == comment

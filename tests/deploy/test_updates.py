@@ -1,5 +1,6 @@
 """Every pair of the table of updates, deployed: what is said of an update beforehand is what happens."""
 
+import json
 import re
 
 import pytest
@@ -10,6 +11,7 @@ from support.template_pairs import PAIRS, Pair
 from support.updating import fates
 
 from inferstack.resolve import resolve_template
+from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.problem import Severity
 from inferstack.spec.problem.update_codes import UPDATE_CODES
@@ -48,9 +50,22 @@ def happened(aws: EmulatedAws) -> set[str]:
     return {sign + _HASH.sub("", name) for name, sign in signs.items()}
 
 
+def make_policies(aws: EmulatedAws, loaded: LoadedSpec) -> None:
+    """Those of the user's own that a role has beside what is made for it; they stay for other pairs."""
+    role = loaded.spec.execution_role
+    iam = aws.client("iam")
+    there = {it["Arn"] for it in iam.list_policies(Scope="Local")["Policies"]}
+    for arn in role.managed_policy_arns if isinstance(role, ExecutionRole) else ():
+        if arn not in there:
+            statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+            document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+            iam.create_policy(PolicyName=arn.rpartition("/")[2], PolicyDocument=document)
+
+
 @every_pair
 def test_cloudformation_does_what_was_said(aws: EmulatedAws, pair: Pair) -> None:
     before, after = pair.specs()
+    make_policies(aws, before)
     empty = inventory(aws)
     assert (deploy(aws, "stack", template(before)), failures(aws, "stack")) == ("CREATE_COMPLETE", [])
     deployed = inventory(aws)

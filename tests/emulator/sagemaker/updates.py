@@ -24,10 +24,11 @@ def _by_name(config: Description) -> dict[str, dict[str, Any]]:
 
 
 def _scaled_types(account: Account, endpoint: str, old: dict[str, Any], new: dict[str, Any]) -> None:
-    """https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html."""
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html. It says nothing of pools."""
     for name in old.keys() & new.keys():
         scaled = (f"endpoint/{endpoint}/variant/{name}", _SCALED) in account.targets
-        if scaled and old[name].get("InstanceType") != new[name].get("InstanceType"):
+        types = {it.get("InstanceType") for it in (old[name], new[name])}
+        if scaled and None not in types and len(types) > 1:
             raise invalid(
                 f"The instance type of variant {name} cannot change while a scaling target is registered for it; "
                 "deregister the target first."
