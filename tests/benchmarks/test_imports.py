@@ -1,6 +1,7 @@
 """What the commands of every day import when nothing is wrong: exact lists, since imports are most of their time."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.family import KINDS, family
-from benchmarks.specs import spec_text
+from benchmarks.specs import spec_text, write_specs
 
 ROOT = Path(__file__).parents[2]
 FORBIDDEN = frozenset(
@@ -128,3 +129,29 @@ def test_only_the_format_that_is_asked_for_is_brought(specs: Path) -> None:
 def test_a_command_imports_no_more_modules_than_it_did(name: str, specs: Path) -> None:
     foreign = {it for it in imported(specs, *command(name)) if it.partition(".")[0] != "inferstack"}
     assert len(foreign) <= MOST_FOREIGN_MODULES[name], sorted(foreign)
+
+
+BUILDING = """
+import json, sys
+from inferstack_stacks import build_app
+build_app("specs").synth()
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_an_app_imports_no_more_of_cdk_than_it_makes(tmp_path: Path) -> None:
+    """An annotation is enough to bring `aws_ec2`, which takes longer than a dozen stacks."""
+    write_specs(tmp_path / "specs", len(KINDS))
+    done = subprocess.run(
+        [sys.executable, "-c", BUILDING],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}/constructs:{ROOT}/stacks", "CDK_VALIDATION": "false"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    modules = [it.split(".") for it in json.loads(done.stdout.splitlines()[-1])]
+    of_cdk = {it[1] for it in modules if it[0] == "aws_cdk" and len(it) > 1}
+    assert {it for it in of_cdk if it.startswith("aws_")} == set()
+    assert "cloudformation_include" in of_cdk

@@ -1,5 +1,7 @@
 """CDK's handle for an alarm that a spec makes."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import cast
 

@@ -1,5 +1,7 @@
 """CDK's handle for a role that a spec makes or names."""
 
+from __future__ import annotations
+
 import re
 from functools import partial
 from typing import Any, cast
@@ -17,7 +19,7 @@ _FORM = "arn:aws:iam::111122223333:role/name"
 # Where `Role.customize_roles` remembers that it was called.
 _CUSTOMIZED = "@aws-cdk/iam:customizeRoles"
 # By the handle, which nothing of Python's keeps else.
-_BLOCKS: "WeakKeyDictionary[Any, ExecutionRole | None]" = WeakKeyDictionary()
+_BLOCKS: WeakKeyDictionary[Any, ExecutionRole | None] = WeakKeyDictionary()
 
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:

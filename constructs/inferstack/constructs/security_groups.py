@@ -1,5 +1,7 @@
 """CDK's handle for a security group that a spec names."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import aws_cdk as cdk
