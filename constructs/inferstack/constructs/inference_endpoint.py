@@ -67,12 +67,10 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         Args:
             scope: where the endpoint belongs.
             construct_id: its name there. It is part of every logical id: changing it replaces the endpoint.
-            spec: from :func:`inferstack.spec.check.load_spec`, or made in Python from the classes; then it
-                may hold tokens of other constructs.
+            spec: from :func:`inferstack.spec.check.load_spec`, or made in Python, perhaps with tokens.
             role: what the containers run under, for a spec without `execution_role`, or the one that
                 :class:`ExecutionRole` made of that. Its rights are yours to give; models are made after what
-                is granted to it here. Without one, the endpoint has a role with exactly the rights that its
-                spec needs.
+                is granted to it here. Without one, the endpoint has a role with what its spec needs.
             preserve_logical_ids: True for an endpoint that has its stack to itself: logical ids are those of
                 the plain template, and the template's outputs are there.
 
@@ -81,8 +79,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
                 than the stack; when it has an `execution_role` and ``role`` was not made of that; or with
                 each of its names that a construct before it has taken, in the same stack or the same account
                 and region.
-            TypeError: when ``role`` is no role, but its ARN or an L1.
-            ValueError: when ``role`` has the ARN of something else.
+            TypeError: when ``role`` is no role, but its ARN or an L1; ValueError when that is no role's.
         """
         given = cast("cdk.aws_iam.IRole | None", role)
         self._given_role = given

@@ -1,6 +1,6 @@
 """What the containers of a spec must be allowed to do, gathered from every block that implies it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -14,14 +14,16 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.own_alarms import rollbacks
-from inferstack.spec.parts.walk import (
-    PlacedContainer,
-    components,
-    containers,
-    every_variant,
-    model_containers,
-    models,
+from inferstack.spec.parts.uses import (
+    Named,
+    hub_contents,
+    login_functions,
+    model_packages,
+    storage_keys,
+    topics,
+    volume_keys,
 )
+from inferstack.spec.parts.walk import PlacedContainer, components, containers, every_variant, models
 from inferstack.spec.texts.digest_urls import pattern_of
 from inferstack.spec.texts.placeholders import is_opaque
 from inferstack.spec.texts.s3_urls import is_open
@@ -63,15 +65,19 @@ def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
         files=(*_files(spec), *_baselines(config)),
         writes=(*_writes(config), *_core_dumps(fleet)),
         repository_arns=tuple(_repositories(spec, region)),
-        keys=tuple(_keys(config, fleet)),
+        keys=_names(volume_keys(spec), storage_keys(spec)),
         vpcs=tuple(_vpcs(spec, config)),
-        topics=tuple(_topics(config)),
-        functions=tuple(_functions(spec)),
-        model_packages=tuple(_model_packages(spec)),
-        hub_contents=tuple(_hub_contents(spec)),
+        topics=_names(topics(spec)),
+        functions=_names(login_functions(spec)),
+        model_packages=tuple(map(model_package_arn, _names(model_packages(spec)))),
+        hub_contents=_names(hub_contents(spec)),
         alarms=tuple(_alarms(spec)),
         sessions=any(variant.enable_ssm_access for variant in fleet),
     )
+
+
+def _names(*named: Iterable[Named]) -> tuple[str, ...]:
+    return tuple(name for each in named for _, name in each)
 
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
@@ -156,46 +162,9 @@ def _core_dumps(fleet: list[Variant]) -> Iterator[str]:
     return (v.core_dump_config.destination_s3_uri for v in fleet if v.core_dump_config is not None)
 
 
-def _keys(config: EndpointConfig, fleet: list[Variant]) -> Iterator[str]:
-    found = [config.kms_key_id]
-    if config.data_capture_config is not None:
-        found.append(config.data_capture_config.kms_key_id)
-    if config.async_inference_config is not None:
-        found.append(config.async_inference_config.output_config.kms_key_id)
-    found += [v.core_dump_config.kms_key_id for v in fleet if v.core_dump_config is not None]
-    return (key for key in found if key is not None)
-
-
 def _vpcs(spec: ModelSpec, config: EndpointConfig) -> Iterator[VpcConfig]:
     found = [config.vpc_config, *(model.vpc_config for _, _, model in models(spec))]
     return (vpc for vpc in found if vpc is not None)
-
-
-def _topics(config: EndpointConfig) -> Iterator[str]:
-    if config.async_inference_config is not None:
-        notify = config.async_inference_config.output_config.notification_config
-        if notify is not None:
-            yield from (topic for topic in (notify.success_topic, notify.error_topic) if topic is not None)
-
-
-def _functions(spec: ModelSpec) -> Iterator[str]:
-    for _, _, model in model_containers(spec):
-        config = model.image_config
-        if config is not None and config.repository_auth_config is not None:
-            yield config.repository_auth_config.repository_credentials_provider_arn
-
-
-def _model_packages(spec: ModelSpec) -> Iterator[Value]:
-    found = (container.model_package_name for _, _, container in model_containers(spec))
-    return (model_package_arn(name) for name in found if name is not None)
-
-
-def _hub_contents(spec: ModelSpec) -> Iterator[str]:
-    for _, _, model in model_containers(spec):
-        if model.model_data_source is not None:
-            access = model.model_data_source.s3_data_source.hub_access_config
-            if access is not None:
-                yield access.hub_content_arn
 
 
 def _alarms(spec: ModelSpec) -> Iterator[Value]:

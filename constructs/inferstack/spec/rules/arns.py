@@ -3,16 +3,23 @@
 What alarms tell has a rule of its own, IS810, and images another one, IS702.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from inferstack.catalog import regions
 from inferstack.once import found_once
-from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import Container
-from inferstack.spec.parts.walk import every_variant, model_containers, region_of
+from inferstack.spec.parts.uses import (
+    Named,
+    hub_contents,
+    login_functions,
+    model_packages,
+    storage_keys,
+    topics,
+    volume_keys,
+)
+from inferstack.spec.parts.walk import every_variant, region_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.placeholders import arn_fields, is_settled
@@ -49,6 +56,14 @@ _TOPIC = _Kind("topic")
 _FUNCTION = _Kind("function")
 _HUB_CONTENT = _Kind("hub content")
 _RESERVATION = _Kind("reservation")
+_USED: Mapping[_Kind, Callable[[ModelSpec], Iterator[Named]]] = {
+    _VOLUME_KEY: volume_keys,
+    _KEY: storage_keys,
+    _TOPIC: topics,
+    _PACKAGE: model_packages,
+    _FUNCTION: login_functions,
+    _HUB_CONTENT: hub_contents,
+}
 
 
 class _Arn(NamedTuple):
@@ -75,16 +90,12 @@ _Text = tuple[SpecPath, str | None, _Kind]
 
 def _texts(spec: ModelSpec) -> Iterator[_Text]:
     yield from _of_role(spec.execution_role)
-    if spec.endpoint_config is not None:
-        yield from _of_config(spec.endpoint_config)
     for path, variant in every_variant(spec):
-        if variant.core_dump_config is not None:
-            yield (*path, "core_dump_config", "kms_key_id"), variant.core_dump_config.kms_key_id, _KEY
         if variant.capacity_reservation_config is not None:
             reservation = variant.capacity_reservation_config.ml_reservation_arn
             yield (*path, "capacity_reservation_config", "ml_reservation_arn"), reservation, _RESERVATION
-    for path, _, container in model_containers(spec):
-        yield from _of_container(path, container)
+    for kind, named in _USED.items():
+        yield from ((path, text, kind) for path, text in named(spec))
 
 
 def _of_role(role: str | ExecutionRole | None) -> Iterator[_Text]:
@@ -95,34 +106,6 @@ def _of_role(role: str | ExecutionRole | None) -> Iterator[_Text]:
         for key, kind in (("managed_policy_arns", _POLICY), ("kms_key_arns", _KEY)):
             for index, arn in enumerate(getattr(role, key)):
                 yield ("execution_role", key, index), arn, kind
-
-
-def _of_config(config: EndpointConfig) -> Iterator[_Text]:
-    here = ("endpoint_config",)
-    yield (*here, "kms_key_id"), config.kms_key_id, _VOLUME_KEY
-    if config.data_capture_config is not None:
-        yield (*here, "data_capture_config", "kms_key_id"), config.data_capture_config.kms_key_id, _KEY
-    if config.async_inference_config is not None:
-        output = config.async_inference_config.output_config
-        there = (*here, "async_inference_config", "output_config")
-        yield (*there, "kms_key_id"), output.kms_key_id, _KEY
-        if output.notification_config is not None:
-            for key in ("success_topic", "error_topic"):
-                topic = getattr(output.notification_config, key)
-                yield (*there, "notification_config", key), topic, _TOPIC
-
-
-def _of_container(path: SpecPath, container: Container) -> Iterator[_Text]:
-    yield (*path, "model_package_name"), container.model_package_name, _PACKAGE
-    login = None if container.image_config is None else container.image_config.repository_auth_config
-    if login is not None:
-        key = "repository_credentials_provider_arn"
-        at = (*path, "image_config", "repository_auth_config", key)
-        yield at, login.repository_credentials_provider_arn, _FUNCTION
-    files = None if container.model_data_source is None else container.model_data_source.s3_data_source
-    if files is not None and files.hub_access_config is not None:
-        at = (*path, "model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
-        yield at, files.hub_access_config.hub_content_arn, _HUB_CONTENT
 
 
 @error("IS713", "What an ARN names is in the stack's partition.", _PARTITIONS, ModelSpec, _ABOUT)

@@ -27,6 +27,7 @@ _FORMS = tuple(
         ),
     )
 )
+_MODEL_ARCHIVE = ".tar.gz"
 _ASSET_KEY = re.compile(r"[0-9a-f]{64}\.gz")
 
 
@@ -64,3 +65,13 @@ def is_open(url: str) -> bool:
 def is_asset(url: str) -> bool:
     """Whether the key is one that CDK gives to an archive, of whose `.tar.gz` it keeps the last ending."""
     return _ASSET_KEY.fullmatch(url.rpartition("/")[2]) is not None
+
+
+def has_key(url: str) -> bool:
+    """Whether a URL names more than a bucket."""
+    return bool(url.partition("://")[2].partition("/")[2].strip("/"))
+
+
+def is_no_archive(url: str) -> bool:
+    """Whether a URL names something else than a `.tar.gz`; of a bucket alone nobody knows."""
+    return not (url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and has_key(url)

@@ -12,7 +12,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.texts.placeholders import is_opaque
-from inferstack.spec.texts.s3_urls import is_asset
+from inferstack.spec.texts.s3_urls import is_no_archive
 
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
@@ -212,9 +212,6 @@ def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """SageMaker's API says so of every component, and makes no exception for adapters."""
     for path, _, it, _ in _adapters(spec):
         url = None if it.container is None else it.container.artifact_url
-        if url is None or url.endswith(".tar.gz") or is_opaque(url) or is_asset(url):
-            continue
-        # Of a URL without a key IS230 speaks.
-        if url.partition("://")[2].partition("/")[2].strip("/"):
+        if url is not None and not is_opaque(url) and is_no_archive(url):
             fix = "pack the adapter's files into a tar.gz"
             yield Finding((*path, "container", "artifact_url"), f'"{url[:60]}" is no `.tar.gz` archive', fix)

@@ -20,7 +20,7 @@ from inferstack.spec.parts.walk import (
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque, sample
-from inferstack.spec.texts.s3_urls import is_asset
+from inferstack.spec.texts.s3_urls import has_key, is_no_archive
 
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
@@ -30,7 +30,6 @@ _BUCKETS_NAME = (
     "write s3://bucket/key: a bucket's name has 3 to 63 small letters, digits, dots and hyphens, and "
     "begins and ends with one of the first two"
 )
-_MODEL_ARCHIVE = ".tar.gz"
 
 
 def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
@@ -65,14 +64,10 @@ def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
     for path, url in _urls(spec):
         bucket = url.removeprefix("s3://").partition("/")[0]
         names_bucket = _BUCKET.fullmatch(bucket) is not None
-        if url.startswith("s3://") and not (names_bucket and _has_key(url)):
+        if url.startswith("s3://") and not (names_bucket and has_key(url)):
             what = "no key" if names_bucket else f'no bucket: "{bucket}"'
             fix = "write s3://bucket/key" if names_bucket else _BUCKETS_NAME
             yield Finding(path, f'"{url}" names {what}', fix)
-
-
-def _has_key(url: str) -> bool:
-    return bool(url.partition("://")[2].partition("/")[2].strip("/"))
 
 
 _OR_PLAIN_FILES = {
@@ -98,7 +93,7 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     prefixes = {it.path for it in containers(spec) if it.takes_prefix}
     for path, url in _urls(spec):
         plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
-        if not (plain or url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and _has_key(url):
+        if not plain and is_no_archive(url):
             fix = f"pack the files into a tar.gz{_OR_PLAIN_FILES.get(str(path[-1]), '')}"
             yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.walk import containers, model_containers
+from inferstack.spec.parts.uses import hub_contents, login_functions
+from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe, listed
 from inferstack.spec.rules.base import Finding, error
@@ -45,12 +46,5 @@ def _used(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
     for placed in containers(spec):
         if isinstance(placed.image, str):
             yield (*placed.path, "image"), placed.image
-    for path, _, model in model_containers(spec):
-        login = None if model.image_config is None else model.image_config.repository_auth_config
-        if login is not None:
-            of_login = ("image_config", "repository_auth_config", "repository_credentials_provider_arn")
-            yield (*path, *of_login), login.repository_credentials_provider_arn
-        source = None if model.model_data_source is None else model.model_data_source.s3_data_source
-        if source is not None and source.hub_access_config is not None:
-            of_hub = ("model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
-            yield (*path, *of_hub), source.hub_access_config.hub_content_arn
+    yield from login_functions(spec)
+    yield from hub_contents(spec)

@@ -1,0 +1,75 @@
+"""What SageMaker uses under the role besides files and images: where the spec names it, and the name."""
+
+from collections.abc import Iterator
+
+from inferstack.spec.blocks.endpoint_config import EndpointConfig
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.parts.walk import every_variant, model_containers
+from inferstack.spec.problem import SpecPath
+
+Named = tuple[SpecPath, str]
+
+_CONFIG = ("endpoint_config",)
+_OUTPUT = (*_CONFIG, "async_inference_config", "output_config")
+_LOGIN = ("image_config", "repository_auth_config", "repository_credentials_provider_arn")
+_HUB = ("model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
+
+
+def _config(spec: ModelSpec) -> EndpointConfig:
+    return EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
+
+
+def volume_keys(spec: ModelSpec) -> Iterator[Named]:
+    """The key of the instances' volumes."""
+    key = _config(spec).kms_key_id
+    if key is not None:
+        yield (*_CONFIG, "kms_key_id"), key
+
+
+def storage_keys(spec: ModelSpec) -> Iterator[Named]:
+    """Keys of what is written to S3."""
+    config = _config(spec)
+    capture, asynchronous = config.data_capture_config, config.async_inference_config
+    found: list[tuple[SpecPath, str | None]] = []
+    if capture is not None:
+        found.append(((*_CONFIG, "data_capture_config"), capture.kms_key_id))
+    if asynchronous is not None:
+        found.append((_OUTPUT, asynchronous.output_config.kms_key_id))
+    for path, variant in every_variant(spec):
+        if variant.core_dump_config is not None:
+            found.append(((*path, "core_dump_config"), variant.core_dump_config.kms_key_id))
+    return (((*path, "kms_key_id"), key) for path, key in found if key is not None)
+
+
+def topics(spec: ModelSpec) -> Iterator[Named]:
+    """Topics that are told of asynchronous answers."""
+    asynchronous = _config(spec).async_inference_config
+    notify = None if asynchronous is None else asynchronous.output_config.notification_config
+    for key in () if notify is None else ("success_topic", "error_topic"):
+        topic = getattr(notify, key)
+        if topic is not None:
+            yield (*_OUTPUT, "notification_config", key), topic
+
+
+def login_functions(spec: ModelSpec) -> Iterator[Named]:
+    """Functions that log in to private registries."""
+    for path, _, container in model_containers(spec):
+        config = container.image_config
+        if config is not None and config.repository_auth_config is not None:
+            yield (*path, *_LOGIN), config.repository_auth_config.repository_credentials_provider_arn
+
+
+def model_packages(spec: ModelSpec) -> Iterator[Named]:
+    """Model packages, by ARN or name."""
+    for path, _, container in model_containers(spec):
+        if container.model_package_name is not None:
+            yield (*path, "model_package_name"), container.model_package_name
+
+
+def hub_contents(spec: ModelSpec) -> Iterator[Named]:
+    """Contents of model hubs."""
+    for path, _, container in model_containers(spec):
+        source = container.model_data_source
+        access = None if source is None else source.s3_data_source.hub_access_config
+        if access is not None:
+            yield (*path, *_HUB), access.hub_content_arn
