@@ -172,3 +172,16 @@ def _found(data: dict[str, Any]) -> tuple[Problem, ...]:
         return parse_spec(data).warnings
     except SpecError as error:
         return error.problems
+
+
+def test_of_a_list_that_is_too_short_nothing_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SINGLE.partition("variant:")[0].replace("model.tar.gz", "model.zip") + "variants: []\n")
+    assert {it.code for it in check_file(path)} == {"IS108", "IS231"}
+
+
+def test_a_reference_to_a_secure_parameter_is_known_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SINGLE + 'tags: {a: "{{resolve:ssm-secure:/x:1}}"}\n')
+    (problem,) = check_file(path)
+    assert problem.message == "CloudFormation does not resolve `ssm-secure` in these resources"

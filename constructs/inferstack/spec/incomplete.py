@@ -98,7 +98,6 @@ class _Builder:
     """
 
     def __init__(self, wrong: Set[SpecPath], elsewhere: Iterable[SpecPath]) -> None:
-        self._wrong = wrong
         self._around = {part for path in (*wrong, *elsewhere) for part in _from_the_top(path)}
 
     def block(self, kind: type[Block], data: Mapping[str, Any], path: SpecPath) -> Any:
@@ -121,8 +120,6 @@ class _Builder:
         return block
 
     def _value(self, kind: Any, data: Any, path: SpecPath) -> Any:
-        if path in self._wrong:
-            raise _NoValueError
         if path in self._around:
             return self._with_what_is_right(kind, data, path)
         try:
