@@ -25,12 +25,12 @@ _METRICS_TOP = f"""\
 
 {_GENERATED}
 
-`metric:` in `autoscaling` and in `alarms` is AWS's own name: namespace, dimension and unit follow from it.
+`metric:` in `autoscaling` and in `alarms` takes AWS's own name; namespace, dimension and unit follow from it.
 A metric that the endpoint does not publish is refused: an alarm on it would stay in INSUFFICIENT_DATA.
 
-Metrics of your own are written as CloudFormation has them: in `alarms.rules` and `step_policies` as
-`namespace`, `metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in
-`policies` as `customized_metric_specification`.
+Write metrics of your own as in CloudFormation: in `alarms.rules` and `step_policies` as `namespace`,
+`metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in `policies` as
+`customized_metric_specification`.
 
 ```yaml
 alarms:
@@ -51,35 +51,35 @@ alarms:
       threshold: 5
 ```
 
-An alarm on one undoes updates under the metric's name, an expression under the `id` of what it returns
-(`auto_rollback_configuration: {{alarms: [{{metric: wrong_share}}]}}`); one that should undo updates of an
-inference component names it with `inference_component`.
+For such an alarm to undo updates, refer to it by the metric's name, or for an expression by the `id` of what
+it returns (`auto_rollback_configuration: {{alarms: [{{metric: wrong_share}}]}}`). To undo updates of an
+inference component, the alarm's rule must name the component with `inference_component`.
 """
 _SCALING_TOP = """\
 ## Predefined for target tracking
 
-Application Auto Scaling computes these itself: `metric: NAME` in `autoscaling`, nothing else.
+Application Auto Scaling computes these itself: write `metric: NAME` in `autoscaling`, nothing else.
 """
 _ALARMS_TOP = """\
 ## Default alarms
 
-What an endpoint is watched for unless its spec says `alarms: {defaults: false}`. A rule of your own on a
-metric takes the place of the default for it. Without `alarms.actions` an alarm changes its state and tells
+The alarms that an endpoint has unless its spec says `alarms: {defaults: false}`. A rule of your own on a
+metric replaces the default for it. Without `alarms.actions`, an alarm only changes its state and notifies
 nobody.
 """
 _TAKEN_TOP = f"""\
 An adapter runs in the container of its base and on the base's copies. It has a default alarm on
-`Invocation5XXErrors`, one on `NoCapacityInvocationFailures` where its base may go to zero copies, and none on
-memory, which the base's alarms watch. A rule of your own without `inference_component` goes for adapters too.
+`Invocation5XXErrors`, one on `NoCapacityInvocationFailures` if its base may go to zero copies, and none on
+memory, which the base's alarms watch. A rule of your own without `inference_component` covers adapters too.
 
-A variant or an inference component has no default alarm on GPU memory if its image's name has one of these
-words, or if it is given by its URI and its environment has a variable that begins with one of
+A variant or an inference component has no default alarm on GPU memory if its image's name contains one of
+the words below, or if the image is given by its URI and a variable in its environment begins with one of
 {", ".join(f"`{it}`" for it in VARIABLES_OF_GPU_MEMORY_TAKERS)}.
-Such a server takes most of the GPU's memory when it starts, the CUDA context comes on top of that, and the
-alarm would always ring. Write a rule on it in `alarms.rules` if you want one.
+Such a server takes most of the GPU's memory when it starts, and the CUDA context comes on top of that, so the
+alarm would always be on. If you want one, write a rule in `alarms.rules`.
 """
 _TITLES = {
-    "instances": "One model a variant, on instances",
+    "instances": "One model per variant, on instances",
     "multi-model": "Multi-model",
     "inference-components": "Inference components",
     "async": "Asynchronous",
@@ -91,7 +91,7 @@ _IMAGES_TOP = f"""\
 {_GENERATED}
 
 `image: {{framework: NAME, version: "VERSION"}}` becomes the URI of AWS's own image in the stack's region, for
-the processor of the instance type. Any other image is written as its full URI.
+the processor of the instance type. Write any other image as its full URI.
 """
 
 
@@ -116,7 +116,7 @@ def _alarms_section() -> str:
         (f"`{word}`", f"{it.value:.0%}", cell(f"{it.reason} [Source]({it.source})"))
         for word, it in GPU_MEMORY_TAKEN.items()
     ]
-    heads = ("Metric", "Statistic", "Limit", "Minutes", "Endpoints", "Because")
+    heads = ("Metric", "Statistic", "Limit", "Minutes", "Endpoints", "Reason")
     of_alarms = f"{_ALARMS_TOP}\n{table(heads, alarms)}"
     return f"{of_alarms}\n{_TAKEN_TOP}\n{table(('In the name', 'Share', 'What sets it'), taken)}"
 
