@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# review.sh BASE STAGE... prints as Markdown what merging into the commit BASE would deploy.
-# The status is 1 when a spec has errors, or AWS would refuse the update; the report is whole all the same.
+# review.sh BASE STAGE... prints, as Markdown, what merging into the commit BASE would deploy.
+# The status is 1 if a spec has errors or AWS would refuse the update; the report is complete even then.
 set -euo pipefail
 base=$1
 shift
@@ -10,11 +10,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"; git worktree prune' EXIT
 git worktree add --quiet --detach "$work/base" "$base"
 
-templates() { # of STAGE, to a folder; none when a spec has errors
+templates() { # STAGE FOLDER: writes the stage's templates to the folder; none if a spec has errors
   inferstack render "$specs" --stage "$1" --region "$region" --format yaml --out "$2" >&2
 }
 
-echo '<!-- inferstack -->' # by which the next run finds the comment
+echo '<!-- inferstack -->' # the next run finds the comment by this
 status=0
 for stage in "$@"; do
   before=$work/before/$stage after=$work/after/$stage
@@ -27,10 +27,10 @@ for stage in "$@"; do
   fi
   inferstack validate "$specs" --stage "$stage" "${against[@]}" --format markdown | sed "s|$work/||g" || status=1
   if templates "$stage" "$after"; then
-    # Where a resource comes from is no change of what it is.
+    # A resource has not changed if only its source in the spec has.
     changes=$(cd "$work" && git diff --no-index --no-color --ignore-matching-lines='inferstack:source' \
       "before/$stage" "after/$stage" || true)
-    # A comment has an end.
+    # The length of a comment is limited.
     [ -z "$changes" ] ||
       printf '\n<details><summary>Templates</summary>\n\n``````diff\n%s\n``````\n\n</details>\n' "${changes:0:15000}"
   fi
