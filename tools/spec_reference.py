@@ -41,17 +41,17 @@ _TOP = """\
 
 A spec is one YAML file (YAML 1.2, with `<<` to merge mappings) that describes one endpoint. A key is
 CloudFormation's property, or the field of Triton's model configuration, in snake_case; a value is AWS's own
-word. A key in **bold** must be there. Unknown and duplicate keys are errors.
+word. Keys in **bold** are required. Unknown and duplicate keys are errors.
 
-In any text, `${stage}` stands for the stage that was chosen, and `${AWS::AccountId}`, `${AWS::Region}`,
-`${AWS::Partition}` and `${AWS::URLSuffix}` for what CloudFormation knows at deployment.
+In any text, `${stage}` stands for the chosen stage, and `${AWS::AccountId}`, `${AWS::Region}`,
+`${AWS::Partition}` and `${AWS::URLSuffix}` for values that CloudFormation fills in at deployment.
 
-`inferstack schema > inferstack.schema.json` writes the JSON Schema for an editor; the line
-`# yaml-language-server: $schema=inferstack.schema.json` at the top of a spec makes editors with the YAML
-language server complete and check it.
+`inferstack schema > inferstack.schema.json` writes the JSON Schema for an editor. With the line
+`# yaml-language-server: $schema=inferstack.schema.json` at the top of a spec, editors with the YAML language
+server complete and check it.
 
-A spec of each kind stands in [model_specs](../model_specs), and one of each shape (serverless, asynchronous,
-shadows, instance pools, a VPC …) in [tests/shapes](../tests/shapes). [images.md](images.md) lists the images
+[model_specs](../model_specs) has a spec of each kind, and [tests/shapes](../tests/shapes) one of each shape
+(serverless, asynchronous, shadows, instance pools, a VPC …). [images.md](images.md) lists the images
 that have a short name, [metrics.md](metrics.md) the metrics that each kind of endpoint publishes.
 
 `kind` decides which blocks a spec has:
@@ -61,7 +61,7 @@ _LONG_LISTS = "Long lists of values"
 _CONTENTS = """\
 ## Contents
 
-A section for each kind, then for each block: those at the top of a spec first, then what stands in them.
+A section for each kind, then for each block: those at the top of a spec first, then those inside them.
 
 """
 
