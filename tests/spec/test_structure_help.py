@@ -236,6 +236,14 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
             "remove it: `policies` track a target, and `step_policies` take steps",
         ),
         (f"{SINGLE}alarms: {{rules: [{{AlarmActions: []}}]}}\n", "it is called `actions`: write it under `alarms`"),
+        (f"{SINGLE}alarms: {{rules: [{{metric_query: []}}]}}\n", "it is called `metrics` here"),
+        *(
+            (
+                SCALED.replace("POLICIES", f"step_policies: [{{metric: CPUUtilization, {key}: []}}]"),
+                "remove it: the alarm of a step policy takes the step and tells nobody",
+            )
+            for key in ("AlarmActions", "ok_actions", "InsufficientDataActions")
+        ),
     ],
 )
 def test_the_words_of_cloudformation_lead_to_those_of_a_spec(text: str, said: str, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ CALLED_HERE = {
     "memory": "min_memory_required_in_mb",
     "predefined_metric_type": "metric",
     "alarm_actions": "actions",
+    # Terraform repeats a block for each entry of the list.
+    "metric_query": "metrics",
 }
 """Where a block has the second key, the first one means it."""
 NAMED_BY = {
@@ -52,6 +54,7 @@ _ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
 _ONE_ROLE = "write the role's ARN as `execution_role` at the top of the spec"
 _ALL_TAGS = "write `tags` at the top of the spec: every resource gets them"
 _NO_TARGET = "remove it: what is scaled is where `autoscaling` stands"
+_ACTIONS = ("actions", "ok_actions", "insufficient_data_actions")
 _ALL_ACTIONS = "write it under `alarms`, for all alarms"
 _JUMPSTART = (
     "ids of JumpStart are not looked up: write its `image`, and its files as `model_data_source`, where "
@@ -65,6 +68,11 @@ _IN_A_POLICY = "write it in an entry of `policies`"
 _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
+_NOT_DESCRIBED = "remove it: an alarm is described by its rule"
+_TELLS_NOBODY = (
+    "remove it: the alarm of a step policy takes the step and tells nobody; to be told, write a rule with "
+    "the same metric and threshold under `alarms.rules`"
+)
 _STEPS = (
     "steps stand under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
     "step_adjustments: […]}`"
@@ -192,13 +200,19 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "step_scaling_policy_configuration": "write what stands in it under `step_policies`",
         **dict.fromkeys(("adjustment_type", "step_adjustments", "steps", "threshold"), _STEPS),
     },
-    "StepPolicy": {**_OF_A_POLICY, "step_scaling_policy_configuration": _ITSELF},
+    "StepPolicy": {
+        **_OF_A_POLICY,
+        "step_scaling_policy_configuration": _ITSELF,
+        "alarm_name": _ALARMS_NAME,
+        "alarm_description": _NOT_DESCRIBED,
+        **dict.fromkeys(("alarm_actions", *_ACTIONS), _TELLS_NOBODY),
+    },
     "AlarmRule": {
         **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
-        "alarm_description": "remove it: an alarm is described by its rule",
+        "alarm_description": _NOT_DESCRIBED,
         "actions_enabled": "remove it: an alarm acts where `actions` stand under `alarms`",
         "alarm_actions": f"it is called `actions`: {_ALL_ACTIONS}",
-        **dict.fromkeys(("actions", "ok_actions", "insufficient_data_actions"), _ALL_ACTIONS),
+        **dict.fromkeys(_ACTIONS, _ALL_ACTIONS),
     },
 }
 """By the name of a block's class: keys that it does not have, and what to do about each."""
