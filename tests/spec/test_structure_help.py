@@ -306,6 +306,13 @@ def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp
     assert said in fix(tmp_path, SINGLE + more)
 
 
+def test_dimensions_by_name_are_shown_as_the_list_that_they_are(tmp_path: Path) -> None:
+    # Terraform and CDK have a mapping of them.
+    rule = "namespace: Acme, metric_name: Depth, threshold: 5, dimensions: {Queue: in, Zone: a}"
+    listed = '[{name: "Queue", value: "in"}, {name: "Zone", value: "a"}]'
+    assert fix(tmp_path, f"{SINGLE}alarms: {{rules: [{{{rule}}}]}}\n") == f"write a list: {listed}"
+
+
 def test_a_value_of_several_types_is_shown_how_to_be_one_of_them(tmp_path: Path) -> None:
     assert fix(tmp_path, f"{SINGLE}alarms: yes\n").startswith("write true or false: ")
     # As a text it would be no image either.

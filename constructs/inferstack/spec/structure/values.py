@@ -119,10 +119,26 @@ def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> s
             return f"write it without quotes: {found.lower()}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
             return "write true or false: in YAML 1.2 other words are strings"
+        case "array", dict() if found and _names_and_values(schema):
+            return f"write a list: {_by_name_and_value(found)}"
         case "array", _:
             return "write a list: [a, b] or one `- item` a line"
         case _:
             return ""
+
+
+_SHOWN = 3
+"""Entries of a list that are written out; its reader knows how to go on."""
+
+
+def _names_and_values(schema: dict[str, Any]) -> bool:
+    """Whether the list is of names with their values, such as dimensions: elsewhere they are mappings."""
+    return set(resolved(schema.get("items", {})).get("properties", ())) == {"name", "value"}
+
+
+def _by_name_and_value(found: dict[str, Any]) -> str:
+    written = [f"{{name: {describe(name)}, value: {describe(value)}}}" for name, value in found.items()]
+    return f"[{', '.join(written[:_SHOWN])}{', …' if len(written) > _SHOWN else ''}]"
 
 
 def _as_number(is_whole: bool, schema: dict[str, Any], found: object) -> str:
