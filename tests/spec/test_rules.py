@@ -159,6 +159,8 @@ def test_a_time_becomes_the_unit_that_its_metric_has(name: str) -> None:
     ("text", "metric", "says"),
     [
         (500, LATENCY, 'write a unit: "500 ms"'),
+        (500_000, LATENCY, "in CloudWatch the number is microseconds"),
+        (500, metrics.find("ApproximateAgeOfOldestRequest")[0], "in CloudWatch the number is seconds"),
         ("500", LATENCY, "500 ms"),
         ("50 %", LATENCY, "us, ms, s, min"),
         ("5 ms", REQUESTS, "without unit"),

@@ -82,7 +82,10 @@ def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
         raise UnfitQuantity(f"the threshold {threshold} is no number", "write a finite number")
     if is_time(metric):
         message = f"the threshold {threshold} has no unit, and {metric.name} is a time"
-        raise UnfitQuantity(message, f'write a unit: "{threshold} ms"; allowed: {", ".join(TIME_UNITS)}')
+        # Who brings the number from a template or a dashboard means that one.
+        counted = f"in CloudWatch the number is {metric.unit.lower()}"
+        fix = f'write a unit: "{threshold} ms"; allowed: {", ".join(TIME_UNITS)}; {counted}'
+        raise UnfitQuantity(message, fix)
     return Quantity(threshold)
 
 
