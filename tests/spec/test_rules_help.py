@@ -44,6 +44,25 @@ def fix(code: str, spec: dict[str, Any]) -> str:
     return text
 
 
+def spelt_out(metric: str, namespace: str) -> dict[str, Any]:
+    dimensions = [{"name": "EndpointName", "value": "churn"}, {"name": "VariantName", "value": "AllTraffic"}]
+    custom = {
+        "namespace": namespace,
+        "metric_name": metric,
+        "statistic": "Average",
+        "dimensions": dimensions,
+    }
+    policies = [{"customized_metric_specification": custom, "target_value": 60}]
+    return {**SINGLE, "autoscaling": {"min_capacity": 2, "max_capacity": 5, "policies": policies}}
+
+
+def test_a_policy_that_spells_out_a_time_is_not_sent_to_where_it_is_refused() -> None:
+    said = fix("IS843", spelt_out("ModelLatency", "AWS/SageMaker"))
+    assert said.startswith("a time cannot be held at a target: use `step_policies`")
+    said = fix("IS843", spelt_out("CPUUtilization", "/aws/sagemaker/Endpoints"))
+    assert said == "write `metric: CPUUtilization` in the policy itself instead"
+
+
 @pytest.mark.parametrize(
     ("code", "metric"),
     [

@@ -16,6 +16,7 @@ from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, St
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetric
 from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured, of_endpoint
+from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.parts.scaling import policies, steps
 from inferstack.spec.parts.walk import components, every_variant, hosting_of
 from inferstack.spec.problem import SpecPath
@@ -114,7 +115,13 @@ def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
             where = "" if it.path == it.chosen_by else " in the policy itself"
             which = _chosen(spec, part) if it.follows is None else ""
             fix = f"write `metric: {it.name}`{which}{where} instead"
-            yield Finding((*it.path, "metric_name"), message, fix)
+            yield Finding((*it.path, "metric_name"), message, INSTEAD_OF_A_TARGET if _is_held(it) else fix)
+
+
+def _is_held(found: SpeltOut) -> bool:
+    """Whether a policy holds a time at a target, which `metric` refuses."""
+    tracked = found.path != found.chosen_by
+    return tracked and any(is_time(metric) for metric in found.known)
 
 
 def _chosen(spec: ModelSpec, part: Measured) -> str:
