@@ -339,6 +339,16 @@ def test_a_bucket_of_the_app_may_be_named_by_any_of_its_urls() -> None:
         assert read == ["arn:aws:s3:::models/m/model.tar.gz", "arn:aws:s3:::models"], url
 
 
+def test_answers_may_go_to_a_bucket_that_is_named_by_its_host_alone() -> None:
+    home = stack()
+    host = cdk.CfnParameter(home, "Host").value_as_string
+    for_answers = {"async_inference_config": {"output_config": {"s3_output_path": f"https://{host}"}}}
+    given = {"Host": "answers.s3.us-east-1.amazonaws.com"}
+    assert statement(of_single(endpoint_config=for_answers), home, "WriteResults", given) == [
+        "arn:aws:s3:::answers/*"
+    ]
+
+
 KEY = "1234abcd-12ab-34cd-56ef-1234567890ab"
 HERE, THERE = "arn:aws:kms:us-east-1:111122223333", "arn:aws:kms:us-east-1:444455556666"
 

@@ -132,6 +132,12 @@ def test_logs_are_written_for_the_endpoint_and_its_components_only(resolve: Reso
             "s3:::outbox/y/*",
         ),
         (
+            # The bucket as a whole, as its domain name tells it.
+            "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 'https://outbox.s3.eu-west-1.amazonaws.com'}}}",
+            "WriteResults",
+            "s3:::outbox/*",
+        ),
+        (
             "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 's3://outbox/y/', notification_config: {success_topic: 'arn:aws:sns:us-east-1:111122223333:ok'}}}}",
             "NotifyTopics",
             "arn:aws:sns:us-east-1:111122223333:ok",

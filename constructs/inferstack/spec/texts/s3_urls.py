@@ -14,15 +14,17 @@ from inferstack.spec.texts.placeholders import ATOM, TOKEN, awaits_look_up, is_o
 _BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+)"
 _SHORTEST_BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+?)"
 _HOST = rf"(?:{ATOM}|[^/])+"
+# A bucket as a whole needs no slash behind it, as the folder of answers.
+_KEY = r"(?:/(?P<key>.*))?"
 _FORMS = tuple(
     map(
         re.compile,
         (
             rf"s3://(?P<path>(?:{ATOM}|[^/])*{TOKEN})",
             rf"s3://{_BUCKET}/?(?P<key>.*)",
-            rf"https://{_SHORTEST_BUCKET}\.s3[.-]{_HOST}/(?P<key>.*)",
+            rf"https://{_SHORTEST_BUCKET}\.s3[.-]{_HOST}{_KEY}",
             rf"https://s3[.-]{_HOST}/{_BUCKET}/?(?P<key>.*)",
-            rf"https://(?P<host>{TOKEN})/(?P<key>.*)",
+            rf"https://(?P<host>{TOKEN}){_KEY}",
             rf"(?P<url>{TOKEN})(?P<key>.*)",
         ),
     )
@@ -53,7 +55,7 @@ def s3_url(text: str) -> S3Url | None:
     """The parts of an S3 URL; None of a text that does not tell them."""
     for form in _FORMS:
         if (found := form.fullmatch(text)) is not None:
-            return S3Url(**found.groupdict())
+            return S3Url(**found.groupdict(""))
     return S3Url(bucket=text) if awaits_look_up(text) else None
 
 
