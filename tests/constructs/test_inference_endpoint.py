@@ -581,6 +581,8 @@ def test_an_alarm_on_an_expression_is_found_by_the_id_of_what_it_returns():
 def test_an_alarm_that_the_spec_does_not_have_is_an_error_that_names_those_it_has():
     with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has some on .*`MemoryUtilization`"):
         endpoint("single").alarm("ModelLatency")
+    with pytest.raises(ValueError, match=r"no alarm on `ModelLatency`; it has none at all"):
+        endpoint("single", "alarms: false").alarm("ModelLatency")
 
 
 @pytest.mark.parametrize("make", [InferenceEndpoint, EndpointAlarms])

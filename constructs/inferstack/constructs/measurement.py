@@ -72,7 +72,8 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
     fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
     if not found:
         on = sorted({_watched(alarm) for alarm in alarms.values()})
-        raise ValueError(f"the spec has no alarm on `{wanted.metric}`; it has some on {listed(on)}")
+        others = f"it has some on {listed(on)}" if on else "it has none at all"
+        raise ValueError(f"the spec has no alarm on `{wanted.metric}`; {others}")
     if len({tuple(values.items()) for _, values in fitting}) != 1:
         raise ValueError(_not_one(wanted, len(fitting), [values for _, values in fitting or found]))
     return fitting[0][0]
