@@ -64,6 +64,7 @@ _KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: s
 _ITSELF = "write what stands in it in the policy itself"
 _A_POLICY = "an entry of `policies` under `autoscaling`"
 _A_STEP_POLICY = "an entry of `step_policies` under `autoscaling`"
+_AN_ALARM = "an entry of `rules` under `alarms`, or of `step_policies` under `autoscaling`"
 _IN_A_POLICY = "write it in an entry of `policies`"
 _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
@@ -109,6 +110,7 @@ _OF_A_SPEC = {
     "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
     "alarm_name": _ALARMS_NAME,
     "alarm": "write what stands in it as an entry of `rules` under `alarms`",
+    **dict.fromkeys(("metrics", "metric_query", "dimensions"), f"write it in {_AN_ALARM}"),
     "auto_rollback": (
         "write `auto_rollback_configuration: {alarms: own}` under `endpoint.deployment_config`, with a policy"
     ),
