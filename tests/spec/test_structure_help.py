@@ -124,6 +124,13 @@ def test_a_model_that_is_called_like_a_key_is_let_be(tmp_path: Path) -> None:
     assert not any(fix.startswith("for one model") for fix in fixes(tmp_path, named))
 
 
+@pytest.mark.parametrize("key", ["KmsKeyId", "kmsKeyID"])
+def test_a_key_in_another_spelling_stays_in_its_block(key: str, tmp_path: Path) -> None:
+    # A block below has it, too: there it would encrypt something else.
+    said = fix(tmp_path, f"{SINGLE}endpoint_config: {{{key}: alias/models}}\n")
+    assert said.startswith("did you mean `kms_key_id`?")
+
+
 def test_a_key_that_several_blocks_have_is_sent_to_none(tmp_path: Path) -> None:
     assert "write it under" not in fix(tmp_path, f"{SINGLE}policy_name: busy\n")
 

@@ -172,7 +172,9 @@ def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, A
 
 def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
     known, kind = list(block["properties"]), str(document.data.get("kind"))
-    others = () if path or key in known else kinds_having(key)
+    if key in known:
+        return choose(key, known)
+    others = () if path else kinds_having(key)
     if others:
         kinds = listed([f"kind: {it}" for it in others])
         return f"it is for {kinds}: change `kind`, or {INSTEAD.get(key, 'remove it')}"
