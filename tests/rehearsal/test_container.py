@@ -50,6 +50,8 @@ def test_a_multi_model_container_starts_without_models_and_ignores_a_default() -
         ("BUFFER_MANAGER_THREAD_COUNT", "2", ["--buffer-manager-thread-count=2"], []),
         ("LOG_VERBOSE", "false", ["--log-verbose=false"], ["--log-verbose=true"]),
         ("LOG_INFO", "false", ["--log-info=false"], []),
+        # Nor is a value quoted, so that options may stand behind it.
+        ("LOG_INFO", "false --load-model=n", ["--log-info=false", "--load-model=n"], []),
         # Triton takes the value as it is: what is to disable something enables it.
         ("DISABLE_MODEL_NAMESPACING", "false", ["--model-namespacing=false"], ["--model-namespacing=true"]),
         (

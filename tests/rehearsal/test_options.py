@@ -29,6 +29,7 @@ REFUSED = [
     ("LOG_INFO", "2"),
     ("LOG_WARNING", "yes"),
     ("LOG_ERROR", " true"),
+    ("LOG_INFO", "false load-model=net"),
     ("SHM_DEFAULT_BYTE_SIZE", "1048575"),
     ("SHM_DEFAULT_BYTE_SIZE", "16MB"),
     ("SHM_GROWTH_BYTE_SIZE", "0"),
@@ -56,6 +57,7 @@ TAKEN = [
         _LIMIT: "1",
     },
     {"LOG_VERBOSE": "False", "THREAD_COUNT": "+2", _LIMIT: ".5"},
+    {"LOG_INFO": "false --load-model=net --log-format ISO8601", "LOG_VERBOSE": "1 --strict-readiness=false"},
 ]
 # Which backend reads a value, where the server itself does not.
 _BACKENDS = {"SHM_DEFAULT_BYTE_SIZE": "python", "SHM_GROWTH_BYTE_SIZE": "python", "TENSORFLOW_VERSION": "tensorflow"}

@@ -4,7 +4,7 @@ https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/ser
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 Release = tuple[int, int]
@@ -42,6 +42,9 @@ class Value(NamedTuple):
 
     ``old_words`` are words of releases before ``words_since``. Of a number the server reads the digits in
     front, and drops the rest: ``16MB`` would be 16.
+
+    The script quotes no value, so that further options may stand behind one, as in ``true --load-model=net``.
+    AWS's examples of releases that lack ``ADDITIONAL_ARGS`` name models to load so.
     """
 
     words: tuple[str, ...] = ()
@@ -53,6 +56,10 @@ class Value(NamedTuple):
 
     def fits(self, text: str, release: Release | None) -> bool:
         """Whether the server of a release takes a text, None for a server of any."""
+        own, *further = value_words(text)
+        return self._takes(own, release) and not any(loose_words(further))
+
+    def _takes(self, text: str, release: Release | None) -> bool:
         is_old = release is None or release < self.words_since
         if text.lower() in (self.words + self.old_words if is_old else self.words):
             return True
@@ -132,3 +139,26 @@ def likely_default(names: Sequence[str], ensembles: Sequence[str]) -> str | None
 def words(text: str) -> list[str]:
     """What becomes of a text on the server's command line, where the start script does not quote it."""
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
+
+
+def value_words(text: str) -> list[str]:
+    """The same of a text behind `--option=`: the option's value, then what stands for itself."""
+    first, *further = words(f"={text}")
+    return [first[1:], *further]
+
+
+def loose_words(arguments: Sequence[str]) -> Iterator[str]:
+    """What is no option and no option's value, and values with quotes, which no shell takes off."""
+    for before, argument in zip(("", *arguments), arguments, strict=False):
+        value = argument.partition("=")[2] or argument
+        if not argument.startswith("-") and (not before.startswith("-") or "=" in before):
+            yield f"the loose word `{argument}`"
+        elif value[:1] in ("'", '"') and value[:1] == value[-1:]:
+            yield f"the quotes of `{argument}`"
+
+
+def further_arguments(environment: Mapping[str, str]) -> list[str]:
+    """The server's arguments that the script does not know: additional ones, and those behind a value."""
+    values = [value for name, value in environment.items() if name in VALUES]
+    behind = [word for value in values for word in value_words(value)[1:]]
+    return [*behind, *words(environment.get(ADDITIONAL_ARGS, ""))]

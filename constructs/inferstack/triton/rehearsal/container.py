@@ -112,4 +112,4 @@ def _options(environment: Mapping[str, str]) -> Iterator[str]:
     for it in OPTIONS:
         value = set_variable(environment, it.variable) or it.default
         if value is not None:
-            yield f"{it.option}{value}"
+            yield from words(f"{it.option}{value}")

@@ -9,6 +9,8 @@ from inferstack.catalog.triton_container import (
     GENERATING,
     INFERENCE_TYPE,
     LOAD_MODEL,
+    further_arguments,
+    loose_words,
     words,
 )
 from inferstack.spec.problem.words import listed
@@ -160,8 +162,8 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
 
 
 def _loaded_besides(context: Context) -> Iterator[str]:
-    """The models that additional arguments name."""
-    arguments = words(context.environment.get(ADDITIONAL_ARGS, ""))
+    """The models that further arguments name."""
+    arguments = further_arguments(context.environment)
     for argument, following in zip(arguments, (*arguments[1:], ""), strict=False):
         option, equals, value = argument.partition("=")
         if option == LOAD_MODEL:
@@ -175,17 +177,7 @@ def command_line_stays_whole(repository: Repository, context: Context) -> Iterat
     if model is not None and repository.kind == "single" and len(words(model.name)) > 1:
         message = f'the container cannot start "{model.name}": its name comes apart on a command line'
         yield Finding(at(model), message, f"call it `{'_'.join(words(model.name))}`")
-    for what in _loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
+    for what in loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
         message = f"Triton does not start with {what} among its arguments"
         fix = "write --OPTION=VALUE, without white space and without quotes around it"
         yield Finding(context.variable(ADDITIONAL_ARGS), message, fix)
-
-
-def _loose_words(arguments: list[str]) -> Iterator[str]:
-    """What is no option and no option's value, and values with quotes, which no shell takes off."""
-    for before, argument in zip(("", *arguments), arguments, strict=False):
-        value = argument.partition("=")[2] or argument
-        if not argument.startswith("-") and (not before.startswith("-") or "=" in before):
-            yield f"the loose word `{argument}`"
-        elif value[:1] in ("'", '"') and value[:1] == value[-1:]:
-            yield f"the quotes of `{argument}`"
