@@ -269,6 +269,29 @@ def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said:
     assert fix("IS700", {**SINGLE, "model": {"image": image}}).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("framework", "version", "instance_type", "said"),
+    [
+        # What the SDK's `get_huggingface_llm_image_uri` is asked for.
+        ("huggingface", "2.0.0", "ml.g5.xlarge", "write `framework: huggingface-llm`, which has it; allowed: "),
+        (
+            "huggingface-neuronx",
+            "0.0.17",
+            "ml.inf2.8xlarge",
+            "write `framework: huggingface-llm-neuronx`, which has it; allowed: ",
+        ),
+        # Of TGI there is no image for CPUs in this version.
+        ("huggingface", "2.0.0", "ml.m5.xlarge", "allowed: "),
+    ],
+)
+def test_a_version_of_a_framework_with_a_longer_name_says_which(
+    framework: str, version: str, instance_type: str, said: str
+) -> None:
+    image = {"framework": framework, "version": version}
+    variant = {"instance_type": instance_type, "initial_instance_count": 1}
+    assert fix("IS700", {**SINGLE, "model": {"image": image}, "variant": variant}).startswith(said)
+
+
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")

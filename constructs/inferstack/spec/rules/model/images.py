@@ -65,7 +65,9 @@ def _at_fault(image: FrameworkImage, message: str) -> str:
 
 def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: UnknownImage) -> str:
     if not isinstance(unknown, NoBuild):
-        return _choose(word, str(getattr(image, word)), unknown.allowed)
+        namesake = _namesake(image, instance_type) if word == "version" else None
+        choice = _choose(word, str(getattr(image, word)), unknown.allowed)
+        return choice if namesake is None else f"write `framework: {namesake}`, which has it; {choice}"
     if not _places(image):  # Not even elsewhere: the version or the flavour is wrong, too.
         return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
     move, sibling = _move(image, instance_type), _sibling(image, instance_type)
@@ -108,6 +110,18 @@ def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
     stem = next((image.framework.removesuffix(it) for it in _SUFFIXES if image.framework.endswith(it)), None)
     names = [f"{image.framework}{it}" for it in _SUFFIXES] if stem is None else [stem]
     return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
+
+
+def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
+    """The framework that has the version, of those with this one's name and more words behind the first.
+
+    The SDK's `get_huggingface_llm_image_uri` says `huggingface` for `huggingface-llm`.
+    """
+    first, *others = image.framework.split("-")
+    words = {it: it.split("-") for it in images.frameworks()}
+    longer = [it for it, (head, *more) in words.items() if head == first and set(others) < set(more)]
+    fitting = [it for it in longer if _tag(replace(image, framework=it), instance_type) is not None]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
