@@ -21,10 +21,13 @@ from inferstack.spec.texts.placeholders import is_opaque
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-endpoint.html"
-# It has TorchServe. The guide names Triton alone; AWS's blog announces this one, and a notebook of
-# aws/amazon-sagemaker-examples (sm-mme_with_torchserve) runs it on ml.g5:
+# They have TorchServe and DJL Serving. The guide names Triton alone; but AWS's blog announces TorchServe, and
+# notebooks deploy both on ml.g5: sm-mme_with_torchserve of aws/amazon-sagemaker-examples, tested by AWS, and
+# aws/sagemaker/Multi-Model-Inference-Demo.ipynb of deepjavalibrary/djl-demo, of those who make the images.
 # https://aws.amazon.com/blogs/machine-learning/run-multiple-generative-ai-models-on-gpu-using-amazon-sagemaker-multi-model-endpoints-with-torchserve-and-save-up-to-75-in-inference-costs/
-_ANNOUNCED_ON_GPUS = frozenset({"pytorch"})
+_SHOWN_ON_GPUS = frozenset(
+    {"pytorch", "djl-deepspeed", "djl-fastertransformer", "djl-lmi", "djl-tensorrtllm"}
+)
 
 
 @error(
@@ -90,9 +93,9 @@ def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
 
 @error("IS303", "On GPUs a multi-model endpoint runs Triton.", _SUPPORT, ModelBackedSpec)
 def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """AWS's other frameworks do multi-model on CPUs only, but for one of which the guide does not tell."""
+    """AWS's other frameworks do multi-model on CPUs only, but for some of which its guide does not tell."""
     for path, image in _images_on_gpus(spec):
-        if not isinstance(image, FrameworkImage) or image.framework in _ANNOUNCED_ON_GPUS:
+        if not isinstance(image, FrameworkImage) or image.framework in _SHOWN_ON_GPUS:
             continue
         if not may_be_triton(image):
             message = f"{image.framework} cannot host several models on a GPU"
@@ -107,7 +110,7 @@ def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
 def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     """An image of one's own may implement the contract; from its name nobody can tell."""
     for path, image in _images_on_gpus(spec):
-        if isinstance(image, FrameworkImage) and image.framework in _ANNOUNCED_ON_GPUS:
+        if isinstance(image, FrameworkImage) and image.framework in _SHOWN_ON_GPUS:
             message = f"AWS's guide has only Triton, and not {image.framework}, for several models on a GPU"
             fix = "use `framework: triton`, or test it and ignore IS304"
             yield Finding((*path, "image"), message, fix)
