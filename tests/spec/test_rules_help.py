@@ -282,9 +282,11 @@ def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said:
         ),
         # Of TGI there is no image for CPUs in this version.
         ("huggingface", "2.0.0", "ml.m5.xlarge", "allowed: "),
+        # `image-classification-neo` has it, which is for compiled models.
+        ("image-classification", "latest", "ml.m4.xlarge", "allowed: `1`"),
     ],
 )
-def test_a_version_of_a_framework_with_a_longer_name_says_which(
+def test_a_version_of_what_the_sdk_calls_so_says_which_framework_has_it(
     framework: str, version: str, instance_type: str, said: str
 ) -> None:
     image = {"framework": framework, "version": version}

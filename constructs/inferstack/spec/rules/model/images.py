@@ -112,16 +112,15 @@ def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
     return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
 
 
-def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
-    """The framework that has the version, of those with this one's name and more words behind the first.
+# What the SDK's `get_huggingface_llm_image_uri` is asked for, and the framework that it finds.
+_OF_THE_SDK = {"huggingface": "huggingface-llm", "huggingface-neuronx": "huggingface-llm-neuronx"}
 
-    The SDK's `get_huggingface_llm_image_uri` says `huggingface` for `huggingface-llm`.
-    """
-    first, *others = image.framework.split("-")
-    words = {it: it.split("-") for it in images.frameworks()}
-    longer = [it for it, (head, *more) in words.items() if head == first and set(others) < set(more)]
-    fitting = [it for it in longer if _tag(replace(image, framework=it), instance_type) is not None]
-    return fitting[0] if len(fitting) == 1 else None
+
+def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
+    """The framework with this version that the SDK calls by the name of this one."""
+    name = _OF_THE_SDK.get(image.framework)
+    is_built = name is not None and _tag(replace(image, framework=name), instance_type) is not None
+    return name if is_built else None
 
 
 def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
