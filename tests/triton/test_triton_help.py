@@ -24,6 +24,16 @@ SAID = [
     ("a folder with a number that no version can have", "IS933", "no version is above 9223372036854775807"),
     ("arguments in quotes", "IS969", "the quotes of `--log-format='default'` among its arguments"),
     ("a name in two words for the model that is loaded", "IS969", "call it `my_m`"),
+    (
+        "a model that only other code calls, and that is not loaded",
+        "IS919",
+        "set SAGEMAKER_TRITON_ADDITIONAL_ARGS: --load-model=n",
+    ),
+    (
+        "a model that is loaded by a variable that the image is too old for",
+        "IS919",
+        "set SAGEMAKER_TRITON_LOG_INFO: true --load-model=n",
+    ),
     ("an input without the name that no backend completes", "IS935", "add, for example, `name: INPUT0`"),
     (
         "an output without dimensions and name",

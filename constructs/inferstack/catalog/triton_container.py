@@ -24,8 +24,11 @@ ADDITIONAL_ARGS = f"{_PREFIX}ADDITIONAL_ARGS"
 LOAD_MODEL = "--load-model"
 """The server's option that names a model to load at the start."""
 LOG_VERBOSE = f"{_PREFIX}LOG_VERBOSE"
+LOG_INFO = f"{_PREFIX}LOG_INFO"
 SHM_DEFAULT_BYTE_SIZE = f"{_PREFIX}SHM_DEFAULT_BYTE_SIZE"
 
+ADDITIONAL_ARGS_SINCE: Release = (23, 7)
+"""Older containers ignore ``ADDITIONAL_ARGS``."""
 GENERATING = ("generate", "generate_stream")
 GENERATING_SINCE: Release = (25, 3)
 INFERENCE_TYPES = ("infer", *GENERATING)
@@ -91,7 +94,7 @@ OPTIONS = (
     Option(f"{_PREFIX}BUFFER_MANAGER_THREAD_COUNT", "--buffer-manager-thread-count=", None, Value(least=0)),
     Option(f"{_PREFIX}THREAD_COUNT", "--sagemaker-thread-count=", None, Value(least=1)),
     Option(LOG_VERBOSE, "--log-verbose=", "true", Value(words=("true", "false"), least=0)),
-    Option(f"{_PREFIX}LOG_INFO", "--log-info=", None, _FLAG),
+    Option(LOG_INFO, "--log-info=", None, _FLAG),
     Option(f"{_PREFIX}LOG_WARNING", "--log-warning=", None, _FLAG),
     Option(f"{_PREFIX}LOG_ERROR", "--log-error=", None, _FLAG),
     Option(
@@ -157,8 +160,17 @@ def loose_words(arguments: Sequence[str]) -> Iterator[str]:
             yield f"the quotes of `{argument}`"
 
 
-def further_arguments(environment: Mapping[str, str]) -> list[str]:
+def further_arguments(environment: Mapping[str, str], release: Release | None) -> list[str]:
     """The server's arguments that the script does not know: additional ones, and those behind a value."""
     values = [value for name, value in environment.items() if name in VALUES]
     behind = [word for value in values for word in value_words(value)[1:]]
-    return [*behind, *words(environment.get(ADDITIONAL_ARGS, ""))]
+    return [*behind, *(words(environment.get(ADDITIONAL_ARGS, "")) if _takes_more(release) else [])]
+
+
+def with_argument(argument: str, release: Release | None) -> str:
+    """The variable that gives the server one more argument, as a line of an environment."""
+    return f"{ADDITIONAL_ARGS}: {argument}" if _takes_more(release) else f"{LOG_INFO}: true {argument}"
+
+
+def _takes_more(release: Release | None) -> bool:
+    return release is None or release >= ADDITIONAL_ARGS_SINCE

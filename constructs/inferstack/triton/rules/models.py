@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from inferstack.catalog.triton_container import ADDITIONAL_ARGS, further_arguments
+from inferstack.catalog.triton_container import further_arguments, with_argument
 from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.triton.backends import (
     BACKENDS,
@@ -161,11 +161,11 @@ def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Findi
 )
 def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton loads the model all the same, and caches nothing."""
-    arguments = " ".join(further_arguments(context.environment))
+    arguments = " ".join(further_arguments(context.environment, context.release))
     if model.config.response_cache.enable and "--cache-config" not in arguments:
         message = f"`response_cache` of {model.name} has no effect: the server has no cache"
-        cache = "--cache-config=local,size=104857600"
-        fix = f"set {ADDITIONAL_ARGS}: {cache} (bytes) in the container's environment"
+        cache = with_argument("--cache-config=local,size=104857600", context.release)
+        fix = f"set {cache} (bytes) in the container's environment"
         yield Finding(at(model, "response_cache"), message, fix)
 
 

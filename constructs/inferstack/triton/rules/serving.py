@@ -11,6 +11,7 @@ from inferstack.catalog.triton_container import (
     LOAD_MODEL,
     further_arguments,
     loose_words,
+    with_argument,
     words,
 )
 from inferstack.spec.problem.words import listed
@@ -157,13 +158,14 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
         if model.name not in loaded:
             message = f"the container loads only {listed(sorted(loaded), last='and')}, so never {model.name}"
             fix = f"remove {model.name}, or call it in a step of an ensemble"
-            called = f"; if a model's code calls it, set {ADDITIONAL_ARGS}: {LOAD_MODEL}={model.name}"
+            load = with_argument(f"{LOAD_MODEL}={model.name}", context.release)
+            called = f"; if a model's code calls it, set {load}"
             yield Finding(at(model), message, fix + called if single else fix)
 
 
 def _loaded_besides(context: Context) -> Iterator[str]:
     """The models that further arguments name."""
-    arguments = further_arguments(context.environment)
+    arguments = further_arguments(context.environment, context.release)
     for argument, following in zip(arguments, (*arguments[1:], ""), strict=False):
         option, equals, value = argument.partition("=")
         if option == LOAD_MODEL:
