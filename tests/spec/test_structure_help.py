@@ -213,6 +213,12 @@ def test_a_key_by_the_name_of_another_block_is_called_by_its_own(
     assert said in fixes(tmp_path, text)
 
 
+@pytest.mark.parametrize("value", ["{method: mtp}", "[a, b]", "[]"])
+def test_a_variable_of_a_container_is_one_text(value: str, tmp_path: Path) -> None:
+    text = SINGLE.replace("model:", f"model:\n  environment: {{SPECULATIVE: {value}}}")
+    assert fix(tmp_path, text) == """write what the container reads, as one text: '{"key": "value"}'"""
+
+
 SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n"
 
 
@@ -228,6 +234,13 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (SINGLE.replace("model:", "model:\n  AdditionalModelDataSources: []"), "remove it"),
         (SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"), "ids of JumpStart are not looked up"),
         (f"{SINGLE}ExecutionRoleArn: arn\n", "write the role's ARN as `execution_role` at the top"),
+        (SINGLE.replace("model:", "model:\n  role: arn"), "write the role's ARN as `execution_role` at the top"),
+        (SINGLE.replace("model:", "model:\n  execution_role: arn"), "write the role's ARN as `execution_role` at"),
+        (f"{SINGLE}endpoint_config: {{role_arn: arn}}\n", "write the role's ARN as `execution_role` at the top"),
+        (
+            SINGLE.replace("framework: triton", "framework: triton, image_scope: inference"),
+            "remove it: only images for inference are meant",
+        ),
         (f"{SINGLE}endpoint_config: {{ProductionVariants: []}}\n", "write them at the top of the spec, as `variants`"),
         (f"{SINGLE}endpoint_config: {{serverless_config: {{}}}}\n", "write it under `variant`"),
         (f"{SINGLE}endpoint: {{EndpointConfigName: x}}\n", "remove it: endpoint configurations get no name"),

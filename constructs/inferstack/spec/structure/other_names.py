@@ -137,12 +137,13 @@ _OF_A_SPEC_WITH_COMPONENTS = {
     "mode": "remove it: `kind` sets it",
     "shadow_production_variants": "remove it: it is called `shadow_variants`, which this kind does not have",
 }
+_ROLE = ("execution_role_arn", "execution_role", "role_arn", "role")
 _OF_A_MODEL = {
     **dict.fromkeys(("primary_container", "container"), "write what stands in it in the model itself"),
     "mode": _KIND,
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
-    "execution_role_arn": _ONE_ROLE,
+    **dict.fromkeys(_ROLE, _ONE_ROLE),
     "tags": _ALL_TAGS,
 }
 _VARIABLE = "`env` is the stack's account and region; variables of a container stand in its `environment`"
@@ -153,11 +154,12 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "Model": {**_OF_A_MODEL, "triton": _AT_THE_TOP},
     "NamedModel": _OF_A_MODEL,
     "PipelineContainer": {"triton": _AT_THE_TOP},
+    "FrameworkImage": {"image_scope": "remove it: only images for inference are meant"},
     "EndpointConfig": {
         **dict.fromkeys(("name", "endpoint_config_name"), _NO_CONFIG_NAME),
         "production_variants": "write them at the top of the spec, as `variants`",
         "shadow_production_variants": "write them at the top of the spec, as `shadow_variants`",
-        "execution_role_arn": _ONE_ROLE,
+        **dict.fromkeys(_ROLE, _ONE_ROLE),
         "tags": _ALL_TAGS,
     },
     "Endpoint": {

@@ -110,6 +110,8 @@ def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
     for part in path[:-1]:
         block = block[part]
     match error.validator, path[-1:]:
+        case "type", _ if path[-2:-1] == ("environment",) and _is_structured(error.instance):
+            return """write what the container reads, as one text: '{"key": "value"}'"""
         case "type", ("target_value",):
             found = metrics.find(str(block.get("metric")))
             return INSTEAD_OF_A_TARGET if any(map(is_time, found)) else ""
@@ -120,6 +122,12 @@ def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
             return f"swap them: `{low_key}: {found}` and `{key}: {block[low_key]}`" if reversed_ else ""
         case _:
             return ""
+
+
+def _is_structured(found: object) -> bool:
+    if isinstance(found, dict):
+        return not is_intrinsic(*found)
+    return isinstance(found, list) and not is_opaque(found)
 
 
 def _least(document: Document, path: SpecPath) -> int:
