@@ -48,10 +48,27 @@ class _Fleet(msgspec.Struct, frozen=True):
     @property
     def most_instances(self) -> int | None:
         """The largest that the fleet can become, or None where nothing limits it here."""
-        managed = self.variant.managed_instance_scaling
-        if managed is not None and managed.status != "DISABLED":
-            return managed.max_instance_count
+        if self.grows_with_copies:
+            managed = self.variant.managed_instance_scaling
+            return None if managed is None else managed.max_instance_count
         return self.variant.initial_instance_count if self.scaling is None else self.scaling.max_capacity
+
+    @property
+    def grows_with_copies(self) -> bool:
+        """Whether SageMaker itself adds instances for copies."""
+        managed = self.variant.managed_instance_scaling
+        return managed is not None and managed.status != "DISABLED"
+
+    @property
+    def first_instances(self) -> int | None:
+        """Those that the first copies can have at most, or None where nothing limits them here.
+
+        SageMaker's guide does not say that it adds instances for first copies, too; AWS's examples count on it.
+        """
+        count = self.variant.initial_instance_count
+        if count is None or not self.grows_with_copies:
+            return count
+        return None if self.most_instances is None else max(count, self.most_instances)
 
     @property
     def limit(self) -> str:
@@ -94,14 +111,21 @@ def _copies(component: InferenceComponent) -> dict[str, int]:
 def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """By accelerators, counted over the whole fleet."""
     for fleet in _fleets(spec):
-        count = fleet.variant.initial_instance_count
-        there = None if count is None else count * fleet.host.accelerator_devices
-        needed = fleet.accelerators("start")
-        if there and needed > there:
-            has = f"{count} x {fleet.host.name} has {there}"
+        count = _too_few(fleet)
+        if count is not None:
+            needed = fleet.accelerators("start")
+            has = f"{count} x {fleet.host.name} has {count * fleet.host.accelerator_devices}"
             message = f"not enough hardware: the first copies need {needed:g} accelerators, {has}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
             yield Finding((*fleet.path, "initial_instance_count"), message, fix)
+
+
+def _too_few(fleet: _Fleet) -> int | None:
+    """How many instances the first copies can have, if those lack accelerators; None if they do not."""
+    count, each = fleet.first_instances, fleet.host.accelerator_devices
+    if not count or not each or fleet.accelerators("start") <= count * each:
+        return None
+    return count
 
 
 @warning(
@@ -114,8 +138,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Findin
     """First fit, largest first: accelerators, vCPUs and memory of each instance."""
     for fleet in _fleets(spec):
         count = fleet.variant.initial_instance_count
-        there = fleet.host.accelerator_devices * (0 if count is None else count)
-        if count is None or fleet.accelerators("start") > there:
+        if count is None or _too_few(fleet) is not None:
             continue
         left_over = _without_place(fleet, count)
         if left_over is not None:
