@@ -24,10 +24,9 @@ def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
 
 def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
     key, share = _most(loaded, template)
-    at = loaded.document.position((key,), key=True)
     message = f"the template has {size:,} bytes, {share} % of them for `{key}`"
     fix = f"at most {LARGEST_TEMPLATE:,} are possible: {_FIX}"
-    return Problem(loaded.document.file, at.line, at.column, TEMPLATE_TOO_LARGE, message, fix, path=(key,))
+    return loaded.document.problem((key,), TEMPLATE_TOO_LARGE, message, fix, key=True)
 
 
 def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:

@@ -145,17 +145,14 @@ def _summary(update: Update) -> str:
 def _unclear_stage(specs: list[LoadedSpec], template: PreviousTemplate) -> Problem:
     stages = listed([one.stage for one in specs], last="and")
     message = f"the stages {stages} all have the endpoint of {template.file}"
-    at = specs[0].document.position(_NAME)
-    file = specs[0].document.file
-    return Problem(file, *at, UNCLEAR, message, "choose one with `--stage`", path=_NAME)
+    return specs[0].document.problem(_NAME, UNCLEAR, message, "choose one with `--stage`")
 
 
 def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Problem:
     names = listed([it.file for it in templates], last="and", quote="")
-    at = one.document.position(_NAME)
     message = f"{names} all have the endpoint `{one.spec.endpoint_name}`"
     fix = "name one of them instead of the folder, or a folder that holds no other"
-    return Problem(one.document.file, *at, UNCLEAR, message, fix, path=_NAME)
+    return one.document.problem(_NAME, UNCLEAR, message, fix)
 
 
 def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:

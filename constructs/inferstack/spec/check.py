@@ -134,11 +134,9 @@ def refuse_other_account(loaded: LoadedSpec, account: str) -> None:
 
 
 def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> Problem:
-    path = ("env", what)
     message = f"the spec is for `{named}`, the stack is in `{found}`"
     fix = f"remove `env.{what}` from the spec, or put it into a stack of that {what}"
-    file, at = loaded.document.file, loaded.document.position(path)
-    return Problem(file, at.line, at.column, OTHER_PLACE, message, fix, path=path)
+    return loaded.document.problem(("env", what), OTHER_PLACE, message, fix)
 
 
 def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole | None = None) -> LoadedSpec:
@@ -149,13 +147,10 @@ def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole |
     Raises:
         SpecError: when the spec says something of the role itself, or has errors under this one.
     """
-    path = ("execution_role",)
     if loaded.spec.execution_role not in (None, role_arn, made_of):
-        at = loaded.document.position(path)
         message = "the spec has an `execution_role`, and the construct is given a role"
         fix = "remove `execution_role` from the spec, or `role=` from the call"
-        file = loaded.document.file
-        raise SpecError([Problem(file, at.line, at.column, OTHER_ROLE, message, fix, path=path)])
+        raise SpecError([loaded.document.problem(("execution_role",), OTHER_ROLE, message, fix)])
     document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
     return _ruled(replace(loaded.spec, execution_role=role_arn), document, loaded.stage, loaded.uploaded)
 
@@ -284,21 +279,12 @@ def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
 
 
 def _placeholder_problems(document: Document) -> Iterator[Problem]:
+    known = list(PSEUDO_PARAMETERS)
     for path, text in document.placeholders:
         for name in PLACEHOLDER.findall(text):
-            if name.startswith("AWS::") and name not in PSEUDO_PARAMETERS:
-                position = document.position(path)
-                known = list(PSEUDO_PARAMETERS)
+            if name.startswith("AWS::") and name not in known:
+                message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
+                if name in _OTHER_PSEUDO_PARAMETERS:
+                    message = f"a spec cannot hold `${{{name}}}`"
                 fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
-                message = f"a spec cannot hold `${{{name}}}`"
-                if name not in _OTHER_PSEUDO_PARAMETERS:
-                    message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
-                yield Problem(
-                    document.file,
-                    position.line,
-                    position.column,
-                    UNKNOWN_PLACEHOLDER,
-                    message,
-                    fix,
-                    path=path,
-                )
+                yield document.problem(path, UNKNOWN_PLACEHOLDER, message, fix)

@@ -98,8 +98,12 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
             at, node = entry
         return node.at if node.is_scalar and not key else at
 
-    def problem_at(self, path: SpecPath) -> Position:
-        """Where to mend what is said of a value: where it stands, or the stage's `null` that removes it."""
+    def problem(self, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False) -> Problem:
+        """An error at a value of the spec; with ``key`` at its key."""
+        return Problem(self.file, *self.position(path, key=key), code, message, fix, path=path)
+
+    def where_to_mend(self, path: SpecPath) -> Position:
+        """Where to change what is wrong: at the value itself, or at the stage's `null` that removes it."""
         found = self.nulls.removed_at(path)
         return self.position(path) if found is None else self.nulls.effective[found].node.at
 

@@ -34,8 +34,7 @@ def reference_problems(document: Document) -> Iterator[Problem]:
     """
     for path, text in texts_with("{{", document.data) if document.may_have_references else ():
         for message, fix in _faults(text):
-            at = document.position(path)
-            yield Problem(document.file, *at, NOT_RESOLVED, message, fix, path=path)
+            yield document.problem(path, NOT_RESOLVED, message, fix)
 
 
 def _faults(text: str) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,6 @@ _NAME = re.compile("[A-Za-z0-9-]+")
 _NAME_FIX = "use letters, digits and hyphens"
 _FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
 _NEEDED_FIX = "choose one with `--stage` or `-c stage=`"
-_AT_THE_KEY = {codes.STAGE_NAME, codes.STAGE_KEY}
 _SAME_IN_ALL = {
     STAGES: "stages cannot be nested: list them all under the one `stages`",
     "kind": "`kind` is the same in all stages: write a spec of its own for another kind",
@@ -170,7 +169,7 @@ def _too_many(document: Document) -> Problem | None:
         return None
     message = f"the file lists {len(stages):,} stages; allowed are {MOST_STAGES}"
     fix = "write some into a file of their own"
-    return _problem(document, (STAGES,), codes.TOO_MANY_STAGES, message, fix)
+    return document.problem((STAGES,), codes.TOO_MANY_STAGES, message, fix)
 
 
 # A document is taken at one stage after the other, and the form of all its stages is the same each time.
@@ -183,7 +182,7 @@ def _found_in_form(document: Document) -> Iterator[Problem]:
     stages = document.data.get(STAGES, {})
     if not isinstance(stages, dict):
         message = f"`stages` must be a mapping from stage names to overrides, this is {describe(stages)}"
-        yield _problem(document, (STAGES,), codes.STAGES_FORM, message, _FORM_FIX)
+        yield document.problem((STAGES,), codes.STAGES_FORM, message, _FORM_FIX)
         return
     for name, override in stages.items():
         yield from _stage_problems(document, name, override)
@@ -193,10 +192,10 @@ def _stage_problems(document: Document, name: str, override: object) -> Iterator
     path = (STAGES, name)
     if not _NAME.fullmatch(name):
         message = f"{describe(name)} is no name for a stage"
-        yield _problem(document, path, codes.STAGE_NAME, message, _NAME_FIX)
+        yield document.problem(path, codes.STAGE_NAME, message, _NAME_FIX, key=True)
     if not isinstance(override, dict):
         message = f"a stage must be a mapping, `{name}` is {describe(override)}"
-        yield _problem(document, path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
+        yield document.problem(path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
         return
     yield from _same_in_all(document, path, override, f"the stage `{name}`")
 
@@ -206,7 +205,7 @@ def _same_in_all(
 ) -> Iterator[Problem]:
     for key in (it for it in override if it in _SAME_IN_ALL):
         message = f"{who} cannot set `{key}`"
-        yield _problem(document, (*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key])
+        yield document.problem((*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key], key=True)
 
 
 def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]:
@@ -215,11 +214,11 @@ def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]
     elif STAGES not in document.data:
         if not _NAME.fullmatch(stage):
             message = f"{describe(stage)} is no name for a stage"
-            yield _problem(document, (), codes.STAGE_NAME, message, _NAME_FIX)
+            yield document.problem((), codes.STAGE_NAME, message, _NAME_FIX)
     elif isinstance(document.data[STAGES], dict) and stage not in document.data[STAGES]:
         message = f"the spec has no stage {describe(stage)}"
         fix = _known(stage, stage_names(document))
-        yield _problem(document, (STAGES,), codes.UNKNOWN_STAGE, message, fix)
+        yield document.problem((STAGES,), codes.UNKNOWN_STAGE, message, fix)
 
 
 def _known(stage: str, names: tuple[str, ...]) -> str:
@@ -231,9 +230,4 @@ def _known(stage: str, names: tuple[str, ...]) -> str:
 def _leftovers(document: Document) -> Iterator[Problem]:
     for path in _placeholders(document):
         message = "this text needs a stage's name, and no stage was chosen"
-        yield _problem(document, path, codes.STAGE_NEEDED, message, _NEEDED_FIX)
-
-
-def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
-    at = document.position(path, key=code in _AT_THE_KEY)
-    return Problem(document.file, *at, code, message, fix, path=path)
+        yield document.problem(path, codes.STAGE_NEEDED, message, _NEEDED_FIX)

@@ -42,9 +42,9 @@ _AT_THE_TOP = {
     "load_test": "no deployment reads it",
     "ignore": "no deployment reads it",
 }
-# Blocks whose keys are the user's and end as keys of the template, where CloudFormation takes no function.
 _LEAST = (("autoscaling", "min_capacity"), ("scalable_target_action", "min_capacity"))
 _WITH_A_UNIT = ("threshold", "metric_interval_lower_bound", "metric_interval_upper_bound")
+# Blocks whose keys are the user's and end as keys of the template, where CloudFormation takes no function.
 _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
 
@@ -56,15 +56,15 @@ def token_problems(document: Document) -> Iterator[Problem]:
         if isinstance(value, str) and is_list_token(value) and not _is_whole(document, path):
             message = f"{_name(path)} holds a list that only the deployment knows as one of its texts"
             fix = "give the list alone where a list is wanted, or an entry of it: `cdk.Fn.select(0, …)`"
-            yield _problem(document, path, LIST_AMONG_OTHERS, message, fix)
+            yield document.problem(path, LIST_AMONG_OTHERS, message, fix)
         elif _is_token(value) and (reason := _reason(document.data, path, value)):
             message = f"{_name(path)} holds what only the deployment knows, and {reason}"
-            yield _problem(document, path, NEEDED_BEFORE, message, "write the value itself")
+            yield document.problem(path, NEEDED_BEFORE, message, "write the value itself")
     for path, key in _keys((), document.data):
         if tokens(key):
             message = f"a key of {_name(path)} is known to the deployment only"
             fix = "write the key itself; a token can be its value"
-            yield _problem(document, (*path, key), NEEDED_BEFORE, message, fix)
+            yield document.problem((*path, key), NEEDED_BEFORE, message, fix)
 
 
 def _values(path: SpecPath, value: Any) -> Iterator[tuple[SpecPath, Any]]:
@@ -133,7 +133,3 @@ def _is_token(value: object) -> bool:
 
 def _name(path: SpecPath) -> str:
     return f"`{next(step for step in reversed(path) if isinstance(step, str))}`"
-
-
-def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
-    return Problem(document.file, *document.position(path), code, message, fix, path=path)

@@ -67,8 +67,8 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
             path = () if block is None else block.path
             lock = lock_path(document.file).name
             message = f"{other} is there as well, and {lock} would be the lock of both"
-            at, fix = document.position(path), "rename one of them, or delete it if it is a copy"
-            yield Problem(document.file, *at, SHARED, message, fix, path=path)
+            fix = "rename one of them, or delete it if it is a copy"
+            yield document.problem(path, SHARED, message, fix)
 
 
 def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:

@@ -90,8 +90,7 @@ def _content(destination: Destination) -> tuple[object, object]:
 
 
 def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecError:
-    at = document.position(path)
-    return SpecError([Problem(document.file, at.line, at.column, NO_DESTINATION, message, fix, path=path)])
+    return SpecError([document.problem(path, NO_DESTINATION, message, fix)])
 
 
 def _locations(loaders: Iterable[PlacedContainer]) -> Iterator[tuple[SpecPath, str]]:

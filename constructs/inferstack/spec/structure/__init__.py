@@ -6,7 +6,7 @@ imported than to look, and :mod:`inferstack.spec.structure.report` puts that int
 """
 
 from inferstack.spec.document import Document
-from inferstack.spec.problem import Problem, SpecPath
+from inferstack.spec.problem import Problem
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.problem.words import choose, describe, listed, slip_of
 from inferstack.spec.schema import kind_definitions
@@ -80,20 +80,15 @@ def _kind_problem(document: Document) -> Problem:
     if _KIND in document.data:
         found = document.data[_KIND]
         message = f"{describe(found)} is no kind"
-        return _problem(document, (_KIND,), NOT_AN_OPTION, message, choose(found, kinds))
+        return document.problem((_KIND,), NOT_AN_OPTION, message, choose(found, kinds))
     if document.data.keys() & _OF_A_TEMPLATE:
         message = "this is a template of CloudFormation, and no spec"
-        return _problem(document, (), MISSING_KEY, message, _FROM_A_TEMPLATE)
+        return document.problem((), MISSING_KEY, message, _FROM_A_TEMPLATE)
     slip = slip_of(_KIND, list(document.data))
     message = "the spec lacks `kind`"
     if slip is None:
-        return _problem(document, (), MISSING_KEY, message, f"add `kind:` with {listed(kinds)}")
+        return document.problem((), MISSING_KEY, message, f"add `kind:` with {listed(kinds)}")
     meant = slip_of(str(document.data[slip]), kinds)
     written = f"`kind:` with {listed(kinds)}" if meant is None else f"`kind: {meant}`"
     fix = f"instead of `{slip}` write {written}"
-    return _problem(document, (slip,), MISSING_KEY, message, fix)
-
-
-def _problem(document: Document, path: SpecPath, code: str, message: str, fix: str) -> Problem:
-    at = document.position(path, key=code == MISSING_KEY)
-    return Problem(document.file, *at, code, message, fix, path=path)
+    return document.problem((slip,), MISSING_KEY, message, fix, key=True)

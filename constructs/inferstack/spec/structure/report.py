@@ -67,17 +67,10 @@ def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:
     return [it for it in problems if it.code not in _OF_A_VALUE or _OF_A_VALUE[first[it.path]] == it.code]
 
 
-def _problem(
-    document: Document, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False
-) -> Problem:
-    position = document.position(path, key=key)
-    return Problem(document.file, position.line, position.column, code, message, fix, path=path)
-
-
 def _without_a_name(document: Document, key: str, found: list[str], definition: str) -> Problem:
     what = key.replace("_", " ")
     message = f"`{key}` holds {what} by name, and here stand the keys of one: {listed(found, last='and')}"
-    return _problem(document, (key,), UNKNOWN_KEY, message, how_to_name(key, definition), key=True)
+    return document.problem((key,), UNKNOWN_KEY, message, how_to_name(key, definition), key=True)
 
 
 def _problems(document: Document, error: Error) -> Iterable[Problem]:
@@ -92,7 +85,7 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
         case keyword:
             code, say = SAYINGS[keyword]
             message, fix = say(_name(path), error)
-            return [_problem(document, path, code, message, _fix_by_neighbours(document, path, error) or fix)]
+            return [document.problem(path, code, message, _fix_by_neighbours(document, path, error) or fix)]
 
 
 def _is_said_of_the_options(error: Error) -> bool:
@@ -147,7 +140,7 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
     for key in error.instance:
         if key not in error.schema["properties"]:
             message, fix = _of_unknown_key(document, path, key, error.schema)
-            yield _problem(document, (*path, key), UNKNOWN_KEY, message, fix, key=True)
+            yield document.problem((*path, key), UNKNOWN_KEY, message, fix, key=True)
 
 
 def _of_unknown_key(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> tuple[str, str]:
@@ -198,7 +191,7 @@ def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[P
     text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
     message = f"{_name(path)} lacks `{missing}`{document.absent_by((*path, missing))}"
-    at = document.problem_at((*path, missing))
+    at = document.where_to_mend((*path, missing))
     yield Problem(document.file, *at, MISSING_KEY, message, fix, path=path)
 
 
@@ -218,7 +211,7 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
         message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
         ways = (as_wanted(resolved(branch), error.instance) for branch in branches)
-        yield _problem(document, path, WRONG_TYPE, message, next(filter(None, ways), ""))
+        yield document.problem(path, WRONG_TYPE, message, next(filter(None, ways), ""))
     for inner in error.context or ():
         if inner.schema_path[0] == next(iter(fitting), None):
             yield from _problems(document, inner)
@@ -228,7 +221,7 @@ def _bad_name(document: Document, path: SpecPath, error: Error) -> Iterator[Prob
     for inner in error.context or [error]:
         name = str(error.instance)
         code, say = SAYINGS[str(inner.validator)]
-        yield _problem(document, (*path, name), code, *say(f"the name `{name}`", inner), key=True)
+        yield document.problem((*path, name), code, *say(f"the name `{name}`", inner), key=True)
 
 
 def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
@@ -237,7 +230,7 @@ def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterato
     pairs = error.validator_value.get("anyOf", [error.validator_value])
     keys = list(dict.fromkeys(key for pair in pairs for key in pair["required"] if key in error.instance))
     message = f"{listed(keys, last='and')} exclude one another in {_name(path)}"
-    yield _problem(document, path, EXCLUSIVE_KEYS, message, "keep one of them")
+    yield document.problem(path, EXCLUSIVE_KEYS, message, "keep one of them")
 
 
 _SEVERAL: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = {
