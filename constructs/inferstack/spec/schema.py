@@ -1,4 +1,4 @@
-"""The JSON Schema of the format, as it ships with the package, and its definitions of the kinds."""
+"""The JSON Schema of the format, as it ships with the package, and how to find definitions in it."""
 
 from functools import cache
 from pathlib import Path
@@ -29,3 +29,12 @@ def shipped_schema() -> JsonSchema:
 def kind_definitions() -> dict[str, str]:
     """Name of the definition of each kind."""
     return {str(kind.__struct_config__.tag): kind.__name__ for kind in KINDS}
+
+
+def resolved(branch: JsonSchema) -> JsonSchema:
+    """The definition that a part of the schema refers to, or the part itself."""
+    reference = branch.get("$ref")
+    if reference is None:
+        return branch
+    definition: JsonSchema = shipped_schema()["$defs"][reference.rpartition("/")[2]]
+    return definition

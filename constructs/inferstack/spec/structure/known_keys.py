@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.schema import JsonSchema, shipped_schema
-from inferstack.spec.structure.misplaced import resolved
+from inferstack.spec.schema import JsonSchema, resolved, shipped_schema
 
 
 def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, JsonSchema]:

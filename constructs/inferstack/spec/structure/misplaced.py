@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from inferstack.spec.schema import JsonSchema, kind_definitions, shipped_schema
+from inferstack.spec.schema import JsonSchema, kind_definitions, resolved, shipped_schema
 
 INSTEAD = {
     "inference_components": "write `model` for it",
@@ -25,15 +25,6 @@ _BY_NAME = {
 """The mappings of blocks by name: what such a block is, and how to write one."""
 
 _NESTED = 2
-
-
-def resolved(branch: JsonSchema) -> JsonSchema:
-    """The definition that a part of the schema refers to, or the part itself."""
-    reference = branch.get("$ref")
-    if reference is None:
-        return branch
-    definition: JsonSchema = shipped_schema()["$defs"][reference.rpartition("/")[2]]
-    return definition
 
 
 def homes(block: JsonSchema) -> dict[str, str]:

@@ -13,7 +13,7 @@ from inferstack.spec.document import Document
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.problem.words import choose, describe, listed, slip_of, type_name
-from inferstack.spec.schema import kind_definitions
+from inferstack.spec.schema import kind_definitions, resolved
 from inferstack.spec.structure import (
     EXCLUSIVE_KEYS,
     MISSING_KEY,
@@ -34,7 +34,6 @@ from inferstack.spec.structure.misplaced import (
     homes_in_kind,
     how_to_name,
     kinds_having,
-    resolved,
 )
 from inferstack.spec.structure.other_names import said_otherwise
 from inferstack.spec.structure.validator import Error, accepts_type, validator

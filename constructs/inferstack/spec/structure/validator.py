@@ -8,9 +8,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from inferstack.spec.schema import shipped_schema
+from inferstack.spec.schema import resolved, shipped_schema
 from inferstack.spec.structure.keywords import has_form, is_integer, is_number
-from inferstack.spec.structure.misplaced import resolved
 from inferstack.spec.texts.placeholders import is_opaque, sample
 
 # jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that

@@ -13,6 +13,7 @@ from inferstack.spec.problem.words import (
     span,
     type_name,
 )
+from inferstack.spec.schema import resolved
 from inferstack.spec.structure import (
     NOT_AN_OPTION,
     OUT_OF_RANGE,
@@ -22,7 +23,6 @@ from inferstack.spec.structure import (
     WRONG_TYPE,
 )
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_value
-from inferstack.spec.structure.misplaced import resolved
 from inferstack.spec.structure.other_names import NAMED_BY
 from inferstack.spec.structure.patterns import PATTERNS_OF_NAMES, WHAT_A_PATTERN_MEANS
 from inferstack.spec.structure.validator import Error, accepts_type
