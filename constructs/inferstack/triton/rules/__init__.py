@@ -21,23 +21,4 @@ from inferstack.triton.rules import (
 )
 from inferstack.triton.rules.base import RULES, Context, Finding, TritonRule
 
-__all__ = [
-    "RULES",
-    "Context",
-    "Finding",
-    "TritonRule",
-    "advice",
-    "batches",
-    "ensembles",
-    "files",
-    "instances",
-    "local_files",
-    "models",
-    "pytorch",
-    "releases",
-    "serving",
-    "states",
-    "steps",
-    "tensors",
-    "warmup",
-]
+__all__ = ["RULES", "Context", "Finding", "TritonRule"]

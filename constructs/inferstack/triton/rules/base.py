@@ -6,12 +6,12 @@ does not import protobuf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, Release, set_variable
-from inferstack.spec.problem import Severity, SpecPath
+from inferstack.spec.problem import SpecPath, codes
 from inferstack.spec.problem.codes import Code
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
 
@@ -64,6 +64,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 Check = Callable[[Repository, Context], Iterator[Finding]]
 ModelCheck = Callable[[TritonModel, Context], Iterator[Finding]]
+AnyCheck = TypeVar("AnyCheck", Check, ModelCheck)
 
 
 Fields = str | tuple[str, ...]
@@ -92,50 +93,44 @@ def error(
     code: str, sentence: str, source: str, about: Fields = (), *, partial: bool = False
 ) -> Callable[[Check], Check]:
     """Registers a rule about an archive: breaking it keeps a model from loading or answering."""
-    return _Registration(code, Severity.ERROR, sentence, source, _named(about), partial).of_archives
+    return _register(codes.error(code, sentence, source), about, whole=True, partial=partial)
 
 
 def warning(
     code: str, sentence: str, source: str, about: Fields = (), *, partial: bool = False
 ) -> Callable[[Check], Check]:
     """Registers advice about an archive; a spec can ignore it."""
-    return _Registration(code, Severity.WARNING, sentence, source, _named(about), partial).of_archives
+    return _register(codes.warning(code, sentence, source), about, whole=True, partial=partial)
 
 
 def model_error(
     code: str, sentence: str, source: str, about: Fields = ()
 ) -> Callable[[ModelCheck], ModelCheck]:
     """Registers a rule about each model by itself: breaking it keeps the model from loading or answering."""
-    return _Registration(code, Severity.ERROR, sentence, source, _named(about)).of_models
+    return _register(codes.error(code, sentence, source), about, whole=False)
 
 
 def model_warning(
     code: str, sentence: str, source: str, about: Fields = ()
 ) -> Callable[[ModelCheck], ModelCheck]:
     """Registers advice about each model by itself; a spec can ignore it."""
-    return _Registration(code, Severity.WARNING, sentence, source, _named(about)).of_models
+    return _register(codes.warning(code, sentence, source), about, whole=False)
 
 
-class _Registration(Code, frozen=True):
-    """All of a rule but its function, which is handed the repository or each of its models."""
+def _register(
+    entry: Code, about: Fields, *, whole: bool, partial: bool = False
+) -> Callable[[AnyCheck], AnyCheck]:
+    fields = frozenset((about,) if isinstance(about, str) else about)
 
-    about: frozenset[str]
-    partial: bool = False
-
-    def of_archives(self, check: Check) -> Check:
-        self._add(check, whole=True)
-        return check
-
-    def of_models(self, check: ModelCheck) -> ModelCheck:
-        self._add(check, whole=False)
-        return check
-
-    def _add(self, check: Any, *, whole: bool) -> None:
-        if self.code in RULES:
-            raise ValueError(f"{self.code} is taken: {RULES[self.code].sentence}")
-        RULES[self.code] = TritonRule(
-            self.code, self.severity, self.sentence, self.source, check, whole, self.about, self.partial
+    def register(check: AnyCheck) -> AnyCheck:
+        if entry.code in RULES:
+            raise ValueError(f"{entry.code} is taken: {RULES[entry.code].sentence}")
+        RULES[entry.code] = TritonRule(
+            entry.code, entry.severity, entry.sentence, entry.source, check, whole, fields, partial
         )
+        return check
+
+    return register
 
 
 def served(repository: Repository, context: Context) -> TritonModel | None:
@@ -143,10 +138,6 @@ def served(repository: Repository, context: Context) -> TritonModel | None:
     named = None if repository.kind == "multi-model" else context.value(DEFAULT_MODEL)
     name = repository.default_model if named is None else named
     return None if name is None else repository.model(name)
-
-
-def _named(about: Fields) -> frozenset[str]:
-    return frozenset((about,) if isinstance(about, str) else about)
 
 
 def at(model: TritonModel, *path: str | int) -> Place:
