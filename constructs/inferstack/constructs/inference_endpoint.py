@@ -35,7 +35,7 @@ from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.spec.parts.measured import Measured, measured
-from inferstack.spec.parts.walk import components, hosting_of, models
+from inferstack.spec.parts.walk import components, endpoint_config, hosting_of, models
 from inferstack.spec.texts.placeholders import is_list_token
 
 # What belongs to a template as a whole and would mix with that of the stack's other contents.
@@ -287,8 +287,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         return hosting_of(self._spec)
 
     def _security_group_ids(self) -> Iterator[str]:
-        spec = self._spec
-        fleet = None if spec.endpoint_config is None else spec.endpoint_config.vpc_config
-        for network in (fleet, *(model.vpc_config for _, _, model in models(spec))):
+        of_models = (model.vpc_config for _, _, model in models(self._spec))
+        for network in (endpoint_config(self._spec).vpc_config, *of_models):
             if network is not None:
                 yield from network.security_group_ids

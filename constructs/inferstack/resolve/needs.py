@@ -23,7 +23,14 @@ from inferstack.spec.parts.uses import (
     topics,
     volume_keys,
 )
-from inferstack.spec.parts.walk import PlacedContainer, components, containers, every_variant, models
+from inferstack.spec.parts.walk import (
+    PlacedContainer,
+    components,
+    containers,
+    endpoint_config,
+    every_variant,
+    models,
+)
 from inferstack.spec.texts.digest_urls import pattern_of
 from inferstack.spec.texts.placeholders import is_opaque
 from inferstack.spec.texts.s3_urls import is_open
@@ -57,7 +64,7 @@ class Needs(msgspec.Struct, frozen=True):
 
 def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
     """Walks the spec once. ``region`` decides the image accounts where it is known."""
-    config = EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
+    config = endpoint_config(spec)
     fleet = [variant for _, variant in every_variant(spec)]
     return Needs(
         endpoint_name=spec.endpoint_name,

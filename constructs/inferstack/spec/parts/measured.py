@@ -15,6 +15,7 @@ from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.walk import (
     component_variants,
     components,
+    endpoint_config,
     every_variant,
     hosting_of,
     hosts,
@@ -142,7 +143,7 @@ def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:
     What it says goes for utilization, and for invocations only with `enable_enhanced_metrics`.
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html
     """
-    config = None if spec.endpoint_config is None else spec.endpoint_config.metrics_config
+    config = endpoint_config(spec).metrics_config
     if config is None or config.metric_publish_frequency_in_seconds is None:
         return MINUTE
     # Of the queue of an asynchronous endpoint nothing is said.

@@ -25,6 +25,7 @@ from inferstack.spec.parts.to_zero import goes_to_zero
 from inferstack.spec.parts.walk import (
     component_scalings,
     components,
+    deployment_config,
     hosting_of,
     shadow_variants,
     watched_name,
@@ -142,7 +143,7 @@ def watches(rule: AlarmRule, part: Measured) -> bool:
 @found_once
 def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfiguration, str | None]]:
     """Every place that names roll-back alarms: its path, the alarms, and the component that it is about."""
-    config = None if spec.endpoint is None else spec.endpoint.deployment_config
+    config = deployment_config(spec)
     if config is not None and config.auto_rollback_configuration is not None:
         yield ("endpoint", *ROLLBACK), config.auto_rollback_configuration, None
     for path, name, component in components(spec):

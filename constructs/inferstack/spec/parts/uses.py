@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.walk import every_variant, model_containers
+from inferstack.spec.parts.walk import endpoint_config, every_variant, model_containers
 from inferstack.spec.problem import SpecPath
 
 Named = tuple[SpecPath, str]
@@ -15,20 +14,16 @@ _LOGIN = ("image_config", "repository_auth_config", "repository_credentials_prov
 _HUB = ("model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
 
 
-def _config(spec: ModelSpec) -> EndpointConfig:
-    return EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
-
-
 def volume_keys(spec: ModelSpec) -> Iterator[Named]:
     """The key of the instances' volumes."""
-    key = _config(spec).kms_key_id
+    key = endpoint_config(spec).kms_key_id
     if key is not None:
         yield (*_CONFIG, "kms_key_id"), key
 
 
 def storage_keys(spec: ModelSpec) -> Iterator[Named]:
     """Keys of what is written to S3."""
-    config = _config(spec)
+    config = endpoint_config(spec)
     capture, asynchronous = config.data_capture_config, config.async_inference_config
     found: list[tuple[SpecPath, str | None]] = []
     if capture is not None:
@@ -43,7 +38,7 @@ def storage_keys(spec: ModelSpec) -> Iterator[Named]:
 
 def topics(spec: ModelSpec) -> Iterator[Named]:
     """Topics that are told of asynchronous answers."""
-    asynchronous = _config(spec).async_inference_config
+    asynchronous = endpoint_config(spec).async_inference_config
     notify = None if asynchronous is None else asynchronous.output_config.notification_config
     for key in () if notify is None else ("success_topic", "error_topic"):
         topic = getattr(notify, key)

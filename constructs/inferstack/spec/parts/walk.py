@@ -13,6 +13,8 @@ from inferstack.catalog.images import SERVERLESS
 from inferstack.catalog.metrics import INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Hosting
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
+from inferstack.spec.blocks.endpoint import DeploymentConfig
+from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.inference_component import (
     ComponentContainer,
     ComponentSpecification,
@@ -30,6 +32,8 @@ from inferstack.spec.blocks.model import Container, FrameworkImage, Model
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.blocks.watched import Watched
 from inferstack.spec.problem import SpecPath
+
+_NO_SETTINGS = EndpointConfig()
 
 
 @answered_once
@@ -50,6 +54,16 @@ def region_of(spec: ModelSpec) -> str | None:
     None for what is no region's name: that is reported, and what other rules would say of it is not so.
     """
     return spec.region if spec.region is not None and regions.has_form(spec.region) else None
+
+
+def endpoint_config(spec: ModelSpec) -> EndpointConfig:
+    """Settings of the fleet as a whole; an empty block where the spec has none."""
+    return _NO_SETTINGS if spec.endpoint_config is None else spec.endpoint_config
+
+
+def deployment_config(spec: ModelSpec) -> DeploymentConfig | None:
+    """How an update of the endpoint is rolled out, where the spec says so."""
+    return None if spec.endpoint is None else spec.endpoint.deployment_config
 
 
 def is_async(spec: ModelSpec) -> bool:
@@ -290,7 +304,7 @@ def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[
 @found_once
 def variant_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Autoscaling]]:
     """Scaling of variants' instances: path of the scaling, the variant, the scaling."""
-    found = list(variants(spec))
+    found = variants(spec)
     if spec.autoscaling is not None and len(found) == 1:
         yield ("autoscaling",), found[0][1], spec.autoscaling
     for path, variant in found:

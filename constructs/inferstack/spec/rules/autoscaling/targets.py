@@ -82,7 +82,7 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
 )
 def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise it would not be clear which one it means."""
-    if spec.autoscaling is not None and len(list(variants(spec))) > 1:
+    if spec.autoscaling is not None and len(variants(spec)) > 1:
         message = "`autoscaling` does not say which of the variants it scales"
         yield Finding(("autoscaling",), message, "move it into the variant that it is for")
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
-from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.blocks.model import VpcConfig
@@ -13,6 +12,7 @@ from inferstack.spec.parts.adapters import whole_specifications
 from inferstack.spec.parts.walk import (
     component_variants,
     components,
+    endpoint_config,
     instance_types,
     is_async,
     models,
@@ -230,7 +230,7 @@ def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 )
 def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """AWS asks for the same subnets, security groups and isolation in both; the role is one anyway."""
-    config = EndpointConfig() if spec.endpoint_config is None else spec.endpoint_config
+    config = endpoint_config(spec)
     for path, name, model in models(spec):
         for key in _NETWORK:
             if _network(getattr(model, key)) != _network(getattr(config, key)):

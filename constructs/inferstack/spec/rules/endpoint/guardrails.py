@@ -7,7 +7,6 @@ from inferstack.catalog import instances
 from inferstack.spec.blocks.endpoint import (
     BlueGreenUpdatePolicy,
     CapacitySize,
-    DeploymentConfig,
     RollingUpdatePolicy,
     VariantProperty,
 )
@@ -16,7 +15,7 @@ from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.parts.own_alarms import named_alarms, rollbacks
 from inferstack.spec.parts.scaling import first_copies
 from inferstack.spec.parts.to_zero import counts_change
-from inferstack.spec.parts.walk import components, instance_types, variants
+from inferstack.spec.parts.walk import components, deployment_config, instance_types, variants
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
@@ -44,18 +43,14 @@ _SIZE_OF = {"CANARY": "canary_size", "LINEAR": "linear_step_size"}
 Size = CapacitySize | ComponentCapacitySize
 
 
-def _config(spec: ModelSpec) -> DeploymentConfig | None:
-    return None if spec.endpoint is None else spec.endpoint.deployment_config
-
-
 def _blue_green(spec: ModelSpec) -> Iterator[BlueGreenUpdatePolicy]:
-    config = _config(spec)
+    config = deployment_config(spec)
     if config is not None and config.blue_green_update_policy is not None:
         yield config.blue_green_update_policy
 
 
 def _rolling(spec: ModelSpec) -> Iterator[RollingUpdatePolicy]:
-    config = _config(spec)
+    config = deployment_config(spec)
     if config is not None and config.rolling_update_policy is not None:
         yield config.rolling_update_policy
 
@@ -78,7 +73,7 @@ def _component_policies(
 )
 def one_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Neither means blue/green, all at once."""
-    config = _config(spec)
+    config = deployment_config(spec)
     if config is None:
         return
     if config.blue_green_update_policy is not None and config.rolling_update_policy is not None:
@@ -283,7 +278,7 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Findin
 )
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Neither for several variants nor for serverless."""
-    several, serverless = len(list(variants(spec))) > 1, _is_serverless(spec)
+    several, serverless = len(variants(spec)) > 1, _is_serverless(spec)
     reason = "has several variants" if several else "is serverless"
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
     if several or serverless:
@@ -304,7 +299,7 @@ def _is_serverless(spec: ModelSpec) -> bool:
 )
 def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
     """Of a rolling update IS620 says it, which is sure."""
-    if _is_serverless(spec) and _config(spec) is not None and not any(_rolling(spec)):
+    if _is_serverless(spec) and deployment_config(spec) is not None and not any(_rolling(spec)):
         message = "the endpoint is serverless, and guardrails are for real-time and asynchronous ones"
         yield Finding(_PATH, message, "remove `deployment_config`: traffic moves all at once")
 
@@ -315,7 +310,7 @@ def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
 def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker falls back to all at once, without a word."""
     known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
-    if _config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
+    if deployment_config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
         yield Finding(
             _PATH, "guardrails do not work on inf1: traffic moves all at once", "remove them, or use inf2"
         )

@@ -205,7 +205,7 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
 )
 def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Finding]:
     """A variant without weight counts 1."""
-    found = list(variants(spec))
+    found = variants(spec)
     if found and all(variant.initial_variant_weight == 0 for _, variant in found):
         path = (*found[0][0], "initial_variant_weight")
         yield Finding(

@@ -11,7 +11,7 @@ from inferstack.spec.parts.own_alarms import (
     rollbacks,
     rolls_back,
 )
-from inferstack.spec.parts.walk import components, watched_name
+from inferstack.spec.parts.walk import components, deployment_config, watched_name
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
 from inferstack.spec.rules.base import Finding, error, warning
@@ -145,7 +145,7 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
 )
 def update_waits_at_all(spec: ModelSpec) -> Iterator[Finding]:
     """Without one all traffic moves at once, and the old fleet is gone before an alarm can go off."""
-    config = None if spec.endpoint is None else spec.endpoint.deployment_config
+    config = deployment_config(spec)
     if config is None or config.auto_rollback_configuration is None:
         return
     if config.blue_green_update_policy is None and config.rolling_update_policy is None:
@@ -166,7 +166,7 @@ def _wait(spec: ModelSpec, component: str | None) -> tuple[SpecPath, int | None]
     for _, name, it in components(spec):
         if name == component and it.deployment_config is not None:
             return _ROLLING, it.deployment_config.rolling_update_policy.wait_interval_in_seconds
-    config = None if spec.endpoint is None else spec.endpoint.deployment_config
+    config = deployment_config(spec)
     return ((), None) if config is None else _wait_of_endpoint(config)
 
 

@@ -141,7 +141,7 @@ def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
 )
 def one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Nor can instances stand beside serverless."""
-    if len(list(variants(spec))) > 1:
+    if len(variants(spec)) > 1:
         for path, _, _ in _serverless(spec):
             yield Finding(
                 (*path, "serverless_config"),

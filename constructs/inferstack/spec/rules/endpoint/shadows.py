@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelBackedSpec, MultiModelSpec
-from inferstack.spec.parts.walk import is_async, models, shadow_variants, variants
+from inferstack.spec.parts.walk import every_variant, is_async, models, shadow_variants, variants
 from inferstack.spec.problem.words import listed
 from inferstack.spec.rules.base import CONFIG_PAGE, Finding, error
 
@@ -19,8 +19,7 @@ _SHADOW = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests.html"
 )
 def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Requests are copied from the one to the other."""
-    shadows = list(shadow_variants(spec))
-    count = len(list(variants(spec)))
+    shadows, count = shadow_variants(spec), len(variants(spec))
     if shadows and (len(shadows) > 1 or count != 1):
         message = f"the spec has {count} production and {len(shadows)} shadow variants"
         yield Finding(("shadow_variants",), message, "keep one of each")
@@ -60,7 +59,7 @@ def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
 )
 def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Serverless, asynchronous and multi-model endpoints take no shadow."""
-    serverless = any(it.serverless_config is not None for _, it in (*variants(spec), *shadow_variants(spec)))
+    serverless = any(it.serverless_config is not None for _, it in every_variant(spec))
     unfit = {
         "serverless": serverless,
         "asynchronous": is_async(spec),

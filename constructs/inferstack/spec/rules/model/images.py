@@ -221,7 +221,7 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
 
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """The repository at the top may be one container's among others: of several none must."""
-    found = list(containers(spec))
+    found = containers(spec)
     shared = spec.triton is not None and len(found) == 1
     for placed in found:
         if isinstance(spec, EnsembleSpec) or shared or own_block(placed) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
-from inferstack.spec.parts.walk import hosting, models, shadow_variants
+from inferstack.spec.parts.walk import deployment_config, hosting, models, shadow_variants
 from inferstack.spec.rules.base import SERVERLESS_PAGE, Finding, warning
 
 _ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
@@ -55,8 +55,7 @@ def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
 )
 def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker falls back to all at once, without a word."""
-    has_config = spec.endpoint is not None and spec.endpoint.deployment_config is not None
-    if has_config and marketplace_packages(spec):
+    if deployment_config(spec) is not None and marketplace_packages(spec):
         message = "guardrails do not work with packages from AWS Marketplace: traffic moves all at once"
         yield Finding(("endpoint", "deployment_config"), message, "remove `deployment_config`")
 

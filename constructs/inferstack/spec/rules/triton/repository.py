@@ -131,7 +131,7 @@ def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
 @error("IS257", "A container loads the model repository.", _TRITON, ModelSpec, about="triton")
 def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
     """That of a lone container of another framework is said of its image."""
-    found = list(containers(spec))
+    found = containers(spec)
     for placed in triton_blocks(spec):
         if placed.loaders or len(found) < 2:
             continue
