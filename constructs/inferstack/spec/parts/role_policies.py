@@ -1,4 +1,4 @@
-"""How many managed policies the role that is made has: told from the spec, before they are made."""
+"""The role that is made: what the spec adds to it, and how many managed policies it will have."""
 
 from collections.abc import Iterator
 from math import ceil
@@ -15,6 +15,14 @@ _IN_ONE_OF_SEVERAL = 5000
 _IN_ONE = 6000
 # What every role has, and what each ARN has beside the user's own words.
 _ALWAYS, _OF_LOG_GROUP, _OF_FILES = 1800, 115, 40
+
+
+_NO_ADDITIONS = ExecutionRole()
+
+
+def additions(spec: ModelSpec) -> ExecutionRole:
+    """What the spec adds to the role that is made; an empty block where it adds nothing, or names a role."""
+    return spec.execution_role if isinstance(spec.execution_role, ExecutionRole) else _NO_ADDITIONS
 
 
 def policies_made(spec: ModelSpec) -> int:
@@ -34,6 +42,5 @@ def _lengths(spec: ModelSpec) -> Iterator[int]:
         if url is not None:
             # To read it, and to list it.
             yield _OF_FILES + 2 * len(url)
-    role = spec.execution_role
-    for statement in role.statements if isinstance(role, ExecutionRole) else ():
+    for statement in additions(spec).statements:
         yield len(msgspec.json.encode(statement))

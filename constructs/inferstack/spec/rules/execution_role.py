@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
+from inferstack.spec.blocks.execution_role import PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
-from inferstack.spec.parts.role_policies import policies_made
+from inferstack.spec.parts.role_policies import additions, policies_made
 from inferstack.spec.parts.walk import containers, is_async, model_containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
@@ -29,142 +29,6 @@ _OF_PACKAGES = (
 )
 _RESOURCES = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html"
 _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
-
-
-@warning(
-    "IS820",
-    "A statement names its actions and resources, without `*` for all of them.",
-    _LEAST,
-    ModelSpec,
-    about="statements",
-)
-def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
-    """A `*` inside an ARN or after a verb is another matter."""
-    role = spec.execution_role
-    for index, statement in enumerate(role.statements if isinstance(role, ExecutionRole) else ()):
-        for key in ("action", "resource"):
-            for position, text in enumerate(getattr(statement, key)):
-                if text == "*" or (key == "action" and text.endswith(":*")):
-                    path = ("execution_role", "statements", index, key, position)
-                    yield Finding(
-                        path, f'the {key} "{text}" allows more than the container needs', f"name each {key}"
-                    )
-
-
-@warning(
-    "IS821",
-    "A role does without policies that allow everything.",
-    _MANAGED,
-    ModelSpec,
-    about="managed_policy_arns",
-)
-def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
-    """The role has what the spec needs already."""
-    role = spec.execution_role
-    for index, arn in enumerate(role.managed_policy_arns if isinstance(role, ExecutionRole) else ()):
-        if arn.endswith(_BROAD):
-            message = f"{arn.rpartition('/')[2]} allows far more than an endpoint needs"
-            yield Finding(
-                ("execution_role", "managed_policy_arns", index),
-                message,
-                "add `statements` for what is missing instead",
-            )
-
-
-@error(
-    "IS822",
-    "A statement allows something: it has actions and resources.",
-    _LEAST,
-    ModelSpec,
-    about="statements",
-)
-def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
-    """IAM refuses an empty list."""
-    role = spec.execution_role
-    for index, statement in enumerate(role.statements if isinstance(role, ExecutionRole) else ()):
-        for key in ("action", "resource"):
-            if not getattr(statement, key):
-                path = ("execution_role", "statements", index, key)
-                yield Finding(
-                    path, f"the statement has no {key}", f"name each {key}, or remove the statement"
-                )
-
-
-@warning(
-    "IS823",
-    "The role of an asynchronous endpoint can read the requests, which lie in S3.",
-    _ASYNC,
-    ModelSpec,
-    about="async_inference_config",
-)
-def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
-    """Where they lie, each request says; no block of a spec does."""
-    if is_async(spec) and _lacks(spec.execution_role, "s3:GetObject"):
-        where = ("endpoint_config", "async_inference_config")
-        fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
-        yield Finding(where, "the role that is made cannot read requests from S3", fix)
-
-
-@warning(
-    "IS830",
-    "The role of an endpoint with a model package can read the package's files and pull its image.",
-    _CREATE_MODEL,
-    ModelSpec,
-    about="model_package_name",
-)
-def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
-    """Which files and which image, only the registry knows; no block of a spec does.
-
-    Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
-    """
-    if _has_policies(spec.execution_role):
-        return
-    sold = {path for path, _ in marketplace_packages(spec)}
-    for path, _, container in model_containers(spec):
-        lacking = [action for action in _OF_PACKAGES if _lacks(spec.execution_role, action)]
-        if container.model_package_name is not None and path not in sold and lacking:
-            message = f"the role that is made lacks {listed(lacking, last='and')}, which the package needs"
-            fix = "allow them on its files and its repository in `execution_role.statements`"
-            yield Finding((*path, "model_package_name"), message, fix)
-
-
-@warning(
-    "IS226",
-    "A variable that names files in S3 has no wildcards: the role that is made could not name them.",
-    _RESOURCES,
-    ModelSpec,
-    about="environment",
-)
-def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
-    """In an ARN a wildcard would reach further than the container's own pattern."""
-    if _has_policies(spec.execution_role) or not _lacks(spec.execution_role, "s3:GetObject"):
-        return
-    for placed in containers(spec):
-        for key, value in (placed.container.environment or {}).items():
-            wild = wildcard_in(value) if value.startswith("s3://") else None
-            if wild is not None:
-                message = f"`{key}` names files by `{wild}`, so that the role gets no right to read them"
-                fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
-                fix += "`execution_role.statements`"
-                yield Finding((*placed.path, "environment", key), message, fix)
-
-
-def _has_policies(role: str | ExecutionRole | None) -> bool:
-    """Whether policies of which nobody knows here what they allow are attached."""
-    return isinstance(role, ExecutionRole) and bool(role.managed_policy_arns)
-
-
-def _lacks(role: str | ExecutionRole | None, action: str) -> bool:
-    """Whether no statement of the spec allows a role that is made an action. What a role of the user's own
-    may do, nobody knows here.
-    """
-    if isinstance(role, str):
-        return False
-    statements = () if role is None else role.statements
-    allowed = (pattern for statement in statements for pattern in statement.action)
-    return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)
-
-
 _QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"
 _SID = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_sid.html"
 _OPERATORS = (
@@ -192,9 +56,132 @@ _CONDITION_OPERATORS = (
 
 
 def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
-    role = spec.execution_role
-    for index, statement in enumerate(role.statements if isinstance(role, ExecutionRole) else ()):
+    for index, statement in enumerate(additions(spec).statements):
         yield ("execution_role", "statements", index), statement
+
+
+@warning(
+    "IS820",
+    "A statement names its actions and resources, without `*` for all of them.",
+    _LEAST,
+    ModelSpec,
+    about="statements",
+)
+def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
+    """A `*` inside an ARN or after a verb is another matter."""
+    for path, statement in _statements(spec):
+        for key in ("action", "resource"):
+            for position, text in enumerate(getattr(statement, key)):
+                if text == "*" or (key == "action" and text.endswith(":*")):
+                    message = f'the {key} "{text}" allows more than the container needs'
+                    yield Finding((*path, key, position), message, f"name each {key}")
+
+
+@warning(
+    "IS821",
+    "A role does without policies that allow everything.",
+    _MANAGED,
+    ModelSpec,
+    about="managed_policy_arns",
+)
+def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
+    """The role has what the spec needs already."""
+    for index, arn in enumerate(additions(spec).managed_policy_arns):
+        if arn.endswith(_BROAD):
+            message = f"{arn.rpartition('/')[2]} allows far more than an endpoint needs"
+            yield Finding(
+                ("execution_role", "managed_policy_arns", index),
+                message,
+                "add `statements` for what is missing instead",
+            )
+
+
+@error(
+    "IS822",
+    "A statement allows something: it has actions and resources.",
+    _LEAST,
+    ModelSpec,
+    about="statements",
+)
+def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
+    """IAM refuses an empty list."""
+    for path, statement in _statements(spec):
+        for key in ("action", "resource"):
+            if not getattr(statement, key):
+                fix = f"name each {key}, or remove the statement"
+                yield Finding((*path, key), f"the statement has no {key}", fix)
+
+
+@warning(
+    "IS823",
+    "The role of an asynchronous endpoint can read the requests, which lie in S3.",
+    _ASYNC,
+    ModelSpec,
+    about="async_inference_config",
+)
+def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
+    """Where they lie, each request says; no block of a spec does."""
+    if is_async(spec) and _lacks(spec, "s3:GetObject"):
+        where = ("endpoint_config", "async_inference_config")
+        fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
+        yield Finding(where, "the role that is made cannot read requests from S3", fix)
+
+
+@warning(
+    "IS830",
+    "The role of an endpoint with a model package can read the package's files and pull its image.",
+    _CREATE_MODEL,
+    ModelSpec,
+    about="model_package_name",
+)
+def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
+    """Which files and which image, only the registry knows; no block of a spec does.
+
+    Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
+    """
+    if _has_policies(spec):
+        return
+    sold = {path for path, _ in marketplace_packages(spec)}
+    for path, _, container in model_containers(spec):
+        lacking = [action for action in _OF_PACKAGES if _lacks(spec, action)]
+        if container.model_package_name is not None and path not in sold and lacking:
+            message = f"the role that is made lacks {listed(lacking, last='and')}, which the package needs"
+            fix = "allow them on its files and its repository in `execution_role.statements`"
+            yield Finding((*path, "model_package_name"), message, fix)
+
+
+@warning(
+    "IS226",
+    "A variable that names files in S3 has no wildcards: the role that is made could not name them.",
+    _RESOURCES,
+    ModelSpec,
+    about="environment",
+)
+def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
+    """In an ARN a wildcard would reach further than the container's own pattern."""
+    if _has_policies(spec) or not _lacks(spec, "s3:GetObject"):
+        return
+    for placed in containers(spec):
+        for key, value in (placed.container.environment or {}).items():
+            wild = wildcard_in(value) if value.startswith("s3://") else None
+            if wild is not None:
+                message = f"`{key}` names files by `{wild}`, so that the role gets no right to read them"
+                fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
+                fix += "`execution_role.statements`"
+                yield Finding((*placed.path, "environment", key), message, fix)
+
+
+def _has_policies(spec: ModelSpec) -> bool:
+    """Whether the role that is made has policies of the user's own: what those allow is not known here."""
+    return bool(additions(spec).managed_policy_arns)
+
+
+def _lacks(spec: ModelSpec, action: str) -> bool:
+    """Whether a role is made for the spec, and none of the spec's statements allows it an action."""
+    if isinstance(spec.execution_role, str):
+        return False
+    allowed = (pattern for _, statement in _statements(spec) for pattern in statement.action)
+    return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)
 
 
 @warning("IS824", "A role has no more managed policies than AWS allows by default.", _QUOTAS, ModelSpec)
@@ -202,9 +189,7 @@ def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
     """The quota can be raised. An update has old policies and new ones at once; where there are many, a small
     change replaces three at most.
     """
-    role = spec.execution_role
-    named = len(role.managed_policy_arns) if isinstance(role, ExecutionRole) else 0
-    made = policies_made(spec)
+    named, made = len(additions(spec).managed_policy_arns), policies_made(spec)
     twice = min(made, _MOST_REPLACED)
     if made and named + made + twice > MOST_POLICIES:
         ours = "the one that is made, which" if made == 1 else f"about {made} that are made, {twice} of which"
