@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from inferstack.spec.schema import SCHEMA_FILE
-from inferstack.spec.schema_from_classes import generate_schema
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
+from tools.schema_from_classes import generate_schema
 from tools.spec_reference import reference
 
 COMMAND = "python -m tools.update_schema"

@@ -18,8 +18,8 @@ from inferstack.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.schema import kind_definitions, shipped_schema
-from inferstack.spec.schema_from_classes import generate_schema
 from tools import generated_files, update_schema
+from tools.schema_from_classes import generate_schema
 from tools.update_schema import SCHEMA
 
 SPECS = sorted((Path(__file__).parents[2] / "model_specs").glob("*.yaml"))
@@ -185,7 +185,7 @@ def test_every_key_that_a_block_takes_from_elsewhere_is_there() -> None:
 
 
 def test_a_field_without_text_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inferstack.spec.schema_from_classes._field_texts", lambda block: {})
+    monkeypatch.setattr("tools.schema_from_classes._field_texts", lambda block: {})
     with pytest.raises(KeyError):
         generate_schema()
 
@@ -200,7 +200,7 @@ def test_every_default_may_be_written_down() -> None:
 
 def test_a_default_of_a_key_that_is_not_there_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "inferstack.spec.schema_from_classes.FIELD_DEFAULTS", {AlarmRule: {"periode": ALARM_PERIOD}}
+        "tools.schema_from_classes.FIELD_DEFAULTS", {AlarmRule: {"periode": ALARM_PERIOD}}
     )
     with pytest.raises(KeyError):
         generate_schema()

@@ -6,7 +6,7 @@ the CloudFormation shapes it describes; enums, patterns and bounds of each field
 its documentation: it ends up in the JSON Schema and in the reference.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, dataclass_transform
 
 import msgspec
@@ -51,3 +51,10 @@ class Block(msgspec.Struct, metaclass=BlockType):
     aws_keys: ClassVar[Mapping[str, tuple[str, str] | None]] = {}
     """Fields whose constraints stand elsewhere: the shape and the key there, which of a list may describe
     each item. ``None``: AWS's field of that name is another."""
+
+
+def with_subclasses(block: type[Block]) -> Iterator[type[Block]]:
+    """A class of blocks, and all that are made of it, as far as their modules are imported."""
+    yield block
+    for child in block.__subclasses__():
+        yield from with_subclasses(child)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from inferstack.catalog import cloudformation
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, with_subclasses
 
 NOT_YET = "SageMaker's API has it, CloudFormation does not yet"
 """What to say of such a key or value."""
@@ -31,7 +31,7 @@ def is_api_only_value(key: str, value: object) -> bool:
 @cache
 def _shapes() -> dict[str, tuple[tuple[str, str], ...]]:
     """SageMaker's CloudFormation shapes of each block, as type and definition."""
-    return {block.__name__: tuple(_of(block)) for block in _blocks(Block)}
+    return {block.__name__: tuple(_of(block)) for block in with_subclasses(Block)}
 
 
 def _of(block: type[Block]) -> Iterator[tuple[str, str]]:
@@ -39,9 +39,3 @@ def _of(block: type[Block]) -> Iterator[tuple[str, str]]:
         type_name, _, definition = shape.partition(".")
         if type_name.startswith("AWS::SageMaker::"):
             yield type_name, definition
-
-
-def _blocks(block: type[Block]) -> Iterator[type[Block]]:
-    yield block
-    for child in block.__subclasses__():
-        yield from _blocks(child)

@@ -1,8 +1,8 @@
 """JSON Schema of the format, made from the classes in :mod:`inferstack.spec.blocks`.
 
-The result is committed and shipped as ``inferstack.schema.json``; `tools/update_schema.py` writes it
-and a test keeps both equal. msgspec turns types into schema; what is added here are the texts under
-the fields, our defaults, and AWS's enums, patterns and bounds from the catalog.
+The result is committed and shipped as ``inferstack.schema.json``; `tools/update_schema.py` writes it, and
+a test keeps both equal. msgspec turns types into schema; what is added here are the texts under the fields,
+our defaults, and AWS's enums, patterns and bounds from the catalog.
 """
 
 import ast
@@ -15,7 +15,7 @@ import msgspec
 from inferstack.catalog import cloudformation
 from inferstack.catalog._data import document
 from inferstack.defaults import FIELD_DEFAULTS
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, with_subclasses
 from inferstack.spec.blocks.kinds import Spec
 from inferstack.spec.schema import JsonSchema, kind_definitions
 from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
@@ -30,7 +30,7 @@ _TRITON = "triton-model-config.json"
 def generate_schema() -> JsonSchema:
     """The schema of the classes as they are now."""
     _, components = msgspec.json.schema_components([Spec], ref_template="#/$defs/{name}")
-    classes = {block.__name__: block for block in _blocks(Block)}
+    classes = {block.__name__: block for block in with_subclasses(Block)}
     definitions = {name: _described(components[name], classes[name]) for name in sorted(components)}
     _admit_placeholders(definitions)
     return {
@@ -46,10 +46,6 @@ def generate_schema() -> JsonSchema:
         "allOf": [_branch(kind, name) for kind, name in kind_definitions().items()],
         "$defs": {**definitions, **_triton_definitions()},
     }
-
-
-def _blocks(block: type[Block]) -> list[type[Block]]:
-    return [block, *(below for child in block.__subclasses__() for below in _blocks(child))]
 
 
 def _branch(kind: str, definition: str) -> JsonSchema:
