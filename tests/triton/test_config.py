@@ -7,15 +7,16 @@ from google.protobuf import json_format
 from hypothesis import HealthCheck, given, settings
 from support.triton_messages import model_configs, set_fields
 
-from inferstack.triton.config.conversion import config_from_spec, render_config
+from inferstack.triton.config.conversion import config_from_spec
 from inferstack.triton.config.messages import (
     ConfigError,
-    enum_name,
     model_config_class,
     parse_mapping,
     parse_text,
+    print_text,
 )
 from inferstack.triton.config.positions import field_positions
+from inferstack.triton.model import enum_name
 
 slow_to_draw = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -23,21 +24,21 @@ slow_to_draw = settings(
 
 
 def rendered(model: dict[str, Any]) -> str:
-    return render_config(config_from_spec(model))
+    return print_text(config_from_spec(model))
 
 
 @slow_to_draw
 @given(model_configs())
 def test_what_is_rendered_is_read_as_the_same_message(config: Any) -> None:
-    text = render_config(config)
+    text = print_text(config)
     assert parse_text(text) == config
-    assert render_config(parse_text(text)) == text
+    assert print_text(parse_text(text)) == text
 
 
 @slow_to_draw
 @given(model_configs())
 def test_every_field_of_a_text_has_its_place(config: Any) -> None:
-    text = render_config(config)
+    text = print_text(config)
     lines, positions = text.split("\n"), field_positions(text)
     for path in set_fields(config):
         line, column = positions[path]

@@ -8,7 +8,7 @@ from pathlib import Path
 from inferstack.spec.lock.destinations import Destination
 from inferstack.spec.lock.file import LockedArchive, LockedFile
 from inferstack.spec.lock.local import files_at, how_it_differs, written_path
-from inferstack.triton.config.conversion import render_config
+from inferstack.triton.config.messages import print_text
 from inferstack.triton.model import CONFIG_FILE, Place, Repository, TritonModel
 from inferstack.triton.repository.of_spec import repositories_at
 
@@ -85,7 +85,7 @@ def _of_model(
 def _of_config(model: TritonModel, files: Mapping[str, LockedFile], known: set[str]) -> Iterator[Difference]:
     path = f"{model.name}/{CONFIG_FILE}"
     known.add(path)
-    content = render_config(model.config).encode()
+    content = print_text(model.config).encode()
     if path not in files:
         yield Difference(model.where(()), f"the model `{model.name}` was not uploaded")
     elif files[path].sha256 != hashlib.sha256(content).hexdigest():

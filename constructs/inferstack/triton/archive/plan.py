@@ -17,7 +17,7 @@ from inferstack.triton.archive.names import folded, parents, unfit
 from inferstack.triton.archive.sources import FoundFile, LeftOut, found_under
 from inferstack.triton.archive.stored import stored_size
 from inferstack.triton.archive.tar_writing import tar_size
-from inferstack.triton.config.conversion import render_config
+from inferstack.triton.config.messages import print_text
 from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, FilePlace, Place, Repository, TritonModel
 from inferstack.triton.repository.junk import why_junk
 
@@ -122,7 +122,7 @@ class _Planner:
 
     def _add_declared(self, model: TritonModel) -> None:
         at = self._locate(model.where(()))
-        self._add(ArchiveEntry(f"{model.name}/{CONFIG_FILE}", render_config(model.config).encode(), at))
+        self._add(ArchiveEntry(f"{model.name}/{CONFIG_FILE}", print_text(model.config).encode(), at))
         for path, local in model.files.items():
             self._add_local(f"{model.name}/{path}", local, self._locate(model.where(("files", path))))
         # An ensemble has no file in its version, and Triton wants the folder all the same.

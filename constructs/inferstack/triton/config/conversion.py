@@ -1,4 +1,4 @@
-"""A spec's model and Triton's ``ModelConfig``, one made from the other.
+"""Triton's ``ModelConfig``, made from a model of a spec.
 
 Where a spec says it shorter than ``config.pbtxt``: parameters are plain values (``true``, ``12``), maps are
 mappings, the name of the model is the key that holds it, and ``files`` is not Triton's at all.
@@ -7,7 +7,7 @@ mappings, the name of the model is the key that holds it, and ``files`` is not T
 from collections.abc import Mapping
 from typing import Any
 
-from inferstack.triton.config.messages import parse_mapping, print_text
+from inferstack.triton.config.messages import parse_mapping
 
 _NOT_TRITONS = frozenset({"files"})
 _ACCELERATORS = ("gpu_execution_accelerator", "cpu_execution_accelerator")
@@ -22,11 +22,6 @@ def config_from_spec(mapping: Mapping[str, Any]) -> Any:
         ConfigError: when a value does not fit, such as a number beyond its field's range.
     """
     return parse_mapping(_without_sugar(mapping))
-
-
-def render_config(config: Any) -> str:
-    """The text of ``config.pbtxt``; the same message gives the same text on every machine."""
-    return print_text(config)
 
 
 def _without_sugar(mapping: Mapping[str, Any]) -> dict[str, Any]:

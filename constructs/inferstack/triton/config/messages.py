@@ -8,16 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from inferstack.triton.config.message_class import model_config_class
-from inferstack.triton.model import enum_name
 
-__all__ = [
-    "ConfigError",
-    "enum_name",
-    "model_config_class",
-    "parse_mapping",
-    "parse_text",
-    "print_text",
-]
+__all__ = ["ConfigError", "model_config_class", "parse_mapping", "parse_text", "print_text"]
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -54,7 +46,10 @@ def _reason(message: str) -> str:
 
 
 def print_text(config: Any) -> str:
-    """The message as a ``config.pbtxt``: ASCII, fields in Triton's order, maps sorted by key."""
+    """The message as a ``config.pbtxt``: ASCII, fields in Triton's order, maps sorted by key.
+
+    The same message gives the same text on every machine.
+    """
     from google.protobuf import text_format  # noqa: PLC0415 - checks do without
 
     # The default of `as_utf8` is another in protobuf 4 than in 7.

@@ -15,8 +15,7 @@ from inferstack.triton.archive.packing import Watch, unwatched
 from inferstack.triton.archive.tar_reading import UnreadableError
 from inferstack.triton.archive.unpacking import unpack
 from inferstack.triton.backends import is_ensemble
-from inferstack.triton.config.conversion import render_config
-from inferstack.triton.config.messages import parse_text
+from inferstack.triton.config.messages import parse_text, print_text
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.rehearsal.local_config import LocalConfig, local_config, stand_in_backend
 from inferstack.triton.rehearsal.refused import NO_ROOM, RehearsalRefused
@@ -121,7 +120,7 @@ def _made_local(
         return local_config(model, runner), why
     found = local_config(replace(model, config=parse_text(file.read_text(encoding="utf-8"))), runner)
     if found.changed:
-        file.write_text(render_config(found.config), encoding="ascii")
+        file.write_text(print_text(found.config), encoding="ascii")
     return found, why
 
 
