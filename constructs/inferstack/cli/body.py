@@ -1,6 +1,7 @@
 """``inferstack body``: requests made from arrays, and answers read into them."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -32,9 +33,8 @@ def run(options: argparse.Namespace) -> int:
     """Make the body of a request from files of arrays, checked against what the model declares; or read an
     answer with --read, and check it if a SPEC is there.
     """
-    wrong = _wrong_usage(options)
-    if wrong is not None:
-        options.wrong_usage(wrong)
+    for message in _wrong_usage(options):
+        options.wrong_usage(message)
     from inferstack.cli.body_run import make, read  # noqa: PLC0415 - brings protobuf
     from inferstack.cli.termination import termination_interrupts  # noqa: PLC0415 - the others do without
 
@@ -42,17 +42,16 @@ def run(options: argparse.Namespace) -> int:
         return make(options) if options.read is None else read(options)
 
 
-def _wrong_usage(options: argparse.Namespace) -> str | None:
+def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
     if options.spec is None and options.read is None:
-        return "name a SPEC to make a request for, or an answer with --read"
+        yield "name a SPEC to make a request for, or an answer with --read"
     if (options.read is None) != (options.content_type is None):
-        return "--read and --content-type go together"
+        yield "--read and --content-type go together"
     if options.read is not None and (options.input or options.parameter or options.json):
-        return "--input, --parameter and --json are for a request, and --read for an answer"
+        yield "--input, --parameter and --json are for a request, and --read for an answer"
     chosen = {options.stage, options.component, options.model, options.target_model}
     if options.spec is None and chosen != {None}:
-        return "--stage, --component, --model and --target-model choose something in a SPEC"
-    return None
+        yield "--stage, --component, --model and --target-model choose something in a SPEC"
 
 
 def _input(written: str) -> tuple[str | None, Path]:

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
@@ -46,13 +47,13 @@ def make(options: argparse.Namespace) -> int:
     loaded = load_spec(options.spec, stage=options.stage)
     asked = _asked(loaded.spec, options)
     model = asked.model
-    from_arrays = _invocation()
+    bodies, files = _invocation()
     try:
-        inputs = from_arrays.files.read_inputs(model.config, options.input)
-        made = from_arrays.bodies.request_body(
+        inputs = files.read_inputs(model.config, options.input)
+        made = bodies.request_body(
             model.config, inputs, binary=not options.json, parameters=dict(options.parameter)
         )
-    except from_arrays.BodyError as error:
+    except bodies.BodyError as error:
         none = () if options.input else ("name a file of arrays for each input: --input NAME=FILE",)
         return _refused((*error.problems, *none))
     out = Path("request.json" if options.json else "request.bin") if options.out is None else options.out
@@ -74,16 +75,16 @@ def read(options: argparse.Namespace) -> int:
         SpecError: with what is wrong with the spec.
         Refusal: when numpy is missing, or it is not clear which model answered.
     """
-    from_arrays = _invocation()
+    bodies, files = _invocation()
     config = None if options.spec is None else _answering(options)
     content = options.read.read_bytes()
     try:
-        arrays = from_arrays.bodies.read_answer(content, options.content_type)
+        arrays = bodies.read_answer(content, options.content_type)
         _show(arrays, "")
-        from_arrays.bodies.read_answer(content, options.content_type, config)
+        bodies.read_answer(content, options.content_type, config)
         if options.out is not None:
-            from_arrays.files.write_arrays(arrays, options.out)
-    except from_arrays.BodyError as error:
+            files.write_arrays(arrays, options.out)
+    except bodies.BodyError as error:
         return _refused(error.problems)
     return 0
 
@@ -96,15 +97,13 @@ def _answering(options: argparse.Namespace) -> Any:
     return model.config
 
 
-def _invocation() -> Any:
-    """The room that makes bodies, which needs numpy."""
+def _invocation() -> tuple[ModuleType, ModuleType]:
+    """What makes bodies and reads answers, and what reads and writes files of arrays: both need numpy."""
     try:
-        from inferstack.triton import invocation  # noqa: PLC0415 - brings numpy
-        from inferstack.triton.invocation import bodies, files  # noqa: PLC0415
+        from inferstack.triton.invocation import bodies, files  # noqa: PLC0415 - brings numpy
     except ImportError as error:
         raise Refusal(str(error)) from None
-    assert bodies, files
-    return invocation
+    return bodies, files
 
 
 def _refused(problems: tuple[str, ...]) -> int:

@@ -11,44 +11,25 @@ _SECONDS = 120.0
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What can be written after ``inferstack rehearse``."""
-    command.add_argument("spec", metavar="SPEC", type=Path, help="spec file")
-    command.add_argument("--stage", help="choose this stage of the spec")
-    command.add_argument(
-        "--timeout",
-        metavar="S",
-        type=_seconds,
-        default=_SECONDS,
-        help=f"longest wait in seconds for a start, for loading, and for each answer (default: {_SECONDS:g})",
+    add = command.add_argument
+    add("spec", metavar="SPEC", type=Path, help="spec file")
+    add("--stage", help="choose this stage of the spec")
+    timeout = f"longest wait in seconds for a start, for loading, and for each answer (default: {_SECONDS:g})"
+    add("--timeout", metavar="S", type=_seconds, default=_SECONDS, help=timeout)
+    python = "interpreter with nvidia-pytriton and with what the models import (default: this one)"
+    add("--python", metavar="FILE", type=Path, default=Path(sys.executable), help=python)
+    allow = "files may come from here, too; else only from the folder of the spec"
+    add("--allow", metavar="DIR", type=Path, action="append", default=[], help=allow)
+    archive = (
+        "rehearse this archive, which is there already, instead of packing; can be repeated for a "
+        "multi-model endpoint"
     )
-    command.add_argument(
-        "--python",
-        metavar="FILE",
-        type=Path,
-        default=Path(sys.executable),
-        help="interpreter with nvidia-pytriton and with what the models import (default: this one)",
-    )
-    command.add_argument(
-        "--allow",
-        metavar="DIR",
-        type=Path,
-        action="append",
-        default=[],
-        help="files may come from here, too; else only from the folder of the spec",
-    )
-    command.add_argument(
-        "--archive",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="rehearse this archive, which is there already, instead of packing; can be repeated for a "
-        "multi-model endpoint",
-    )
+    add("--archive", metavar="FILE", type=Path, action="append", default=[], help=archive)
     component = "rehearse this inference component only; with --archive: the archive is for it"
-    command.add_argument("--component", metavar="NAME", help=component)
+    add("--component", metavar="NAME", help=component)
     model = "rehearse this one of `models` only; with --archive: the archive is for it"
-    command.add_argument("--model", metavar="NAME", help=model)
-    command.add_argument("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
+    add("--model", metavar="NAME", help=model)
+    add("--log", metavar="FILE", type=Path, help="write Triton's whole log here")
     command.set_defaults(wrong_usage=command.error)
 
 
