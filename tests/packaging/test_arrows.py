@@ -20,11 +20,11 @@ MAY_IMPORT = {
     "resolve": PURE,
     "once": frozenset[str](),
     "node_runtime": frozenset[str](),
-    "collection": frozenset[str](),
+    "garbage_collection": frozenset[str](),
     "review": frozenset({"catalog", "spec", "resolve"}),
     "constructs": PURE | {"node_runtime"},
     "account": PURE,
-    "cli": PURE | {"review", "account", "collection"},
+    "cli": PURE | {"review", "account", "garbage_collection"},
 }
 OUTSIDE = frozenset({"aws_cdk", "jsii", "constructs", "boto3", "botocore"})
 

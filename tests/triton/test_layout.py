@@ -10,7 +10,7 @@ from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 
 from inferstack.triton.archive.inspection import inspect_archive
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, Repository, RepositoryKind, the_one
+from inferstack.triton.model import FilePlace, Repository, RepositoryKind, likely_default_model
 from inferstack.triton.repository.folder import read_archive_folders, read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
 
@@ -84,7 +84,7 @@ def in_folder(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
     else:
         found = read_repository(folder, source=source)
         # Of an archive it is taken to be what its models tell; of a folder the spec has to say it.
-        found = replace(found, default_model=the_one(found.models))
+        found = replace(found, default_model=likely_default_model(found.models))
     return sorted(found_in(folder, found))
 
 

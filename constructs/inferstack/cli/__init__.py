@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
-from inferstack.collection import without_collection
+from inferstack.garbage_collection import without_collection
 
 __all__ = ["main", "program"]
 

@@ -20,7 +20,7 @@ from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.tar_reading import FOLDER
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, Repository, RepositoryKind, sole
+from inferstack.triton.model import FilePlace, Repository, RepositoryKind, only_model
 from inferstack.triton.rules import Context
 
 
@@ -108,7 +108,7 @@ def as_deployed(repository: Repository, placed: PlacedTriton | None) -> Reposito
     if placed is None or repository.kind == "multi-model":
         return repository
     chosen = default_model(placed.block)
-    return replace(repository, default_model=sole(repository.models) if chosen is None else chosen)
+    return replace(repository, default_model=only_model(repository.models) if chosen is None else chosen)
 
 
 def _description(inspection: Inspection) -> str:

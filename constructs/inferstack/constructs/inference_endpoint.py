@@ -113,11 +113,10 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
             TypeError: when a text is given for a list.
             ValueError: when a name is an ARN, or has not the form of a name.
         """
-        return ImportedEndpoint(
+        return InferenceEndpoint.from_endpoint_attributes(
             scope,
             construct_id,
             endpoint_name=endpoint_name,
-            endpoint_arn=None,
             variant_names=variant_names,
             inference_components=inference_components,
         )

@@ -27,12 +27,12 @@ def resolve_endpoint_config(spec: ModelSpec) -> Resources:
     return {ENDPOINT_CONFIG: Resource("AWS::SageMaker::EndpointConfig", made, source)}
 
 
-_HERE = frozenset({"variant_name", "model_name", "instance_pools", "managed_instance_scaling"})
+_FILLED_IN_HERE = frozenset({"variant_name", "model_name", "instance_pools", "managed_instance_scaling"})
 
 
 def _variant(spec: ModelSpec, variant: Variant) -> Value:
     hosts_model = not isinstance(spec, InferenceComponentsSpec)
-    rest = properties(variant, leave_out=_HERE)
+    rest = properties(variant, leave_out=_FILLED_IN_HERE)
     managed = managed_scaling(spec, variant)
     pools = [_pool(pool) for pool in variant.instance_pools or ()]
     return present(

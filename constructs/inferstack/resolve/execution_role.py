@@ -20,6 +20,7 @@ from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.texts.placeholders import is_list_token, is_opaque, tokens, without_tokens
 
+MANAGED_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
 ROLE = "ExecutionRole"
 # How logical ids of policies begin.
 _POLICY = "ExecutionPolicy"
@@ -38,7 +39,6 @@ _ANY = ("*",)
 _USE_KEY = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
 # Grants are for the services that SageMaker stores data with, not for the container.
 _BY_SERVICE: Value = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
-POLICY_TYPE = "AWS::IAM::ManagedPolicy"
 # What a token may become: the name of a bucket has up to 63 characters, an ARN rarely twice as many.
 _LENGTH_OF_TOKEN = 128
 _LENGTH_OF_LIST = 10 * _LENGTH_OF_TOKEN
@@ -59,7 +59,7 @@ def resolve_execution_role(role: str | ExecutionRole | None, needs: Needs) -> Re
 
 def after_policies(resources: Resources) -> Resources:
     """The resources, where whatever uses the role of this stack waits for its policies."""
-    policies = tuple(it for it, resource in resources.items() if resource.type == POLICY_TYPE)
+    policies = tuple(it for it, resource in resources.items() if resource.type == MANAGED_POLICY_TYPE)
     return {
         logical_id: replace(resource, depends_on=(*policies, *resource.depends_on))
         if resource.properties.get("ExecutionRoleArn") == get_att(ROLE, "Arn")
@@ -91,7 +91,7 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
         properties = present(
             Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
         )
-        made[f"{_POLICY}{_content_hash(properties)}"] = Resource(POLICY_TYPE, properties, _SOURCE)
+        made[f"{_POLICY}{_content_hash(properties)}"] = Resource(MANAGED_POLICY_TYPE, properties, _SOURCE)
     return made
 
 

@@ -25,7 +25,9 @@ from inferstack.spec.parts.walk import (
 )
 from inferstack.spec.problem import SpecPath
 
-_HERE = frozenset({"specification", "specifications", "variant_name", "runtime_config", "deployment_config"})
+_FILLED_IN_HERE = frozenset(
+    {"specification", "specifications", "variant_name", "runtime_config", "deployment_config"}
+)
 
 
 def component_id(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
@@ -81,7 +83,7 @@ def _component(
         Specifications=None if one else made,
         RuntimeConfig=_runtime_config(component),
         DeploymentConfig=_deployment(spec, name, component),
-        **properties(component, leave_out=_HERE),
+        **properties(component, leave_out=_FILLED_IN_HERE),
     )
 
 

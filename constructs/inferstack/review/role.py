@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from inferstack.resolve.execution_role import POLICY_TYPE
+from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
 from inferstack.review import deployed
 from inferstack.review.changes import Resources
 from inferstack.review.deployed import mapping
@@ -19,7 +19,7 @@ _MOST_SHOWN = 3
 
 def policies_at_once(update: Update) -> Iterator[Effect]:
     """CloudFormation attaches the new policies first and removes the old ones last."""
-    made = [set(deployed.of_type(it, POLICY_TYPE)) for it in (update.before, update.after)]
+    made = [set(deployed.of_type(it, MANAGED_POLICY_TYPE)) for it in (update.before, update.after)]
     named = [set(_named(it)) for it in (update.before, update.after)]
     count = len(set.union(*made)) + len(set.union(*named))
     if made[0] != made[1] and count > MOST_POLICIES:
@@ -50,7 +50,9 @@ class _Right(NamedTuple):
 
 def changed_rights(before: Resources, after: Resources) -> str:
     """What the role gains and loses, in words; empty where no policy is made anew."""
-    if set(deployed.of_type(before, POLICY_TYPE)) == set(deployed.of_type(after, POLICY_TYPE)):
+    if set(deployed.of_type(before, MANAGED_POLICY_TYPE)) == set(
+        deployed.of_type(after, MANAGED_POLICY_TYPE)
+    ):
         return ""
     old, new = dict.fromkeys(_rights(before)), dict.fromkeys(_rights(after))
     moves = {"gains": [it for it in new if it not in old], "loses": [it for it in old if it not in new]}
@@ -65,7 +67,7 @@ def _few(rights: list[_Right]) -> str:
 
 
 def _rights(resources: Resources) -> Iterator[_Right]:
-    for policy in deployed.of_type(resources, POLICY_TYPE).values():
+    for policy in deployed.of_type(resources, MANAGED_POLICY_TYPE).values():
         for statement in map(mapping, _items(mapping(policy.get("PolicyDocument")).get("Statement"))):
             actions = tuple(map(_text, _items(statement.get("Action")))) or ("nothing",)
             for condition in _conditions(mapping(statement.get("Condition"))):

@@ -38,7 +38,7 @@ def scaling_removed(update: Update) -> Iterator[Effect]:
 
 def policy_renamed(update: Update) -> Iterator[Effect]:
     """One policy of a target tracks a metric, and CloudFormation makes the new one before the old goes."""
-    before = deployed.of_type(update.before, deployed.POLICY_TYPE).values()
+    before = deployed.of_type(update.before, deployed.SCALING_POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
     for logical_id, policy in _changed(update):
         name, what = policy["PolicyName"], _tracked(update.after, policy)
@@ -53,7 +53,7 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
     """A policy is known by its name: the new one would be the old one, which is then removed."""
     removed = [
         _known_as(update.before, policy)
-        for logical_id, policy in deployed.of_type(update.before, deployed.POLICY_TYPE).items()
+        for logical_id, policy in deployed.of_type(update.before, deployed.SCALING_POLICY_TYPE).items()
         if update.changes[logical_id].fate is Fate.REMOVED
     ]
     for logical_id, policy in _changed(update):
@@ -66,7 +66,7 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
 
 def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:
     """Policies that are not as they were, of a target that stays: a new one has none yet."""
-    for logical_id, policy in deployed.of_type(update.after, deployed.POLICY_TYPE).items():
+    for logical_id, policy in deployed.of_type(update.after, deployed.SCALING_POLICY_TYPE).items():
         target = update.changes[policy["ScalingTargetId"]["Ref"]]
         stays = target.fate in (Fate.UPDATED, Fate.UNCHANGED)
         if stays and update.changes[logical_id].fate is not Fate.UNCHANGED:

@@ -135,13 +135,13 @@ class Repository(msgspec.Struct, frozen=True):
         return next((model for model in self.models if model.name == name), None)
 
 
-def sole(models: Sequence[TritonModel]) -> str | None:
-    """The model of a repository that has one."""
+def only_model(models: Sequence[TritonModel]) -> str | None:
+    """The name of the model of a repository that has one; None where it has several, or none."""
     return models[0].name if len(models) == 1 else None
 
 
-def the_one(models: Sequence[TritonModel]) -> str | None:
-    """The model that answers where nobody names it."""
+def likely_default_model(models: Sequence[TritonModel]) -> str | None:
+    """The name of the model that answers where nobody names it: the only one, else the only ensemble."""
     ensembles = [model.name for model in models if model.is_ensemble]
     return likely_default([model.name for model in models], ensembles)
 

@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inferstack.spec.problem.words import listed
-from inferstack.triton.model import NOT_A_FILE, Fault, FilePlace, Repository, RepositoryKind, the_one
+from inferstack.triton.model import (
+    NOT_A_FILE,
+    Fault,
+    FilePlace,
+    Repository,
+    RepositoryKind,
+    likely_default_model,
+)
 from inferstack.triton.repository.junk import why_junk
 from inferstack.triton.repository.layout import IN_ARCHIVE, found_in
 from inferstack.triton.repository.tree import Folder
@@ -39,7 +46,7 @@ def repository_in(contents: Contents, kind: RepositoryKind) -> Repository:
     models, faults = found_in(_tree(contents, odd), name, kind, IN_ARCHIVE, contents.configs.__getitem__)
     # Where it stands does not matter: no part of an archive with a link in it is unpacked.
     every = tuple(dict.fromkeys((*odd.values(), *faults)))
-    return Repository(contents.archive.name, models, the_one(models), kind, _SOURCE, every)
+    return Repository(contents.archive.name, models, likely_default_model(models), kind, _SOURCE, every)
 
 
 def _odd_fault(contents: Contents) -> Fault:

@@ -11,8 +11,8 @@ from inferstack.triton.model import (
     FilePlace,
     Repository,
     TritonModel,
-    sole,
-    the_one,
+    likely_default_model,
+    only_model,
 )
 from inferstack.triton.repository.admission import unfit_kind
 from inferstack.triton.repository.junk import why_junk
@@ -33,7 +33,7 @@ def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: Spec
     Never raises for what is wrong in it: that stands in ``faults``.
     """
     models, faults = found_in(_tree(folder), folder.name, "single", IN_REPOSITORY, _read)
-    return Repository(archive, models, sole(models), "single", source, faults)
+    return Repository(archive, models, only_model(models), "single", source, faults)
 
 
 def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Repository, ...]:
@@ -61,7 +61,7 @@ def _archive_of(folder: Folder, source: SpecPath) -> Repository:
 def _archive(
     folder: Path, source: SpecPath, models: tuple[TritonModel, ...] = (), faults: tuple[Fault, ...] = ()
 ) -> Repository:
-    served = the_one(models)
+    served = likely_default_model(models)
     return Repository(f"{folder.name}.tar.gz", models, served, "multi-model", source, faults)
 
 

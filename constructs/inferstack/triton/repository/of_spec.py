@@ -26,7 +26,7 @@ from inferstack.triton.model import (
     Repository,
     RepositoryKind,
     TritonModel,
-    the_one,
+    likely_default_model,
 )
 from inferstack.triton.repository.admission import lies_in
 from inferstack.triton.repository.folder import (
@@ -106,7 +106,7 @@ def _declared(
             fix = "correct the value; Triton's own definition of its configuration refuses it"
             faults.append(Fault(UNREADABLE, path, error.message, fix))
     if kind == "multi-model":
-        default = the_one(models)
+        default = likely_default_model(models)
     return Repository(archive, tuple(models), default, kind, source, tuple(faults))
 
 

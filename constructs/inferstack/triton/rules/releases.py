@@ -60,7 +60,7 @@ _NEWEST = max(*FIRST_RELEASE.values(), *FIRST_RELEASE_OF_VALUES.values())
 # A platform that came later.
 _AOT_INDUCTOR = ("torch_aoti", (26, 3))
 _PING_VARIABLES = (PING_MODE, OVERRIDE_PING_MODE)
-_DEPLOYMENTS = r"\$\{(AWS::\w+|Token\[)"
+_LEFT_OPEN = r"\$\{(AWS::\w+|Token\[)"
 
 
 def _text(release: Release) -> str:
@@ -178,7 +178,7 @@ def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Findi
     if model.folder is not None or b"${" not in model.config.SerializeToString():
         return
     for path, text in _texts(model.config, ()):
-        found = re.search(_DEPLOYMENTS, text)
+        found = re.search(_LEFT_OPEN, text)
         if found is not None:
             message = f'"{text[:60]}" has a placeholder that stays as it is in the archive'
             yield Finding(at(model, *path), message, "write the value itself, or use `${stage}`")

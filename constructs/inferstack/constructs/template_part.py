@@ -1,4 +1,4 @@
-"""A part of an endpoint's template, for an endpoint that is made elsewhere."""
+"""Some resources of an endpoint's template, for an endpoint that is made elsewhere."""
 
 import json
 from collections.abc import Iterator, Set as AbstractSet
