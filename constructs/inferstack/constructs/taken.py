@@ -37,8 +37,10 @@ _FIX_SCALING = "remove `autoscaling` from the spec of one of them"
 
 
 class StackPlace(NamedTuple):
-    """Where a stack goes. Account and region are None where only the deployment knows; app and stacks are
-    known by what they are for Node, which is no other object's. Nested stacks go where the outermost goes.
+    """Where a stack goes. Account and region are None where only the deployment knows them.
+
+    ``app``, ``stack`` and ``outermost`` are jsii's references, see :func:`construct_ref`. A nested stack goes
+    where the outermost stack around it goes.
     """
 
     app: str
@@ -50,7 +52,7 @@ class StackPlace(NamedTuple):
 
 
 class _Holder(NamedTuple):
-    """Who has a name: what the construct is for Node, and how it is called."""
+    """Who has a name: jsii's reference to the construct, and what it is called in messages."""
 
     ref: str
     text: str

@@ -70,8 +70,8 @@ def rollback(
 ) -> dict[str, Value]:
     """The alarms that undo an update of the endpoint, or of a component given by its name, if any do.
 
-    Own alarms are referred to, so that they are there before the endpoint is and until it is gone. Nothing
-    goes round in circles: an alarm knows its endpoint by the name that the spec gives it.
+    The spec's own alarms are named by ``Ref``, so that they are made before the endpoint and deleted after
+    it. That is no circle, since an alarm has the endpoint's name as plain text.
     """
     if chosen is None:
         return {}
@@ -83,14 +83,14 @@ def rollback(
 def rollback_alarm_ids(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
 ) -> tuple[str, ...]:
-    """Logical ids of those of them that are the spec's own."""
+    """Logical ids of the alarms of :func:`rollback` that are the spec's own."""
     return tuple(logical_id for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component))
 
 
 def rollback_alarm_arns(
     spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
 ) -> Iterator[Value]:
-    """ARNs of all of them, for whoever must be allowed to look at them."""
+    """ARNs of all alarms of :func:`rollback`, for the role under which SageMaker looks at them."""
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))
     for other in named_alarms(chosen):
         if other.alarm_name is not None:

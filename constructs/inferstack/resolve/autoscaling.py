@@ -40,7 +40,7 @@ def resolve_autoscaling(spec: ModelSpec) -> Resources:
 
 
 def resolve_component_scaling(spec: ModelSpec) -> Resources:
-    """The same of the copies of components alone."""
+    """The same for the copies of inference components alone."""
     return _resolved(spec, (it for it in scaled_parts(spec) if it.component is not None))
 
 

@@ -41,9 +41,9 @@ def identity(spec: ModelSpec, name: str, component: InferenceComponent) -> str:
 
 
 def name_once_there(name: str, arn: Value) -> Value:
-    """The name to invoke a component by, which whoever uses it gets once the component is there.
+    """The name to invoke a component by, written so that whoever uses it is deployed after the component.
 
-    CloudFormation has no attribute for it, and the ARN, which it waits for, has it in lower case.
+    CloudFormation has no attribute for the name. It waits for the ARN, which has the name in lower case.
     """
     return {"Fn::Select": [0, [name, arn]]}
 

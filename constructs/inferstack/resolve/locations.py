@@ -110,8 +110,11 @@ def _untagged(image: Value) -> Value:
 
 
 def key_arns(key: str) -> list[tuple[Value, Value | None]]:
-    """The same of what may be a token. Whether that is a key or an alias only the deployment knows: both are
-    named, and there is no key by the name of the one that it is not.
+    """ARNs of a KMS key as a policy must name it, each with the alias where that is all that is known; see
+    :func:`key_arn`.
+
+    Whether a token stands for a key or for an alias, only the deployment knows. Both are named: the one that
+    it is not names no key.
     """
     if re.match(TOKEN, key) is None:
         return [key_arn(key)]

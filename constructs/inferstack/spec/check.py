@@ -45,16 +45,16 @@ CHECK_CODES = by_code(
     error(OTHER_ROLE, "The spec says something of the role, and the construct is given another one."),
 )
 
-# These CloudFormation knows, too.
+# CloudFormation knows these, too, and a spec cannot hold them.
 _OTHER_PSEUDO_PARAMETERS = frozenset(
     f"AWS::{name}" for name in ("NoValue", "NotificationARNs", "StackId", "StackName")
 )
 
 
 class LoadedSpec(msgspec.Struct, frozen=True):
-    """A spec without errors, where its parts stand in the file, and what is to be said about it.
+    """A spec without errors, the document that tells where its parts stand, and its warnings.
 
-    Where a lock says what was uploaded for it, ``spec`` has the URLs of that.
+    Where a lock says what was uploaded for it, ``spec`` has the URLs of the uploads.
     """
 
     spec: ModelSpec
@@ -80,10 +80,11 @@ def load_spec(
     """Reads a spec file for one stage. ``region`` is used where the spec names none.
 
     ``overrides`` are what only Python knows, such as tokens of CDK. They have a spec's form and are merged
-    into the spec at its stage as that was: mappings key by key, anything else as a whole, None removes a key.
+    into the spec as a stage is, after the stage: mappings key by key, anything else as a whole, None removes
+    a key.
 
-    With a lock beside the file the spec is as that has it deployed, unless ``locked`` is False: so is whoever
-    packs, who changes the lock.
+    With a lock beside the file, the spec names what was uploaded. Pass ``locked=False`` to have it as it is
+    written: packing does, since it makes the next lock.
 
     Raises:
         SpecError: with every error found, when there is any.
@@ -142,7 +143,8 @@ def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> 
 def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole | None = None) -> LoadedSpec:
     """The spec with a role of the app's own as its `execution_role`.
 
-    ``made_of`` is the `execution_role` that the role was made of: what the spec says itself, the role has.
+    ``made_of`` is the `execution_role` block that the role was made of. A spec with the same block is right:
+    the role has all that it says.
 
     Raises:
         SpecError: when the spec says something of the role itself, or has errors under this one.
@@ -210,7 +212,9 @@ def check_document(
 
 
 def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
-    """The bare spec deploys too, unless it needs a stage by its own words, or was uploaded for some only."""
+    """The stages to check, None for the spec without a stage. That one is left out where the spec uses
+    `${stage}`, and where archives were uploaded for stages only.
+    """
     names = stage_names(document)
     only = uses_stage(document) or (lock is not None and lock.has_only_stages)
     return names if names and only else (None, *names)
@@ -228,20 +232,20 @@ def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLo
 def _structural_problems(document: Document) -> list[Problem]:
     found = structure_problems(document)
     wrong = {problem.path for problem in found}
-    # What is no text, or none of this form, is no better with another placeholder or reference in it.
+    # Where a value has the wrong type or form, what is wrong inside of its text need not be said as well.
     held = (*_placeholder_problems(document), *reference_problems(document))
     return [*found, *(it for it in held if it.path not in wrong), *token_problems(document)]
 
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
-    """Of a spec whose kind is a slip also what is wrong with it as one of the kind that was meant."""
+    """Where `kind` is misspelt, also what is wrong with the spec as one of the kind that was meant."""
     from inferstack.spec.incomplete import problems_beside  # noqa: PLC0415 - most specs are right
 
     meant = of_meant_kind(document)
     if meant is not None:
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
     yield from structural
-    # With a lock, files of models may be elsewhere, which only a whole spec says.
+    # With a lock, files of models need not be on this machine; which ones, only a whole spec can tell.
     with_models = lock == NO_LOCK
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 

@@ -64,7 +64,7 @@ class CheckedFile(msgspec.Struct, frozen=True):
 
 
 EachFile = Callable[[Callable[[Path], CheckedFile], Iterable[Path]], Iterable[CheckedFile]]
-"""How a function comes to files: as ``map`` brings it, or in several processes."""
+"""How a function is applied to files: as ``map`` does it, or in several processes."""
 
 
 def check_files(
@@ -72,8 +72,8 @@ def check_files(
 ) -> list[Problem]:
     """Everything wrong with some spec files, each by itself and all of them together.
 
-    Without a stage a file is looked at as it stands and at each of its stages; files meet at the same
-    stage only, where one without ``stages`` always is.
+    Without a stage, a file is checked as it stands and at each of its stages. Names are compared between
+    files at the same stage; a file without ``stages`` is compared at every stage.
     """
     checked = list(each(partial(checked_file, stage=stage, region=region), files))
     problems = dict.fromkeys(problem for one in checked for problem in one.problems)
@@ -103,7 +103,7 @@ def _knows_stages(file: Path | str) -> bool:
     try:
         document = read_document(file)
     except SpecError:
-        # Nobody knows, and what is wrong is said already.
+        # It cannot be told, and what is wrong with the file has been said.
         return True
     return bool(stage_names(document)) or uses_stage(document)
 

@@ -1,6 +1,6 @@
-"""What can be said of a spec that is wrong in places: all that does not rest on these. One look shows it.
+"""What the rules find in a spec whose structure is wrong in places, so that one run reports both.
 
-data, structure problems -> spec without values where it is wrong -> rules that do not ask for these
+data, structure problems -> a spec without the wrong values -> the rules, as far as they do without them
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
@@ -22,7 +22,7 @@ from inferstack.spec.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY
 from inferstack.spec.structure.misplaced import homes_in_kind
 from inferstack.spec.structure.other_names import meant_key
 
-# Of a whole block, which has values all the same.
+# These are about a block as a whole: the values in it may all be right.
 _OF_BLOCKS = frozenset({MISSING_KEY, EXCLUSIVE_KEYS})
 _MODELS = "triton"
 
@@ -30,16 +30,17 @@ _MODELS = "triton"
 def problems_beside(
     structural: Collection[Problem], document: Document, *, with_models: bool
 ) -> Iterator[Problem]:
-    """What the rules say of such a spec, elsewhere than where its structure is wrong.
+    """What the rules find in such a spec, except where its structure is wrong.
 
-    Of its Triton models, too, where that is asked for and nothing in them is wrong: nothing has a type there.
+    ``with_models``: also what is wrong with its Triton models, unless the structure of one is: their values
+    have no types by which the wrong ones could be left out.
     """
     kind = next((it for it in KINDS if it.__struct_config__.tag == document.data.get("kind")), None)
     if kind is None:
         return
     around = {part for problem in structural for part in _from_the_top(problem.path)}
     wrong = {problem.path for problem in structural if problem.code not in _OF_BLOCKS}
-    # What is wrong inside of a model is no matter of the rules that see a spec.
+    # The rules about specs do not look inside of Triton's models.
     values = frozenset(path for path in wrong if _MODELS not in path)
     spec: ModelSpec = _Builder(values, _meant_elsewhere(structural, document)).block(kind, document.data, ())
     knows_warnings = hasattr(spec, "ignore")
@@ -115,7 +116,7 @@ class _Builder:
                 without.append(name)
         block = kind(**values, **dict.fromkeys(without))
         for name in without:
-            # Blocks are frozen, which their slots know nothing of.
+            # Blocks are frozen: `delattr` is refused, and the slot's own way is not.
             getattr(kind, name).__delete__(block)
         return block
 

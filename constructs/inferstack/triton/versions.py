@@ -11,9 +11,8 @@ from typing import Any
 
 LARGEST = (1 << 63) - 1
 """The last version that there can be."""
-# Folders that have a meaning of their own.
 RESERVED_FOLDERS = frozenset({"warmup", "initial_state", "configs"})
-"""Folders of a model that Triton never takes for versions."""
+"""Folders of a model that have a meaning of their own: Triton never takes them for versions."""
 
 
 def is_version(folder: str) -> bool:

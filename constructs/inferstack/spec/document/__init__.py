@@ -41,9 +41,9 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     file: str
     tree: Node
     may_have_placeholders: bool = True
-    """False where the text of the file says so."""
+    """False where the file has no `${` in it, so that no value can have one."""
     may_have_references: bool = True
-    """The same of dynamic references."""
+    """The same for `{{`, which begins a dynamic reference."""
     nulls: StageNulls = NO_NULLS
     """Of a spec at a stage: what the stage removes."""
 
@@ -65,7 +65,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def shown_file(self) -> str:
         """The file's name in templates: the same wherever the folder of the project lies."""
-        # What of a name is not UTF-8 no template can hold.
+        # A name may have bytes that are not UTF-8, and no template can hold those.
         return name_in_templates(self.file).encode(errors="backslashreplace").decode()
 
     @cached_property
@@ -74,7 +74,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return () if not self.may_have_placeholders else tuple(texts_with("${", self.data))
 
     def rewritten(self, found: str, key: str, text: str) -> "Document":
-        """The document with a key and its text in the place of a key at the top, which may be the same."""
+        """The document with ``key: text`` in the place of the key ``found`` at its top."""
         entries = self.tree.entries if isinstance(self.tree.entries, dict) else {}
         others = {name: entry for name, entry in entries.items() if name != found}
         at, node = entries[found]
@@ -108,14 +108,14 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.position(path) if found is None else self.nulls.effective[found].node.at
 
     def absent_by(self, path: SpecPath) -> str:
-        """In brackets, that a stage removed what would stand there; nothing where none did."""
+        """`(the stage … removes …)` where a stage removed what would stand at the path, else nothing."""
         found = self.nulls.removed_at(path)
         return "" if found is None else f" (the stage `{self.nulls.stage}` removes `{found[-1]}`)"
 
 
 def relative_to_cwd(file: str) -> str:
-    """A file's name as it was given, an absolute one from the working directory on if it lies in there; with
-    forward slashes.
+    """A file's name with forward slashes: as it was given, or from the working directory on if it is an
+    absolute one that lies in there.
     """
     path = Path(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
@@ -132,7 +132,7 @@ def name_in_templates(file: str) -> str:
     near = relative_to_cwd(file)
     if not Path(near).is_absolute():
         return near
-    # The working directory is what links lead to.
+    # In `Path.cwd()` links are resolved, so they are in the other, too.
     here, there = Path.cwd(), Path(near).parent.resolve() / Path(near).name
     if here.parts[:2] != there.parts[:2]:
         return f".../{there.name}"
@@ -151,13 +151,13 @@ def read_document(path: Path | str) -> Document:
         raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
     text = read_text(Path(path), file)
     tree = read_quickly(text)
-    # Only an escape can write it otherwise.
-    mark_free = "\\" not in text
+    # With an escape, a value may have these characters where the text has not.
+    has_escapes = "\\" in text
     return Document(
         file,
         _with_care(file, text) if tree is None else tree,
-        may_have_placeholders=not mark_free or "${" in text,
-        may_have_references=not mark_free or "{{" in text,
+        may_have_placeholders=has_escapes or "${" in text,
+        may_have_references=has_escapes or "{{" in text,
     )
 
 

@@ -18,7 +18,7 @@ class StageNulls(msgspec.Struct, frozen=True, eq=False):
     """Those of keys that the spec does not have."""
 
     def removed_at(self, path: SpecPath) -> SpecPath | None:
-        """What was removed: that which would stand at the path, or hold it."""
+        """What the stage removed: this path, or one that it lies in; None where it removed neither."""
         upwards = (path[:length] for length in range(len(path), 0, -1))
         return next((it for it in upwards if it in self.effective), None)
 

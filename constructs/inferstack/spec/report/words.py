@@ -1,4 +1,4 @@
-"""What all formats have in common: words for problems, names of files."""
+"""What all formats have in common: words for problems, how many there are, the product's version."""
 
 from collections.abc import Sequence
 from pathlib import PurePath

@@ -58,7 +58,7 @@ def reported(document: Document, definition: str) -> list[Problem]:
 
 
 def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:
-    """Of what is wrong with one value only what is to be mended first: that changes all else."""
+    """Of each value only the problem that has to be mended first: what is right then changes the others."""
     first: dict[SpecPath, int] = {}
     for it in problems:
         if it.code in _OF_A_VALUE:
@@ -88,9 +88,8 @@ def _problems(document: Document, error: Error) -> Iterable[Problem]:
 
 
 def _is_said_of_the_options(error: Error) -> bool:
-    """Whether what is allowed is said of the same value, so that its type need not be: quotes would not help.
-
-    Of a number that could stand for one of a deployment it is not.
+    """Whether the same value is also reported as none of the options, so that its type need not be: quotes
+    would not help. A number that stands for a token is not reported so.
     """
     is_option = error.validator_value == "string" and "enum" in error.schema
     return error.validator == "type" and is_option and not is_opaque(error.instance)

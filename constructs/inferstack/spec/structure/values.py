@@ -40,7 +40,9 @@ def is_intrinsic(*keys: object) -> bool:
 
 
 def as_wanted(branch: dict[str, Any], found: object) -> str:
-    """How a value of none of the types becomes this one. In quotes it would be one, but mean nothing."""
+    """How a value that fits no branch of a choice becomes one of this branch. For a text nothing: in quotes
+    the value would be one, and mean nothing.
+    """
     if branch["type"] == "object":
         return _keys_to_write(branch, found)
     in_quotes = branch["type"] == "string" and not isinstance(found, dict)
@@ -200,7 +202,7 @@ def _bounds(name: str, error: Error) -> tuple[str, str]:
 
 
 def _span(schema: dict[str, Any], found: float) -> str:
-    """What is allowed where this was found; of what is too low not the bound that is only the type's."""
+    """The bounds in words. Where a value is too low, an upper bound that is only the type's is left out."""
     low, high = schema.get("minimum"), schema.get("maximum")
     is_too_low = low is not None and chosen(low) is not None and found < low
     return span(low, chosen(high) if is_too_low else high)

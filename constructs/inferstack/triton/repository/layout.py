@@ -3,7 +3,7 @@
 How it looks for them: https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 and, for one archive of a multi-model endpoint, src/sagemaker_server.cc beside it.
 
-Leftovers of tools, pointers of Git LFS and names that fall together are for each source to tell: an archive
+Leftovers of tools, pointers of Git LFS and names that clash are for each source to tell: an archive
 has them, while of a folder the packer leaves them out or refuses them, once all files have to be there.
 """
 
