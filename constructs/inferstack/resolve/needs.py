@@ -9,16 +9,17 @@ from inferstack.resolve.alarms import rollback_alarm_arns
 from inferstack.resolve.image import placed_image
 from inferstack.resolve.locations import model_package_arn
 from inferstack.resolve.resource import Value
-from inferstack.spec.blocks.endpoint_config import EndpointConfig
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
-from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.own_alarms import rollbacks
 from inferstack.spec.parts.uses import (
     Named,
+    baselines,
+    core_dumps,
     hub_contents,
     login_functions,
     model_packages,
+    results,
     storage_keys,
     topics,
     volume_keys,
@@ -64,22 +65,20 @@ class Needs(msgspec.Struct, frozen=True):
 
 def gather_needs(spec: ModelSpec, region: str | None) -> Needs:
     """Walks the spec once. ``region`` decides the image accounts where it is known."""
-    config = endpoint_config(spec)
-    fleet = [variant for _, variant in every_variant(spec)]
     return Needs(
         endpoint_name=spec.endpoint_name,
         inference_components=tuple(name for _, name, _ in components(spec)),
-        files=(*_files(spec), *_baselines(config)),
-        writes=(*_writes(config), *_core_dumps(fleet)),
+        files=(*_files(spec), *((url, False) for _, url in baselines(spec))),
+        writes=_names(results(spec), core_dumps(spec)),
         repository_arns=tuple(_repositories(spec, region)),
         keys=_names(volume_keys(spec), storage_keys(spec)),
-        vpcs=tuple(_vpcs(spec, config)),
+        vpcs=tuple(_vpcs(spec)),
         topics=_names(topics(spec)),
         functions=_names(login_functions(spec)),
         model_packages=tuple(map(model_package_arn, _names(model_packages(spec)))),
         hub_contents=_names(hub_contents(spec)),
         alarms=tuple(_alarms(spec)),
-        sessions=any(variant.enable_ssm_access for variant in fleet),
+        sessions=any(variant.enable_ssm_access for _, variant in every_variant(spec)),
     )
 
 
@@ -117,14 +116,6 @@ def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
                 pass
 
 
-def _baselines(config: EndpointConfig) -> Iterator[tuple[str, bool]]:
-    explainer = None if config.explainer_config is None else config.explainer_config.clarify_explainer_config
-    if explainer is not None:
-        url = explainer.shap_config.shap_baseline_config.shap_baseline_uri
-        if url is not None:
-            yield url, False
-
-
 def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     """What the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`.
 
@@ -157,20 +148,8 @@ def _comes_through_vpc(placed: PlacedContainer) -> bool:
     return isinstance(image, str) and is_opaque(image) and ecr_image(image) is None
 
 
-def _writes(config: EndpointConfig) -> Iterator[str]:
-    if config.data_capture_config is not None:
-        yield config.data_capture_config.destination_s3_uri
-    if config.async_inference_config is not None:
-        output = config.async_inference_config.output_config
-        yield from (path for path in (output.s3_output_path, output.s3_failure_path) if path is not None)
-
-
-def _core_dumps(fleet: list[Variant]) -> Iterator[str]:
-    return (v.core_dump_config.destination_s3_uri for v in fleet if v.core_dump_config is not None)
-
-
-def _vpcs(spec: ModelSpec, config: EndpointConfig) -> Iterator[VpcConfig]:
-    found = [config.vpc_config, *(model.vpc_config for _, _, model in models(spec))]
+def _vpcs(spec: ModelSpec) -> Iterator[VpcConfig]:
+    found = [endpoint_config(spec).vpc_config, *(model.vpc_config for _, _, model in models(spec))]
     return (vpc for vpc in found if vpc is not None)
 
 

@@ -1,4 +1,4 @@
-"""What SageMaker uses under the role besides files and images: where the spec names it, and the name."""
+"""What SageMaker uses under the role besides images and model files: where a spec names it, and the name."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,41 @@ Named = tuple[SpecPath, str]
 
 _CONFIG = ("endpoint_config",)
 _OUTPUT = (*_CONFIG, "async_inference_config", "output_config")
+_BASELINE = ("explainer_config", "clarify_explainer_config", "shap_config", "shap_baseline_config")
 _LOGIN = ("image_config", "repository_auth_config", "repository_credentials_provider_arn")
 _HUB = ("model_data_source", "s3_data_source", "hub_access_config", "hub_content_arn")
+
+
+def results(spec: ModelSpec) -> Iterator[Named]:
+    """S3 URLs that SageMaker writes captured data and asynchronous answers to."""
+    config = endpoint_config(spec)
+    if config.data_capture_config is not None:
+        capture = config.data_capture_config
+        yield (*_CONFIG, "data_capture_config", "destination_s3_uri"), capture.destination_s3_uri
+    output = None if config.async_inference_config is None else config.async_inference_config.output_config
+    for key in () if output is None else ("s3_output_path", "s3_failure_path"):
+        url = getattr(output, key)
+        if url is not None:
+            yield (*_OUTPUT, key), url
+
+
+def core_dumps(spec: ModelSpec) -> Iterator[Named]:
+    """S3 URLs that SageMaker writes core dumps to."""
+    for path, variant in every_variant(spec):
+        if variant.core_dump_config is not None:
+            yield (
+                (*path, "core_dump_config", "destination_s3_uri"),
+                variant.core_dump_config.destination_s3_uri,
+            )
+
+
+def baselines(spec: ModelSpec) -> Iterator[Named]:
+    """S3 URLs of the data that an explainer compares requests with."""
+    explainer = endpoint_config(spec).explainer_config
+    clarify = None if explainer is None else explainer.clarify_explainer_config
+    url = None if clarify is None else clarify.shap_config.shap_baseline_config.shap_baseline_uri
+    if url is not None:
+        yield (*_CONFIG, *_BASELINE, "shap_baseline_uri"), url
 
 
 def volume_keys(spec: ModelSpec) -> Iterator[Named]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.uses import hub_contents, login_functions
+from inferstack.spec.parts.uses import Named, hub_contents, login_functions
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe, listed
@@ -25,7 +25,7 @@ _FILES = ("model_data_url", "s3_uri", "artifact_url")
 def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
     for path, text in _used(spec):
-        wild = None if text is None else wildcard_in(text)
+        wild = wildcard_in(text)
         if wild is not None:
             what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which no deployment fills in"
             yield Finding(path, f"{describe(text)} has a {what}", _fix(path, wild))
@@ -40,7 +40,7 @@ def _fix(path: SpecPath, wild: str) -> str:
     return "write the name itself"
 
 
-def _used(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+def _used(spec: ModelSpec) -> Iterator[Named]:
     """What SageMaker reads, writes, pulls or calls under the role, where a text of it can hold anything."""
     yield from every_url(spec)
     for placed in containers(spec):
