@@ -13,6 +13,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from support.pages import code_blocks
 from support.resolving import Template, of_type, only
 
 import inferstack.constructs
@@ -21,13 +22,10 @@ from inferstack.spec.check import load_spec, parse_spec
 from inferstack_stacks import EndpointStack, add_stacks
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "constructs.md").read_text("utf-8")
+FILE = ROOT / "docs" / "constructs.md"
+PAGE = FILE.read_text("utf-8")
 CHURN = "s3://acme-models/churn/model.tar.gz"
 ENDPOINT, ALARM, POLICY = "AWS::SageMaker::Endpoint", "AWS::CloudWatch::Alarm", "AWS::IAM::Policy"
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
 class Made:
@@ -37,7 +35,7 @@ class Made:
         self.names: dict[str, Any] = {}
         printed = io.StringIO()
         with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
-            for number, block in enumerate(blocks("python"), 1):
+            for number, block in enumerate(code_blocks(FILE, "python"), 1):
                 exec(compile(block, f"docs/constructs.md, block {number}", "exec"), self.names)
         self.printed = printed.getvalue()
         assembly = self.names["app"].synth()
@@ -50,7 +48,7 @@ class Made:
 
 def with_the_spec(folder: Path) -> Path:
     (folder / "model_specs").mkdir()
-    (spec,) = blocks("yaml")
+    (spec,) = code_blocks(FILE, "yaml")
     (folder / "model_specs" / "churn.yaml").write_text(spec, "utf-8")
     return folder
 
@@ -62,7 +60,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 def test_nothing_that_cdk_gives_up_is_used(tmp_path: Path) -> None:
     # Node keeps the environment that it was started in.
-    (with_the_spec(tmp_path) / "app.py").write_text("\n".join([*blocks("python"), "app.synth()"]), "utf-8")
+    (with_the_spec(tmp_path) / "app.py").write_text("\n".join([*code_blocks(FILE, "python"), "app.synth()"]), "utf-8")
     paths = os.pathsep.join(str(ROOT / it) for it in ("constructs", "stacks"))
     environment = os.environ | {"JSII_DEPRECATED": "fail", "PYTHONPATH": paths, "CDK_VALIDATION": "false"}
     command = [sys.executable, "app.py"]
@@ -71,7 +69,7 @@ def test_nothing_that_cdk_gives_up_is_used(tmp_path: Path) -> None:
 
 
 def test_the_program_prints_what_stands_under_it(made: Made) -> None:
-    assert [made.printed] == blocks("text")
+    assert [made.printed] == code_blocks(FILE, "text")
 
 
 def test_nothing_is_asked_of_an_account_so_that_the_cdk_cli_needs_no_credentials(made: Made) -> None:

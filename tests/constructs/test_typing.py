@@ -1,12 +1,12 @@
 """Type checkers see what the constructs are."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.pages import code_blocks
 
 import inferstack.constructs
 
@@ -51,8 +51,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Copies, which are not part of a folder with a configuration; and the examples of docs/constructs.md."""
     folder = tmp_path_factory.mktemp("typed")
     (folder / USE.name).write_text(USE.read_text("utf-8"), "utf-8")
-    examples = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    (folder / "page.py").write_text("\n".join(examples), "utf-8")
+    (folder / "page.py").write_text("\n".join(code_blocks(PAGE, "python")), "utf-8")
     return [folder / USE.name, folder / "page.py"]
 
 

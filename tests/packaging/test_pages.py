@@ -44,6 +44,11 @@ def test_what_a_page_links_to_is_there(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{file or page.name} has no heading {anchor}"
 
 
+def test_pages_link_to_places_and_run_modules() -> None:
+    assert any(anchor for page in PAGES for _, anchor in links(page))
+    assert any(_MODULE.search(page.read_text("utf-8")) for page in PAGES)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_modules_that_a_page_runs_are_there(page: Path) -> None:
     for module in _MODULE.findall(page.read_text("utf-8")):

@@ -304,7 +304,9 @@ def test_every_alarm_tells_the_topics(resolve: Resolved, key: str, name: str) ->
 
 def test_an_alarm_has_one_kind_of_statistic(resolve: Resolved) -> None:
     for base in ("single", "multi", "components"):
-        for alarm in of_type(resolve(base), ALARM).values():
+        found = of_type(resolve(base), ALARM)
+        assert found
+        for alarm in found.values():
             assert ("Statistic" in alarm) != ("ExtendedStatistic" in alarm)
 
 

@@ -76,7 +76,9 @@ def test_a_metric_stands_for_the_alarms_on_it_and_a_name_for_itself(resolve: Res
 
 def test_a_component_is_undone_by_alarms_about_itself(resolve: Resolved) -> None:
     template = resolve("components", COMPONENT % "own")
-    for name in rollback(template, component_id(template, "chat")):
+    names = rollback(template, component_id(template, "chat"))
+    assert names
+    for name in names:
         assert template["Resources"][name["Ref"]]["Properties"]["Dimensions"] == [
             {"Name": "InferenceComponentName", "Value": "chat"}
         ]

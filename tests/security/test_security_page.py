@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.pages import code_blocks
 
 from inferstack.spec.catalogue import catalogue
 from inferstack.spec.check import check_file
 
-PAGE = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+FILE = Path(__file__).parents[2] / "docs" / "security.md"
+PAGE = FILE.read_text("utf-8")
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the page's spec in `model_specs`."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model_specs").mkdir()
-    (spec,) = blocks("yaml")
+    (spec,) = code_blocks(FILE, "yaml")
     (tmp_path / "model_specs" / "churn.yaml").write_text(spec)
     return tmp_path
 
@@ -35,14 +33,14 @@ def test_the_spec_has_no_problem(folder: Path) -> None:
 
 
 def test_the_spec_passes_cdk_nag_with_the_reasons_of_the_page(folder: Path) -> None:
-    (program,) = blocks("python")
+    (program,) = code_blocks(FILE, "python")
     run(program)
     assert (folder / "cdk.out" / "churn.template.json").exists()
 
 
 @pytest.mark.parametrize("reason", ['"*"', "network-interface/*", "Endpoints/churn:*"])
 def test_the_page_has_no_reason_too_many(folder: Path, reason: str) -> None:
-    (program,) = blocks("python")
+    (program,) = code_blocks(FILE, "python")
     with pytest.raises(RuntimeError, match="AwsSolutions-IAM5"):
         run(program.replace(reason, reason.replace("*", "elsewhere")))
 
@@ -52,7 +50,7 @@ def test_the_page_has_no_reason_too_many(folder: Path, reason: str) -> None:
     [("kms_key_id", "EndpointConfigurationKMSKeyConfigured"), ("ml-oncall", "CloudWatchAlarmAction")],
 )
 def test_the_page_has_no_line_too_many(folder: Path, line: str, finding: str) -> None:
-    (program,), (spec,) = blocks("python"), blocks("yaml")
+    (program,), (spec,) = code_blocks(FILE, "python"), code_blocks(FILE, "yaml")
     shorter = "".join(text for text in spec.splitlines(keepends=True) if line not in text)
     (folder / "model_specs" / "churn.yaml").write_text(shorter)
     with pytest.raises(RuntimeError, match=finding):
@@ -61,7 +59,7 @@ def test_the_page_has_no_line_too_many(folder: Path, line: str, finding: str) ->
 
 @pytest.mark.parametrize("text", re.findall(r"^   ```yaml\n(.*?)^   ```", PAGE, re.DOTALL | re.MULTILINE))
 def test_both_ways_without_a_secret_are_right(folder: Path, text: str) -> None:
-    (spec,) = blocks("yaml")
+    (spec,) = code_blocks(FILE, "yaml")
     data, more = yaml.safe_load(spec), yaml.safe_load(text)
     data["model"] |= {"environment": more.pop("environment"), "enable_network_isolation": False}
     (folder / "model_specs" / "churn.yaml").write_text(yaml.safe_dump(data | more))

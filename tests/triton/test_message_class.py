@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 from google.protobuf.internal import api_implementation
-from hypothesis import given
+from hypothesis import given, settings
 from support.triton_messages import model_configs
 
 from inferstack.triton.config import message_class
@@ -33,6 +33,7 @@ def test_protobuf_works_in_c_here() -> None:
     assert message_class._in_c(CONTENT) is not IN_PUBLIC
 
 
+@settings(deadline=None)
 @given(model_configs())
 def test_messages_of_both_ways_are_the_same(config: Any) -> None:
     content = config.SerializeToString(deterministic=True)
