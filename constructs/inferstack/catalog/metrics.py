@@ -59,7 +59,9 @@ class Metric(msgspec.Struct, frozen=True):
 
         That goes for an average or a maximum; a sum over a period, and a count of readings, has no bound.
         """
-        return 100 if self.unit == "Percent" else 1 if self.name in _SHARES else None
+        if self.unit == "Percent":
+            return 100
+        return 1 if self.name in _SHARES else None
 
 
 # Shares that AWS publishes from 0 to 1, and not in percent.

@@ -46,20 +46,11 @@ def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
 
 def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     """What the rule's metric may be on this endpoint: a component's and a fleet's may share a name."""
-    level = (
-        "component"
-        if rule.inference_component is not None
-        else "variant"
-        if rule.variant_name is not None
-        else None
-    )
+    level = None if rule.variant_name is None else "variant"
+    if rule.inference_component is not None:
+        level = "component"
     found = () if rule.metric is None else metrics.find(rule.metric, hosting_of(spec))
     return [it for it in found if level is None or it.dimensions == level]
-
-
-def _counted(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
-    """The same in the unit of the rule's threshold."""
-    return [as_counted(metric, rule.statistic) for metric in _metrics(spec, rule)]
 
 
 @error("IS800", "The metric of an alarm is one that AWS publishes.", METRICS_PAGE, ModelSpec, about="rules")
@@ -158,13 +149,14 @@ class _Compared(msgspec.Struct, frozen=True):
 @found_once
 def _compared(spec: ModelSpec) -> Iterator[_Compared]:
     for path, rule in alarm_rules(spec):
-        for metric in _counted(spec, rule)[:1]:
-            yield _Compared(path, rule, metric, _devices(spec, rule, metric))
+        for metric in _metrics(spec, rule)[:1]:
+            counted = as_counted(metric, rule.statistic)
+            yield _Compared(path, rule, counted, _devices(spec, rule, counted))
     for path, scaled, step in steps(spec):
-        counted = counted_metric(spec, scaled, step)
-        if counted is not None:
-            fleet = {} if scaled.variant is None else devices_by_type(scaled.variant, counted)
-            yield _Compared(path, step, counted, [list(fleet.values())] if fleet else [])
+        watched = counted_metric(spec, scaled, step)
+        if watched is not None:
+            fleet = {} if scaled.variant is None else devices_by_type(scaled.variant, watched)
+            yield _Compared(path, step, watched, [list(fleet.values())] if fleet else [])
 
 
 @warning(
