@@ -27,7 +27,7 @@ TEXT = b"rehearsal"
 
 
 def test_a_request_has_every_input_in_its_shape_with_open_dimensions_small() -> None:
-    assert json.loads(json_request(CONFIG, 1, in_sequence=False))["inputs"] == [
+    assert json.loads(json_request(CONFIG, in_sequence=False))["inputs"] == [
         {"name": "N", "datatype": "INT16", "shape": [1, 3, 2], "data": [1] * 6},
         {"name": "T", "datatype": "BYTES", "shape": [1, 1], "data": [TEXT.decode()]},
     ]
@@ -44,7 +44,7 @@ def test_values_of_a_binary_request_stand_behind_its_json() -> None:
 
 def test_a_model_that_does_not_batch_gets_no_batch_dimension() -> None:
     config = parse_text('input { name: "A" data_type: TYPE_BOOL dims: [ 2 ] }')
-    assert json.loads(json_request(config, 1, in_sequence=False))["inputs"][0] == {
+    assert json.loads(json_request(config, in_sequence=False))["inputs"][0] == {
         "name": "A",
         "datatype": "BOOL",
         "shape": [2],
@@ -53,7 +53,7 @@ def test_a_model_that_does_not_batch_gets_no_batch_dimension() -> None:
 
 
 def test_a_request_to_a_model_with_state_is_a_whole_sequence() -> None:
-    parameters = json.loads(json_request(CONFIG, 1, in_sequence=True))["parameters"]
+    parameters = json.loads(json_request(CONFIG, in_sequence=True))["parameters"]
     assert parameters == {"sequence_id": 1, "sequence_start": True, "sequence_end": True}
 
 

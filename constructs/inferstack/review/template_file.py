@@ -10,7 +10,7 @@ from inferstack.catalog.registries import region_of_images
 from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.review import deployed
 from inferstack.review.changes import Resources
-from inferstack.review.template_yaml import TemplateYamlError, read_yaml
+from inferstack.review.template_yaml import DEEPEST, TemplateYamlError, read_yaml
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.problem.update_codes import NOT_A_TEMPLATE, UNREADABLE
 from inferstack.spec.problem.words import describe
@@ -21,7 +21,6 @@ PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
 _STAGES = "assembly-*"
 """How CDK calls the folders of a `Stage`'s stacks, each in that of the app or of the stage around it."""
 
-_DEEPEST = 100
 _GET_A_TEMPLATE = (
     "name a template that `inferstack render`, `cdk synth` or `aws cloudformation get-template` wrote"
 )
@@ -110,13 +109,13 @@ def _parsed(text: str, file: str) -> Any:
     try:
         if text.lstrip().startswith("{"):
             return json.loads(text)
-        return read_yaml(text, _DEEPEST)
+        return read_yaml(text)
     except json.JSONDecodeError as error:
         at, message = (error.lineno, error.colno), f"this is no whole JSON: {error.msg}"
     except TemplateYamlError as error:
         at, message = (error.line, error.column), f"this is no YAML of a template: {error}"
     except RecursionError:
-        at, message = (1, 1), f"values are nested more than {_DEEPEST} deep"
+        at, message = (1, 1), f"values are nested more than {DEEPEST} deep"
     except ValueError as error:
         at, message = (1, 1), f"a value cannot be read: {error}"
     raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file anew; it may be cut short")])
@@ -148,8 +147,8 @@ def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:
                 yield f"the resource {describe(logical_id)} has no type, or properties that are no mapping"
         if not isinstance(logical_id, str):
             yield f"the resource {describe(logical_id)} has a name that is no text"
-    if _depth(resources) > _DEEPEST:
-        yield f"values are nested more than {_DEEPEST} deep"
+    if _depth(resources) > DEEPEST:
+        yield f"values are nested more than {DEEPEST} deep"
 
 
 def _depth(value: Any) -> int:

@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+DEEPEST = 100
+"""How many mappings and lists of a template may stand in one another."""
 _PLAIN_TAGS = frozenset({"Ref", "Condition"})
 
 
@@ -35,15 +37,15 @@ _Loader: Any = type("TemplateLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoa
 _Loader.add_multi_constructor("!", _function)
 
 
-def read_yaml(text: str, deepest: int) -> Any:
-    """The data of a YAML template, at most ``deepest`` mappings and lists in one another.
+def read_yaml(text: str) -> Any:
+    """The data of a YAML template.
 
     Raises:
         TemplateYamlError: when it is none. Aliases are, since CloudFormation does not take them.
         ValueError: for a date or number that there is not.
     """
     try:
-        _check_events(text, deepest)
+        _check_events(text)
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         raise TemplateYamlError(str(error.problem), *_place(error.problem_mark)) from None
@@ -51,7 +53,7 @@ def read_yaml(text: str, deepest: int) -> Any:
         raise TemplateYamlError(str(error).splitlines()[0]) from None
 
 
-def _check_events(text: str, deepest: int) -> None:
+def _check_events(text: str) -> None:
     """Looks before loading: libyaml goes down by recursion, and ends the process where there is no bottom."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
@@ -62,8 +64,8 @@ def _check_events(text: str, deepest: int) -> None:
                 depth += 1
             case yaml.CollectionEndEvent():
                 depth -= 1
-        if depth > deepest:
-            raise TemplateYamlError(f"values are nested more than {deepest} deep", *_place(event.start_mark))
+        if depth > DEEPEST:
+            raise TemplateYamlError(f"values are nested more than {DEEPEST} deep", *_place(event.start_mark))
 
 
 def _place(mark: Any) -> tuple[int, int]:

@@ -32,7 +32,7 @@ def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -
     The second batch size shows models that only work for the first.
     """
     if not notes_about_json(config):
-        body = json_request(config, 1, in_sequence=in_sequence)
+        body = json_request(config, in_sequence=in_sequence)
         reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": JSON})
         yield _answer("JSON", config, 1, reply)
     batch = 1 if in_sequence else min(2, max(1, config.max_batch_size))
@@ -44,7 +44,7 @@ def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -
 def ask_triton(client: Client, path: str, config: Any, *, in_sequence: bool) -> Answer:
     """Asks through Triton's own port, with a batch of one."""
     if not notes_about_json(config):
-        body = json_request(config, 1, in_sequence=in_sequence)
+        body = json_request(config, in_sequence=in_sequence)
         return _answer("JSON", config, 1, client.ask("POST", path, body))
     body, header = binary_request(config, 1, in_sequence=in_sequence)
     return _answer("binary", config, 1, client.ask("POST", path, body, {TRITON_LENGTH: str(header)}))
@@ -57,7 +57,7 @@ def notes_about_json(config: Any) -> tuple[str, ...]:
         return (
             f"JSON cannot carry the 16-bit floats of {', '.join(barred)}: clients must send and ask binary",
         )
-    if input_elements(config, 1) > _LARGEST_JSON:
+    if input_elements(config) > _LARGEST_JSON:
         return ("its inputs are too large for JSON; asked in binary only",)
     return ()
 

@@ -38,25 +38,25 @@ class _Asked:
     shape: tuple[int, ...]
 
 
-def input_elements(config: Any, batch: int) -> int:
-    """How many values a request has."""
-    return sum(prod(asked.shape) for asked in _asked(config, batch))
+def input_elements(config: Any) -> int:
+    """How many values a request has, for a batch of one."""
+    return sum(prod(asked.shape) for asked in _asked(config, 1))
 
 
-def json_request(config: Any, batch: int, *, in_sequence: bool) -> bytes:
-    """A body with every declared input: ones, or a short text, in declared shapes.
+def json_request(config: Any, *, in_sequence: bool) -> bytes:
+    """A body with every declared input, for a batch of one: ones, or a short text, in declared shapes.
 
     ``in_sequence``: as the only request of a sequence, which models with state ask for.
     """
     inputs = [
         {**_described(asked), "data": [_one(asked.data_type)] * prod(asked.shape)}
-        for asked in _asked(config, batch)
+        for asked in _asked(config, 1)
     ]
     return json.dumps({"inputs": inputs, "parameters": _SEQUENCE if in_sequence else {}}).encode()
 
 
 def binary_request(config: Any, batch: int, *, in_sequence: bool) -> tuple[bytes, int]:
-    """The same with the values behind the JSON. The number is the length of the JSON."""
+    """The same for any batch, with the values behind the JSON. The number is the length of the JSON."""
     described: list[dict[str, Any]] = []
     values = b""
     for asked in _asked(config, batch):
