@@ -79,7 +79,7 @@ def explanation(error: BaseException) -> str:
     # A failed transfer wraps what made it fail.
     cause = error.__context__ if hasattr(error.__context__, "response") else error
     code = error_code(cause)
-    said = _said(cause, code)
+    said = _in_words(cause, code)
     known = _HELP.get(type(cause).__name__ if code is None else code)
     return said if known is None else f"{said}; {known}"
 
@@ -90,7 +90,7 @@ def error_code(error: BaseException | None) -> str | None:
     return None if response is None else str(response.get("Error", {}).get("Code", ""))
 
 
-def _said(error: BaseException | None, code: str | None) -> str:
+def _in_words(error: BaseException | None, code: str | None) -> str:
     if code is None:
         return str(error).rstrip(".")
     response: Any = getattr(error, "response", {})

@@ -50,7 +50,7 @@ def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
         options.log.write_bytes(b"")
     try:
         with termination_interrupts():
-            found = [outcome for one in rehearsals for outcome in _told(rehearse(one))]
+            found = [outcome for one in rehearsals for outcome in _printed(rehearse(one))]
     except RehearsalRefused as refused:
         raise Refusal(str(refused)) from None
     tell(summary(found))
@@ -125,7 +125,7 @@ def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]
     return found or [{}]
 
 
-def _told(outcomes: Iterable[ArchiveOutcome]) -> list[ArchiveOutcome]:
+def _printed(outcomes: Iterable[ArchiveOutcome]) -> list[ArchiveOutcome]:
     """The outcomes, each printed as soon as it is there."""
     found: list[ArchiveOutcome] = []
     for outcome in outcomes:

@@ -42,13 +42,13 @@ def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:
 
 def _meanings(stack: Stack, found: list[str]) -> Mapping[str, Any]:
     try:
-        return _asked(stack, found)
+        return _resolved(stack, found)
     except Exception:
         # Whatever the code behind a token raises: one that is not known yet keeps no other from being known.
         return _one_by_one(stack, found)
 
 
-def _asked(stack: Stack, found: Iterable[str]) -> dict[str, Any]:
+def _resolved(stack: Stack, found: Iterable[str]) -> dict[str, Any]:
     # Not as keys, which CDK resolves, too.
     numbered = {str(index): token for index, token in enumerate(found)}
     data = {index: [token] if is_list_token(token) else token for index, token in numbered.items()}
@@ -60,7 +60,7 @@ def _one_by_one(stack: Stack, found: Iterable[str]) -> dict[str, Any]:
     known: dict[str, Any] = {}
     for token in found:
         try:
-            known |= _asked(stack, [token])
+            known |= _resolved(stack, [token])
         except Exception:
             # The synthesis says what is wrong with it.
             continue

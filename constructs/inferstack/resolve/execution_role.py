@@ -195,7 +195,7 @@ def _statements(extra: ExecutionRole, needs: Needs) -> list[Value]:
         *_open_sessions(needs),
         _write_logs(needs),
         _publish_metrics(),
-        *(_own(statement) for statement in extra.statements),
+        *(_statement_of_the_spec(statement) for statement in extra.statements),
     ]
 
 
@@ -319,6 +319,6 @@ def _publish_metrics() -> Value:
     return _statement("PublishMetrics", ["cloudwatch:PutMetricData"], ["*"], condition)
 
 
-def _own(statement: PolicyStatement) -> Value:
+def _statement_of_the_spec(statement: PolicyStatement) -> Value:
     made = _statement("", list(statement.action), list(statement.resource), plain(statement.condition))
     return present(**{**made, "Sid": statement.sid})

@@ -46,7 +46,7 @@ def removed_or_renamed(update: Update) -> Iterator[Effect]:
     for name, gone in before.items():
         if name in after:
             continue
-        twin = next((other for other, it in new.items() if _same(gone, it)), None)
+        twin = next((other for other, it in new.items() if _differ_in_identity_alone(gone, it)), None)
         if twin is None:
             message = f"`{name}` is removed with its copies; requests that name it fail"
             fix = "see that nobody calls it any more"
@@ -62,7 +62,7 @@ def removed_or_renamed(update: Update) -> Iterator[Effect]:
             yield Effect(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
 
 
-def _same(one: Component, other: Component) -> bool:
+def _differ_in_identity_alone(one: Component, other: Component) -> bool:
     paths = differences(dict(one.properties), dict(other.properties))
     return all(path[:1] and path[0] in _IDENTITY for path in paths)
 

@@ -30,7 +30,7 @@ def new_fleet(update: Update) -> Iterator[Effect]:
     """Every change of a model or of the configuration ends in one, and needs room for it."""
     if not update.new_fleet:
         return
-    causes = _told(list(update.causes(ENDPOINT_CONFIG)))
+    causes = _most_specific(list(update.causes(ENDPOINT_CONFIG)))
     names = listed([bracketed(path) for path in causes], last="and") or "the configuration"
     verb = "changes" if len(causes) < 2 else "change"
     implied, keep = _implied(update)
@@ -53,7 +53,7 @@ def _implied(update: Update) -> tuple[str, str]:
     return "", ""
 
 
-def _told(causes: list[SpecPath]) -> list[SpecPath]:
+def _most_specific(causes: list[SpecPath]) -> list[SpecPath]:
     """Each once, without those that say nothing more: `variant` beside `variant.instance_type`."""
     longer = {path[:length] for path in causes for length in range(len(path))}
     return [path for path in dict.fromkeys(causes) if path and path not in longer]

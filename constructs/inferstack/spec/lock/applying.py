@@ -75,22 +75,22 @@ def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
     """The spec with another URL wherever it names the destination."""
     changed: ModelSpec = spec
     for path in destination.paths:
-        changed = _with(changed, path, url)
+        changed = _with_value_at(changed, path, url)
     return changed
 
 
-def _with(value: Any, path: SpecPath, new: str) -> Any:
+def _with_value_at(value: Any, path: SpecPath, new: str) -> Any:
     if not path:
         return new
     step, rest = path[0], path[1:]
     match value:
         case Block():
             name = str(step)
-            return msgspec.structs.replace(value, **{name: _with(getattr(value, name), rest, new)})
+            return msgspec.structs.replace(value, **{name: _with_value_at(getattr(value, name), rest, new)})
         case dict():
-            return {**value, step: _with(value[step], rest, new)}
+            return {**value, step: _with_value_at(value[step], rest, new)}
         case _:
-            return tuple(_with(it, rest, new) if at == step else it for at, it in enumerate(value))
+            return tuple(_with_value_at(it, rest, new) if at == step else it for at, it in enumerate(value))
 
 
 def _problems(
@@ -100,7 +100,9 @@ def _problems(
     declared = {destination.location for destination in destinations}
     fix = _what_to_run(document, stage)
     for destination in destinations:
-        for place, message in _found(destination, uploads, declared, Path(document.file).parent, stage):
+        for place, message in _what_is_stale(
+            destination, uploads, declared, Path(document.file).parent, stage
+        ):
             path = () if isinstance(place, FilePlace) else place
             at = place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(path))
             yield Problem(at.file, at.line, at.column, STALE, message, fix, path=path)
@@ -126,7 +128,7 @@ def _left_over(
             yield Problem(path.as_posix(), at, 1, STALE, message, fix)
 
 
-def _found(
+def _what_is_stale(
     destination: Destination, uploads: Uploads, declared: Set[str], base: Path, stage: str | None
 ) -> Iterator[tuple[Place, str]]:
     # It brings protobuf, which a spec without a lock need not pay for.

@@ -12,7 +12,8 @@ def dashboard_name(spec: ModelSpec) -> str | None:
     if spec.dashboard is False:
         return None
     # Dashboards are global: the region keeps the same endpoint in two regions apart.
-    return f"{spec.endpoint_name}-{_REGION}" if _own(spec) is None else _own(spec)
+    written = _written_name(spec)
+    return f"{spec.endpoint_name}-{_REGION}" if written is None else written
 
 
 def named_dashboard(spec: ModelSpec) -> tuple[SpecPath, str] | None:
@@ -20,9 +21,9 @@ def named_dashboard(spec: ModelSpec) -> tuple[SpecPath, str] | None:
     name = dashboard_name(spec)
     if name is None:
         return None
-    path = ("endpoint_name",) if _own(spec) is None else ("dashboard", "dashboard_name")
+    path = ("endpoint_name",) if _written_name(spec) is None else ("dashboard", "dashboard_name")
     return path, name if spec.region is None else name.replace(_REGION, spec.region)
 
 
-def _own(spec: ModelSpec) -> str | None:
+def _written_name(spec: ModelSpec) -> str | None:
     return spec.dashboard.dashboard_name if isinstance(spec.dashboard, Dashboard) else None

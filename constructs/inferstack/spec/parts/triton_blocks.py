@@ -142,15 +142,15 @@ def archive_of(placed: PlacedContainer) -> tuple[SpecPath, str] | None:
     """Where a container gets its archive from, and where the spec says so; None if it gets none."""
     container = placed.container
     if isinstance(container, ComponentContainer):
-        return _said((*placed.path, "artifact_url"), container.artifact_url)
+        return _if_named((*placed.path, "artifact_url"), container.artifact_url)
     if container.model_data_url is not None or container.model_data_source is None:
-        return _said((*placed.path, "model_data_url"), container.model_data_url)
+        return _if_named((*placed.path, "model_data_url"), container.model_data_url)
     files = container.model_data_source.s3_data_source
     where = (*placed.path, "model_data_source", "s3_data_source", "s3_uri")
     return (where, files.s3_uri) if files.compression_type == "Gzip" else None
 
 
-def _said(path: SpecPath, url: str | None) -> tuple[SpecPath, str] | None:
+def _if_named(path: SpecPath, url: str | None) -> tuple[SpecPath, str] | None:
     return None if url is None else (path, url)
 
 

@@ -87,12 +87,14 @@ def _of_variants(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
 )
 def names_are_unique(spec: ModelSpec) -> Iterator[Finding]:
     """Metrics, scaling targets and logical ids are told apart by them."""
-    yield from _same("model", ((path, name) for path, name, _ in models(spec) if name is not None))
-    yield from _same("variant", (((*path, "variant_name"), it.variant_name) for path, it in variants(spec)))
-    yield from _same("inference component", ((path, name) for path, name, _ in components(spec)))
+    yield from _called_alike("model", ((path, name) for path, name, _ in models(spec) if name is not None))
+    yield from _called_alike(
+        "variant", (((*path, "variant_name"), it.variant_name) for path, it in variants(spec))
+    )
+    yield from _called_alike("inference component", ((path, name) for path, name, _ in components(spec)))
 
 
-def _same(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[Finding]:
+def _called_alike(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[Finding]:
     first: dict[str, str] = {}
     for path, name in names:
         folded = name.replace("-", "").lower()

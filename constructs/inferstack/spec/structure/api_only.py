@@ -31,10 +31,10 @@ def is_api_only_value(key: str, value: object) -> bool:
 @cache
 def _shapes() -> dict[str, tuple[tuple[str, str], ...]]:
     """SageMaker's CloudFormation shapes of each block, as type and definition."""
-    return {block.__name__: tuple(_of(block)) for block in with_subclasses(Block)}
+    return {block.__name__: tuple(_sagemaker_shapes(block)) for block in with_subclasses(Block)}
 
 
-def _of(block: type[Block]) -> Iterator[tuple[str, str]]:
+def _sagemaker_shapes(block: type[Block]) -> Iterator[tuple[str, str]]:
     for shape in block.shapes:
         type_name, _, definition = shape.partition(".")
         if type_name.startswith("AWS::SageMaker::"):

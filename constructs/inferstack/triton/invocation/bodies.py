@@ -50,11 +50,11 @@ def request_body(
     own = {} if parameters is None else dict(parameters)
     if not binary:
         described = [
-            {**_described(name, declared[name], array), "data": _of(name, to_json, array, declared[name])}
+            {**_described(name, declared[name], array), "data": _naming(name, to_json, array, declared[name])}
             for name, array in inputs.items()
         ]
         return Body(_text({"inputs": described, "parameters": own}), JSON)
-    values = {name: _of(name, to_bytes, array, declared[name]) for name, array in inputs.items()}
+    values = {name: _naming(name, to_bytes, array, declared[name]) for name, array in inputs.items()}
     described = [
         {**_described(name, declared[name], array), "parameters": {"binary_data_size": len(values[name])}}
         for name, array in inputs.items()
@@ -115,14 +115,14 @@ def _outputs(outputs: list[dict[str, Any]], values: bytes) -> list[_Output]:
             raise BodyError([f"`{name}` comes twice"])
         size = output.get("parameters", {}).get("binary_data_size")
         if size is None:
-            array = _of(name, from_json, output["data"], kind, shape)
-            array = array if kind != BYTES else _of(name, _as_bytes, array)
+            array = _naming(name, from_json, output["data"], kind, shape)
+            array = array if kind != BYTES else _naming(name, _as_bytes, array)
             found[name] = _Output(name, kind, array)
             continue
         if not 0 <= size <= len(values):
             raise BodyError([f"`{name}` has {size} bytes, and {len(values)} are left: the body is cut off"])
         own, values = values[:size], values[size:]
-        found[name] = _Output(name, kind, _of(name, from_bytes, own, kind, shape))
+        found[name] = _Output(name, kind, _naming(name, from_bytes, own, kind, shape))
     if values:
         raise BodyError([f"{len(values)} bytes are left over, which belong to none of the outputs"])
     return list(found.values())
@@ -134,7 +134,7 @@ def _as_bytes(array: Array) -> Array:
     return flat.reshape(array.shape)
 
 
-def _of(name: str, convert: Any, *arguments: Any) -> Any:
+def _naming(name: str, convert: Any, *arguments: Any) -> Any:
     """What ``convert`` gives; its problems name the tensor."""
     try:
         return convert(*arguments)

@@ -87,14 +87,14 @@ def _intervals(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> list[_Inter
         _Interval(
             -math.inf if low is None else low,
             math.inf if high is None else high,
-            _said(it.metric_interval_lower_bound, -math.inf),
-            _said(it.metric_interval_upper_bound, math.inf),
+            _bound_as_written(it.metric_interval_lower_bound, -math.inf),
+            _bound_as_written(it.metric_interval_upper_bound, math.inf),
         )
         for it, low, high in found
     ]
 
 
-def _said(bound: Number | str | None, without: float) -> Number | str:
+def _bound_as_written(bound: Number | str | None, without: float) -> Number | str:
     return without if bound is None else bound
 
 

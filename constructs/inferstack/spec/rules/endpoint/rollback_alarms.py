@@ -54,7 +54,7 @@ def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
 def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
     """From the default set or from `alarms.rules`; for a component, of its own."""
     for path, rollback, component in rollbacks(spec):
-        there = [watched_name(alarm.rule) for alarm in _of(spec, component)]
+        there = [watched_name(alarm.rule) for alarm in _own_alarms_about(spec, component)]
         if isinstance(rollback.alarms, str) and not there:
             yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", _ADD)
         for index, alarm in enumerate(named_alarms(rollback)):
@@ -71,7 +71,8 @@ def _about(component: str | None) -> str:
     return "of this endpoint" if component is None else f"of the component `{component}`"
 
 
-def _of(spec: ModelSpec, component: str | None) -> list[OwnAlarm]:
+def _own_alarms_about(spec: ModelSpec, component: str | None) -> list[OwnAlarm]:
+    """The spec's own alarms that could undo an update of the endpoint, or of a component."""
     everything = AutoRollbackConfiguration(alarms="own")
     return [alarm for alarm in own_alarms(spec) if rolls_back(alarm, everything, component)]
 

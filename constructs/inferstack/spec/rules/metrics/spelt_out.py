@@ -53,14 +53,14 @@ class SpeltOut(msgspec.Struct, frozen=True):
 def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
     """Every one, of alarms and of policies."""
     for path, rule in alarm_rules(spec):
-        yield from _in(path, rule, path, None)
+        yield from _spelt_out_in(path, rule, path, None)
     for path, scaled, step in steps(spec):
-        yield from _in(path, step, path, scaled.part)
+        yield from _spelt_out_in(path, step, path, scaled.part)
     for path, scaled, policy in policies(spec):
         custom = policy.customized_metric_specification
         if custom is not None:
             where = (*path, "customized_metric_specification")
-            yield from _in(where, custom, path if _tracks_the_same(custom) else None, scaled.part)
+            yield from _spelt_out_in(where, custom, path if _tracks_the_same(custom) else None, scaled.part)
 
 
 def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
@@ -69,21 +69,23 @@ def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
     return any(custom.statistic == metrics.scaling_statistic(it) for it in known)
 
 
-def _in(
+def _spelt_out_in(
     path: SpecPath,
     holder: AlarmRule | StepPolicy | CustomizedMetricSpecification,
     chosen_by: SpecPath | None,
     follows: Measured | None,
 ) -> Iterator[SpeltOut]:
-    yield from _one(path, holder, chosen_by, follows)
+    yield from _if_sagemakers(path, holder, chosen_by, follows)
     queries: Sequence[Query] = holder.metrics or ()
     for index, query in enumerate(queries):
         stat = query.metric_stat
         if stat is not None:
-            yield from _one((*path, "metrics", index, "metric_stat", "metric"), stat.metric, None, follows)
+            yield from _if_sagemakers(
+                (*path, "metrics", index, "metric_stat", "metric"), stat.metric, None, follows
+            )
 
 
-def _one(
+def _if_sagemakers(
     path: SpecPath, holder: Holder, chosen_by: SpecPath | None, follows: Measured | None
 ) -> Iterator[SpeltOut]:
     namespace, name = holder.namespace, holder.metric_name

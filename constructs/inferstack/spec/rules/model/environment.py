@@ -235,7 +235,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     strict = [
         type_name
-        for type_name in _made(spec)
+        for type_name in _types_strict_about_tags(spec)
         if cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0) > 0
     ]
     for key, value in (spec.tags or {}).items():
@@ -244,7 +244,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(("tags", key), message, 'write a value such as "-", or remove the tag')
 
 
-def _made(spec: ModelSpec) -> Iterator[str]:
+def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
     """Types that a spec may do without, of those that are particular about tags."""
     if isinstance(spec, InferenceComponentsSpec):
         yield "AWS::SageMaker::InferenceComponent"

@@ -46,7 +46,7 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
         elif url is not None and not is_opaque(url) and not url.endswith("/"):
             what = "one archive" if url.endswith(".tar.gz") else "no prefix"
             fix = f'write "{url.rpartition("/")[0]}/"' if url.endswith(".tar.gz") else f'write "{url}/"'
-            message = f'"{url}" is {what}: {_who(spec)} needs a prefix'
+            message = f'"{url}" is {what}: {_what_has_many(spec)} needs a prefix'
             yield Finding((*path, "model_data_url"), message, fix)
 
 
@@ -56,7 +56,7 @@ def _with_many_models(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, Contain
             yield placed.path, placed.container
 
 
-def _who(spec: ModelBackedSpec) -> str:
+def _what_has_many(spec: ModelBackedSpec) -> str:
     return f"a multi-model {'endpoint' if isinstance(spec, MultiModelSpec) else 'container'}"
 
 
@@ -72,7 +72,7 @@ def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
     for path, container in _with_many_models(spec):
         if container.model_data_source is not None:
             fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
-            message = f"{_who(spec)} takes no `model_data_source`"
+            message = f"{_what_has_many(spec)} takes no `model_data_source`"
             yield Finding((*path, "model_data_source"), message, fix)
 
 
@@ -180,12 +180,12 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     for placed in containers(spec):
         config = getattr(placed.container, "multi_model_config", None)
         if config is not None and not placed.takes_prefix:
-            message = f"`multi_model_config` does not fit {_what(spec)}"
+            message = f"`multi_model_config` does not fit {_what_has_one(spec)}"
             fix = f"remove it, or {how_to_have_many(spec)}"
             yield Finding((*placed.path, "multi_model_config"), message, fix)
 
 
-def _what(spec: ModelSpec) -> str:
+def _what_has_one(spec: ModelSpec) -> str:
     return "a container with one model" if isinstance(spec, PipelineSpec) else f"`kind: {spec.kind}`"
 
 
