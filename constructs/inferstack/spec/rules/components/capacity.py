@@ -63,7 +63,8 @@ class _Fleet(msgspec.Struct, frozen=True):
     def first_instances(self) -> int | None:
         """Those that the first copies can have at most, or None where nothing limits them here.
 
-        SageMaker's guide does not say that it adds instances for first copies, too; AWS's examples count on it.
+        SageMaker's guide does not say that it adds instances for first copies, too, but AWS's examples rely
+        on it.
         """
         count = self.variant.initial_instance_count
         if count is None or not self.grows_with_copies:
