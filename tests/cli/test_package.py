@@ -168,7 +168,7 @@ def test_a_repository_that_is_not_there_is_an_error(
     Path("one.yaml").write_text(SPEC + "triton: {repository: models}\n")
     assert package("one.yaml") == 1
     (said,) = [line for line in capsys.readouterr().err.splitlines() if "IS990" in line]
-    assert said.startswith("one.yaml:9:22: IS990: models is not there")
+    assert said.startswith("one.yaml:9:22: IS990: models does not exist")
     assert "ignore" not in said
 
 

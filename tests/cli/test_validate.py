@@ -213,7 +213,7 @@ def test_a_stage_that_no_spec_has_is_said_to_change_nothing(
     file = str(write("a.yaml"))
     assert main(["validate", file, "--stage", "prdo"]) == 0
     assert capsys.readouterr().err.startswith(
-        "warning: the stage `prdo` changes nothing, since no spec has `stages`; "
+        "warning: the stage `prdo` has no effect because no spec has `stages`; "
     )
     assert main(["validate", file]) == 0
     assert "changes nothing" not in capsys.readouterr().err

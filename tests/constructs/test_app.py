@@ -215,7 +215,7 @@ def test_a_stage_that_changes_nothing_is_said_to(folder, capsys, monkeypatch, un
     write("a.yaml")
     write("b.yaml")
     build_app(context={"stage": "prdo"})
-    said = "warning: the stage `prdo` changes nothing, since no spec has `stages`; write `stages: {prdo: …}` into one, or choose none"
+    said = "warning: the stage `prdo` has no effect because no spec has `stages`; write `stages: {prdo: …}` into one, or choose none"
     assert capsys.readouterr().err == f"{said}\n"
     build_app()
     write("b.yaml", SPEC.format(name="b-${stage}", count=1))

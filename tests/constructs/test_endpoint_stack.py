@@ -65,8 +65,8 @@ def test_the_spec_says_where_to_and_env_fills_in(named, otherwise, expected):
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ("env: {region: us-east-1}", "env.region: IS111: the spec is for `us-east-1`, the stack is in `us-west-2`"),
-        ("env: {account: '444455556666'}", "env.account: IS111: the spec is for `444455556666`, the stack is in"),
+        ("env: {region: us-east-1}", "env.region: IS111: the spec is for `us-east-1`, but the stack is in `us-west-2`"),
+        ("env: {account: '444455556666'}", "env.account: IS111: the spec is for `444455556666`, but the stack is in"),
     ],
 )
 @pytest.mark.parametrize("in_a_stage", [False, True])

@@ -355,13 +355,13 @@ def test_a_stack_in_any_region_gets_a_mapping():
 
 
 def test_a_spec_for_another_region_than_the_stacks_is_refused():
-    with pytest.raises(SpecError, match="IS111: the spec is for `us-east-1`, the stack is in `eu-west-1`"):
+    with pytest.raises(SpecError, match="IS111: the spec is for `us-east-1`, but the stack is in `eu-west-1`"):
         InferenceEndpoint(stack("eu-west-1"), "Net", spec=python_spec(env=Environment(region="us-east-1")))
 
 
 @pytest.mark.parametrize("make", [InferenceEndpoint, EndpointAlarms])
 def test_a_spec_for_another_account_than_the_stacks_is_refused(make):
-    with pytest.raises(SpecError, match="IS111: the spec is for `222222222222`, the stack is in `111122223333`"):
+    with pytest.raises(SpecError, match="IS111: the spec is for `222222222222`, but the stack is in `111122223333`"):
         make(stack(), "Net", spec=python_spec(env=Environment(account="222222222222")))
     anywhere = stack(region=None)
     make(anywhere, "Net", spec=python_spec(env=Environment(account="222222222222")))

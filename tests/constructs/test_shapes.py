@@ -156,5 +156,5 @@ def test_what_only_the_api_has_is_said_to_be_so(name: str, old: str, new: str, t
     text = (ROOT / f"tests/shapes/{name}.yaml").read_text("utf-8")
     assert old in text
     (tmp_path / "spec.yaml").write_text(text.replace(old, new), "utf-8")
-    with pytest.raises(SpecError, match="SageMaker's API has it, CloudFormation does not yet"):
+    with pytest.raises(SpecError, match="SageMaker's API has it, but CloudFormation does not yet"):
         load_spec(tmp_path / "spec.yaml")

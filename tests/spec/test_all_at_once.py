@@ -54,7 +54,7 @@ def test_a_template_is_known_as_one(key: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(f"{key}: {{}}\n")
     (problem,) = check_file(path)
-    assert (problem.code, problem.message) == ("IS102", "this is a template of CloudFormation, and no spec")
+    assert (problem.code, problem.message) == ("IS102", "this is a CloudFormation template, not a spec")
     assert "docs/migrating.md" in problem.fix
     path.write_text(f"{SINGLE}{key}: {{}}\n")
     (problem,) = check_file(path)

@@ -131,7 +131,7 @@ def test_characters_that_show_another_file_than_the_one_that_is_read_are_refused
 ) -> None:
     (problem,) = problems(f"a: 1 # the weights{character}b: {{c: d}}\n")
     assert (problem.code, problem.line, problem.column) == (file_codes.UNPRINTABLE, 1, 19)
-    assert problem.message.startswith(f"the character U+{ord(character):04X} is not seen by who reads the file")
+    assert problem.message.startswith(f"the character U+{ord(character):04X} is invisible")
     assert f"\\u{ord(character):04x}" in problem.fix
 
 
@@ -160,7 +160,7 @@ def test_a_link_that_leads_nowhere_is_called_one(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         read_document(tmp_path / "spec.yaml")
     (problem,) = caught.value.problems
-    assert (problem.code, problem.message) == (file_codes.NO_FILE, "this is a link that leads nowhere")
+    assert (problem.code, problem.message) == (file_codes.NO_FILE, "this is a broken link")
 
 
 def test_an_escape_of_json_for_what_is_one_character_is_told_from_a_backslash(problems: Problems) -> None:

@@ -60,7 +60,7 @@ def test_functions_of_cloudformation_are_told_how_a_spec_says_it(
     change: dict[str, Any], where: tuple[str | int, ...]
 ) -> None:
     [problem] = [it for it in problems(change) if it.path == where]
-    assert "no functions of CloudFormation" in problem.fix
+    assert "no CloudFormation functions" in problem.fix
     assert "${AWS::Region}" in problem.fix
 
 
@@ -144,9 +144,9 @@ def test_models_of_components_on_several_variants_are_named_by_the_components() 
     [
         ({"alarms": {"sns_topic": "arn"}}, "actions: [ARN]"),
         ({"auto_rollback": True}, "under `endpoint.deployment_config`"),
-        ({"env": {"HF_MODEL_ID": "x"}}, "variables of a container stand in its `environment`"),
+        ({"env": {"HF_MODEL_ID": "x"}}, "a container's variables go in its `environment`"),
         ({"env": {"regio": "us-east-1"}}, "did you mean `region`?"),
-        ({"model": {"container": {"image": "x"}}}, "write what stands in it in the model itself"),
+        ({"model": {"container": {"image": "x"}}}, "write its contents in the model itself"),
         (policy(steps=[]), "`step_policies`"),
         (rolled_back(["churn-errors"]), "write `{alarm_name: churn-errors}`"),
         (rolled_back([5]), "write keys under it"),

@@ -25,7 +25,7 @@ CONTAINERS = {
         "s3://acme-models/one/model.tar.gz",
         "'{{resolve:ssm:/models/one}}'",
         5,
-        "only a deployment knows",
+        "is known only at deployment",
     ),
 }
 
@@ -208,7 +208,7 @@ OTHERS: dict[str, tuple[Change, str, int, str]] = {
         lambda file: file.write_text(SEVERAL.replace(own("cats", "net"), "")),
         "a.lock.json",
         4,
-        f"archives were uploaded for {AT_CATS}, and the spec has no `triton` block for it",
+        f"archives were uploaded for {AT_CATS}, but the spec has no `triton` block for it",
     ),
     "one elsewhere": (
         edit(AT_CATS, "s3://acme-models/lions/model.tar.gz"),
@@ -216,7 +216,7 @@ OTHERS: dict[str, tuple[Change, str, int, str]] = {
         10,
         f"nothing was uploaded for s3://acme-models/lions/model.tar.gz, only for {AT_CATS}",
     ),
-    "other weights of one": (put("weights/dogs.onnx", "wolf"), "a.yaml", 32, "weights/dogs.onnx has another content"),
+    "other weights of one": (put("weights/dogs.onnx", "wolf"), "a.yaml", 32, "weights/dogs.onnx has different content"),
     "another configuration of one": (edit("dims: [1]", "dims: [2]"), "a.yaml", 14, "with another configuration"),
 }  # fmt: skip
 

@@ -60,11 +60,11 @@ ARCHIVE = (*UPLOAD, "archives", "model.tar.gz")
 WRONG = {
     "no JSON": (replaced_by(b'{\n "version": 1,\n}'), 3, "IS051", "not JSON"),
     "empty": (replaced_by(b""), 1, "IS051", "not JSON"),
-    "no mapping": (replaced_by(b"[]"), 1, "IS051", "no lock"),
+    "no mapping": (replaced_by(b"[]"), 1, "IS051", "not a lock"),
     "endless nesting": (replaced_by(b"[" * 100_000), 1, "IS051", "endless"),
     "an endless number": (replaced_by(b"1" * 10_000), 1, "IS051", "endless"),
     "not UTF-8": (replaced_by(b"\xff\xfe{}"), 1, "IS050", "UTF-8"),
-    "a folder": (a_folder, 1, "IS050", "no regular file"),
+    "a folder": (a_folder, 1, "IS050", "not a regular file"),
     "markers of a merge": (conflicting, 2, "IS051", "conflict markers"),
     "a key twice": (twice, 6, "IS051", '"url" twice'),
     "a newer form": (changed("version", to=2), 2, "IS052", "version 2"),

@@ -18,18 +18,18 @@ STALE = {
     "one file less": (ONE, edit(", labels: weights/labels", ""), 7, "net/labels/de.txt was uploaded"),
     "another model": (ONE, edit("net:", "other:"), 9, "the model `other` was not uploaded"),
     "another url": (ONE, edit("one/model", "two/model"), 5, "nothing was uploaded for s3://acme-models/two/model.tar.gz, only"),
-    "another size": (ONE, put("weights/net.onnx", "lions"), 13, "weights/net.onnx has 5 bytes, 4 were uploaded"),
-    "another content": (ONE, put("weights/net.onnx", "dogs"), 13, "weights/net.onnx has another content"),
-    "another content in a folder": (ONE, put("weights/labels/en.txt", "dog"), 13, "weights/labels/en.txt has another"),
+    "another size": (ONE, put("weights/net.onnx", "lions"), 13, "weights/net.onnx has 5 bytes, but 4 were uploaded"),
+    "another content": (ONE, put("weights/net.onnx", "dogs"), 13, "weights/net.onnx has different content than was uploaded"),
+    "another content in a folder": (ONE, put("weights/labels/en.txt", "dog"), 13, "weights/labels/en.txt has different content"),
     "one more in a folder": (ONE, put("weights/labels/fr.txt", "chat"), 13, "weights/labels/fr.txt was not uploaded"),
     "another name of an archive": (MANY, edit("dogs.tar.gz", "wolves.tar.gz"), 16, "wolves.tar.gz was not uploaded"),
     "one archive less": (
         MANY,
         lambda file: file.write_text(file.read_text()[: file.read_text().index("    dogs.tar.gz")]),
         8,
-        "dogs.tar.gz was uploaded, and the spec has it no longer",
+        "dogs.tar.gz was uploaded, but the spec no longer has it",
     ),
-    "another content of one archive": (MANY, put("weights/dogs.onnx", "wolf"), 22, "weights/dogs.onnx has another"),
+    "another content of one archive": (MANY, put("weights/dogs.onnx", "wolf"), 22, "weights/dogs.onnx has different content"),
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_a_pointer_to_other_weights_than_were_uploaded_is_noticed(tmp_path: Path
     file = locked_spec(tmp_path, ONE)
     put("weights/net.onnx", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4\n")(file)
     (problem,) = found(file)
-    assert "has 126 bytes, 4 were uploaded" in problem.message
+    assert "has 126 bytes, but 4 were uploaded" in problem.message
 
 
 def remove_weights(file: Path) -> None:

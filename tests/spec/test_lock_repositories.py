@@ -73,7 +73,7 @@ def test_the_lock_vouches_for_the_empty_version_of_an_ensemble_that_git_does_not
 
 def test_whoever_packs_needs_the_weights_themselves(existing: Path) -> None:
     (existing.parent / "models/net/1/model.onnx").unlink()
-    with pytest.raises(SpecError, match=r"IS910: version 1 of net lacks `model\.onnx`"):
+    with pytest.raises(SpecError, match=r"IS910: version 1 of net is missing `model\.onnx`"):
         load_spec(existing, locked=False)
 
 

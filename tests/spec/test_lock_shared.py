@@ -33,7 +33,7 @@ def test_two_that_pack_models_are_refused_alone_and_together(two: Folder) -> Non
     for file, other in (files, files[::-1]):
         (problem,) = found(file)
         assert (problem.code, problem.line) == ("IS057", 7)
-        assert f"{other.as_posix()} is there as well, and a.lock.json would be" in problem.message
+        assert f"{other.as_posix()} exists as well, and a.lock.json would be" in problem.message
     shared = [problem for problem in check_files(files) if problem.code.startswith("IS05")]
     assert [(problem.file, problem.code) for problem in shared] == [(it.as_posix(), "IS057") for it in files]
 

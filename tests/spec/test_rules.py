@@ -163,7 +163,7 @@ def test_a_time_becomes_the_unit_that_its_metric_has(name: str) -> None:
         (500, metrics.find("ApproximateAgeOfOldestRequest")[0], "in CloudWatch the number is seconds"),
         ("500", LATENCY, "500 ms"),
         ("50 %", LATENCY, "us, ms, s, min"),
-        ("5 ms", REQUESTS, "without unit"),
+        ("5 ms", REQUESTS, "or unit"),
         ("5", REQUESTS, "without quotes"),
         ("101 %", GPUS, "0 % to 100 %"),
         ("5 ms", GPUS, "90 %"),

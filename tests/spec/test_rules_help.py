@@ -82,9 +82,9 @@ def test_a_metric_that_is_proposed_for_a_policy_can_be_held_at_a_target(code: st
 @pytest.mark.parametrize(
     ("metric", "published"),
     [
-        ("ApproximateBacklogSizePerInstance", "it is for asynchronous endpoints"),
-        ("GPUUtilizationNormalized", "it is for endpoints with inference components"),
-        ("LoadedModelCount", "it is for multi-model endpoints"),
+        ("ApproximateBacklogSizePerInstance", "it is only for asynchronous endpoints"),
+        ("GPUUtilizationNormalized", "it is only for endpoints with inference components"),
+        ("LoadedModelCount", "it is only for multi-model endpoints"),
     ],
 )
 def test_a_metric_of_other_endpoints_says_of_which(metric: str, published: str) -> None:
@@ -132,7 +132,7 @@ def test_a_policy_that_is_called_like_another_is_told_like_which_and_what_is_fre
     names: tuple[str | None, ...], other: str, free: str
 ) -> None:
     (problem,) = [it for it in found(stepping(*names)) if it.code == "IS533"]
-    assert problem.message == f"the policy `{names[-1] or 'CPUUtilization'}` is called like another: {other}"
+    assert problem.message == f"the policy name `{names[-1] or 'CPUUtilization'}` clashes with {other}"
     assert problem.fix == f'give it another `policy_name`, such as "{free}"'
     assert problem.path == ("autoscaling", "step_policies", len(names) - 1)
     assert "IS533" not in {it.code for it in found(stepping(*names[:-1], free))}
@@ -225,7 +225,7 @@ def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(
             }
         },
     }
-    assert fix("IS422", spec) == f"write 2, or let the fleet grow to 3 by {by}"
+    assert fix("IS422", spec) == f"write 2, or let the fleet grow to 3 with {by}"
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ ON_NOTHING = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency"
             "vllm",
             "0.30",
             ON_NOTHING,
-            "replace `serverless_config` by an instance type with a GPU, such as ml.g5.xlarge",
+            "replace `serverless_config` with an instance type with a GPU, such as ml.g5.xlarge",
         ),
         (
             "triton",
@@ -332,7 +332,7 @@ ON_NOTHING = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency"
             "huggingface-tei",
             "1.8",
             ON_NOTHING,
-            "write `framework: huggingface-tei-cpu`, or replace `serverless_config` by an instance type with a GPU, "
+            "write `framework: huggingface-tei-cpu`, or replace `serverless_config` with an instance type with a GPU, "
             "such as ml.g5.xlarge",
         ),
         (
@@ -430,7 +430,7 @@ OFTEN = "set `metric_publish_frequency_in_seconds: 10` in `endpoint_config.metri
         (
             "Invocations",
             9000,
-            f"write 60 or more, or {OFTEN} with `enable_enhanced_metrics: true`, without which it goes for "
+            f"write 60 or more, or {OFTEN} with `enable_enhanced_metrics: true`, without which it applies to "
             "utilization only",
         ),
     ],
@@ -443,8 +443,8 @@ def test_a_short_period_is_told_what_makes_it_possible(metric: str, threshold: f
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("X", "a component's names need two characters or more"),
-        ("1ST", "use letters, digits and underscores, and no digit in front"),
+        ("X", "in a component, use two characters or more"),
+        ("1ST", "use letters, digits and underscores, and do not begin with a digit"),
         (f"X{'1' * 1025}", "write at most 1024 characters"),
     ],
 )
@@ -510,7 +510,7 @@ POOLS = [{"instance_type": "ml.m5.large", "priority": 1}, {"instance_type": "ml.
             {"models": {"net": {**FITTING, "containers": []}}},
             "write the container's properties directly under `models.net`, or choose `kind: pipeline`",
         ),
-        ("IS408", {"models": {"nets": FITTING}}, "did you mean `nets`? else ignore IS408"),
+        ("IS408", {"models": {"nets": FITTING}}, "did you mean `nets`? if not, ignore IS408"),
         (
             "IS706",
             {"variant": {"instance_pools": POOLS, "initial_instance_count": 2}},
@@ -525,7 +525,7 @@ def test_what_is_wrong_with_the_model_of_a_component_is_mended_there(
 
 
 def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
-    assert "ml.m5.large has no GPU, so that GPUUtilization is not published" in str(found(tracking("GPUUtilization")))
+    assert "ml.m5.large has no GPU, so GPUUtilization is not published" in str(found(tracking("GPUUtilization")))
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "Nothing", "threshold": 5}]}}
     for code, spec in (("IS510", tracking("Nothing")), ("IS800", alarmed)):
         assert "GPU" not in fix(code, spec)
@@ -536,7 +536,7 @@ def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
 def test_of_many_metrics_those_are_proposed_that_are_like_the_one_found() -> None:
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "CPUUtilisation", "threshold": 5}]}}
     assert fix("IS800", alarmed) == (
-        "did you mean `CPUUtilization`? here are `CPUUtilization`, `DiskUtilization`, `MemoryUtilization` and 12 more"
+        "did you mean `CPUUtilization`? available here: `CPUUtilization`, `DiskUtilization`, `MemoryUtilization` and 12 more"
     )
 
 
@@ -544,16 +544,16 @@ def test_a_share_of_a_sum_is_put_the_same_way_in_alarms_and_policies() -> None:
     policy, alarm = tracking("CPUUtilization"), {"rules": [{"metric": "CPUUtilization", "threshold": 90}]}
     said = [str(it).partition(": warning: ")[2] for it in found({**policy, "alarms": alarm})]
     assert said == [
-        "CPUUtilization is a sum: 60 is 30 % of 2 vCPUs; for 60 % of all, write 120",
-        'CPUUtilization is a sum: 90 is 45 % of 2 vCPUs; for 90 % of all, which is 180, write "90 %"',
+        "CPUUtilization is a sum over 2 vCPUs: 60 is 30 % of the total; for 60 % of the total, write 120",
+        'CPUUtilization is a sum over 2 vCPUs: 90 is 45 % of the total; for 90 % of the total, which is 180, write "90 %"',
     ]
 
 
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("s3://a/b.tar.gz", "a bucket's name has 3 to 63 small letters"),
-        ("s3://acme_models/b.tar.gz", "a bucket's name has 3 to 63 small letters"),
+        ("s3://a/b.tar.gz", "a bucket name has 3 to 63 lowercase letters"),
+        ("s3://acme_models/b.tar.gz", "a bucket name has 3 to 63 lowercase letters"),
         ("s3://acme-models", "write s3://bucket/key"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_null_on_a_key_that_the_format_does_not_have_is_an_unknown_key(
 ) -> None:
     [problem] = [it for it in problems_of(tmp_path, override) if it.path == path]
     assert (problem.code, problem.line, problem.column) == ("IS101", LINE, column)
-    assert problem.message.endswith("so that the stage `prod` removes nothing")
+    assert problem.message.endswith("so the stage `prod` removes nothing")
     assert meant in problem.fix
 
 
@@ -92,4 +92,4 @@ def test_what_a_stage_took_away_is_said_at_its_null(
 def test_what_the_spec_lacks_by_itself_is_no_stages_fault(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(BASE.replace("endpoint_name: churn\n", "") + "    endpoint_name: null\n")
-    assert [(it.line, it.message) for it in check_file(path)] == [(1, "the spec lacks `endpoint_name`")]
+    assert [(it.line, it.message) for it in check_file(path)] == [(1, "the spec is missing `endpoint_name`")]

@@ -78,7 +78,7 @@ def test_a_key_is_not_sent_to_where_it_stands(tmp_path: Path) -> None:
         ),
         (
             f"{COMPONENT}model: {{image: 'acme/ranker:1'}}\n",
-            "or write it under `models`, by a name that is the `specification.model_name` of an inference component",
+            "or write it under `models`, and its name there as `specification.model_name` of an inference component",
         ),
         (
             f"{COMPONENT}shadow_variants: []\n",
@@ -115,7 +115,7 @@ def test_what_one_block_holds_is_not_taken_for_several_by_name(
     path = tmp_path / "spec.yaml"
     path.write_text(text, "utf-8")
     (problem,) = check_file(path)
-    assert problem.message.endswith(f" by name, and here stand the keys of one: {keys}")
+    assert problem.message.endswith(f" by name, but this has the keys of a single one: {keys}")
     assert said in problem.fix
 
 
@@ -170,13 +170,13 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         (f"{SINGLE}autoscaling: {{min_instance_count: 1}}\n", "it is called `min_capacity` here"),
         (
             SINGLE.replace("  image", "  primary_container: {}\n  image"),
-            "write what stands in it in the model itself",
+            "write its contents in the model itself",
         ),
         (
             f"{COMPONENT}    inference_component_name: ranker\n",
-            "remove it: its name is the key that it stands under",
+            "remove it: its name is the key it is written under",
         ),
-        (f"{COMPONENT}    name: ranker\n", "remove it: its name is the key that it stands under"),
+        (f"{COMPONENT}    name: ranker\n", "remove it: its name is the key it is written under"),
         (
             SINGLE.replace("  image", "  mode: MultiModel\n  image"),
             "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel",
@@ -186,13 +186,13 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         (f"{SINGLE}endpoint: {{name: ranker}}\n", "write `endpoint_name` at the top of the spec"),
         (
             f"{SINGLE}endpoint_config: {{endpoint_config_name: ranker}}\n",
-            "remove it: endpoint configurations get no name, so that an update can make the new one beside the old one",
+            "remove it: endpoint configurations are not named, so that an update can create the new one beside the old one",
         ),
         (SINGLE.replace("  image", "  triton: {}\n  image"), "write it at the top of the spec"),
         *(
             (
                 f"{COMPONENT}models: {{ranker: {{image: 'acme/ranker:1', {key}: ranker}}}}\n",
-                "remove it: models get no name, so that an update can make the new one beside the old one; "
+                "remove it: models are not named, so that an update can create the new one beside the old one; "
                 "under `models`, the key is what variants and components name",
             )
             for key in ("name", "model_name")
@@ -200,7 +200,7 @@ def test_a_slip_of_the_pen_is_corrected_before_another_block_is_named(tmp_path: 
         *(
             (
                 SINGLE.replace("  image", f"  {key}: ranker\n  image"),
-                "remove it: models get no name, so that an update can make the new one beside the old one; "
+                "remove it: models are not named, so that an update can create the new one beside the old one; "
                 "under `models`, the key is what variants and components name",
             )
             for key in ("name", "model_name")
@@ -228,11 +228,11 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (f"{SINGLE}ProductionVariants: []\n", "it is called `variants` here"),
         (f"{SINGLE}DeploymentConfig: {{}}\n", "write it under `endpoint`"),
         (f"{SINGLE}dataCaptureConfig: {{}}\n", "write it under `endpoint_config`"),
-        (SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"), "write what stands in it in the model itself"),
+        (SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"), "write its contents in the model itself"),
         (SINGLE.replace("model:", "model:\n  Mode: MultiModel"), "remove it: `kind` sets it"),
         (SINGLE.replace("model:", "model:\n  Env: {}"), "it is called `environment` here"),
         (SINGLE.replace("model:", "model:\n  AdditionalModelDataSources: []"), "remove it"),
-        (SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"), "ids of JumpStart are not looked up"),
+        (SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"), "JumpStart IDs are not looked up"),
         (f"{SINGLE}ExecutionRoleArn: arn\n", "write the role's ARN as `execution_role` at the top"),
         (SINGLE.replace("model:", "model:\n  role: arn"), "write the role's ARN as `execution_role` at the top"),
         (SINGLE.replace("model:", "model:\n  execution_role: arn"), "write the role's ARN as `execution_role` at"),
@@ -243,7 +243,7 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         ),
         (f"{SINGLE}endpoint_config: {{ProductionVariants: []}}\n", "write them at the top of the spec, as `variants`"),
         (f"{SINGLE}endpoint_config: {{serverless_config: {{}}}}\n", "write it under `variant`"),
-        (f"{SINGLE}endpoint: {{EndpointConfigName: x}}\n", "remove it: endpoint configurations get no name"),
+        (f"{SINGLE}endpoint: {{EndpointConfigName: x}}\n", "remove it: endpoint configurations are not named"),
         (f"{SINGLE}VpcConfig: {{}}\n", "write it under `model`"),
         (f"{COMPONENT}VpcConfig: {{}}\n", "write it under `endpoint_config`"),
         (f"{COMPONENT}    EndpointName: x\n", "remove it: it is the endpoint of the spec"),
@@ -260,7 +260,7 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         *(
             (
                 SCALED.replace("POLICIES", f"step_policies: [{{metric: CPUUtilization, {key}: []}}]"),
-                "remove it: the alarm of a step policy takes the step and tells nobody",
+                "remove it: the alarm of a step policy takes the step and notifies nobody",
             )
             for key in ("AlarmActions", "ok_actions", "InsufficientDataActions")
         ),
@@ -294,12 +294,12 @@ def test_a_block_that_says_it_has_no_such_key_has_none(block: str, key: str) -> 
     ("more", "said"),
     [
         ("alarms: {rules: [[]]}\n", "write keys under it: metric, "),
-        ("tags: [a]\n", "write `key: value`, one a line"),
-        ("tags: [{Key: team, Value: ml}]\n", "write `key: value`, one a line"),
+        ("tags: [a]\n", "write `key: value`, one per line"),
+        ("tags: [{Key: team, Value: ml}]\n", "write `key: value`, one per line"),
         (
             "execution_role: {statements: [{action: ['s3:Get*'], resource: ['arn:aws:s3:::acme-models/*'], "
             "condition: {StringEquals: [{a: b}]}}]}\n",
-            "write `key: value`, one a line",
+            "write `key: value`, one per line",
         ),
         (
             "triton: {models: [{name: a, backend: python}]}\n",
@@ -421,7 +421,7 @@ def test_an_arn_in_the_place_of_a_name_is_called_one(text: str, said: str, tmp_p
     path.write_text(text, "utf-8")
     (problem,) = check_file(path)
     assert problem.message == said
-    assert problem.fix.startswith("write the name alone: x")
+    assert problem.fix.startswith("write only the name: x")
 
 
 @pytest.mark.parametrize(
@@ -439,8 +439,8 @@ def test_an_arn_in_the_place_of_a_name_is_called_one(text: str, said: str, tmp_p
         ),
         (
             "alarms: {rules: [{metric: ModelLatency, threshold: 1 s, statistic: tm(10%:90%)}]}\n",
-            "write Average, Sum, Minimum, Maximum, SampleCount, IQM, one bound after small letters (p99, tm90), "
-            "or two in brackets after capitals (TM(10%:90%), TS(150:1000), PR(:300))",
+            "write Average, Sum, Minimum, Maximum, SampleCount, IQM, one bound after a lowercase prefix (p99, tm90), "
+            "or two in parentheses after an uppercase one (TM(10%:90%), TS(150:1000), PR(:300))",
         ),
         ("execution_role: ranker\n", "write a role's ARN: arn:aws:iam::111122223333:role/name"),
         (
@@ -487,7 +487,7 @@ def test_a_time_with_a_unit_is_no_target_either(found: str, tmp_path: Path) -> N
     ("least", "said"),
     [
         ("min_instance_count: 2", "swap them: `min_instance_count: 0` and `max_instance_count: 2`"),
-        ("status: ENABLED", "allowed: at least 1"),
+        ("status: ENABLED", "allowed: 1 or more"),
     ],
 )
 def test_a_most_of_nothing_is_swapped_with_the_least(least: str, said: str, tmp_path: Path) -> None:
@@ -498,7 +498,7 @@ def test_a_most_of_nothing_is_swapped_with_the_least(least: str, said: str, tmp_
 
 @pytest.mark.parametrize(
     ("found", "said"),
-    [("0.5", "write 1"), ("1.5", "write a whole number such as 1 or 2"), ("-0.5", "write a whole number: at least 1")],
+    [("0.5", "write 1"), ("1.5", "write a whole number such as 1 or 2"), ("-0.5", "write a whole number: 1 or more")],
 )
 def test_a_whole_number_is_proposed_that_is_allowed(found: str, said: str, tmp_path: Path) -> None:
     assert fix(tmp_path, SINGLE.replace("initial_instance_count: 2", f"initial_instance_count: {found}")) == said
@@ -507,7 +507,7 @@ def test_a_whole_number_is_proposed_that_is_allowed(found: str, said: str, tmp_p
 def test_limits_are_not_swapped_where_that_is_too_little(tmp_path: Path) -> None:
     needs = "{min_memory_required_in_mb: 16384, max_memory_required_in_mb: 60}"
     found = fixes(tmp_path, f"{COMPONENT}      compute_resource_requirements: {needs}\n")
-    assert "allowed: at least 128" in found
+    assert "allowed: 128 or more" in found
     assert not any(it.startswith("swap") for it in found)
 
 
@@ -521,7 +521,7 @@ def test_an_entry_of_a_list_is_called_one(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(f"{SINGLE}alarms: {{actions: [ml-oncall]}}\n", "utf-8")
     assert [problem.message for problem in check_file(path)] == [
-        'an entry of `actions` has the wrong form: "ml-oncall"'
+        'an entry of `actions` has the wrong format: "ml-oncall"'
     ]
 
 

@@ -247,7 +247,7 @@ GZIP = zipped({**MODEL, "net/1/weights.bin": "".join(map(str, range(5000)))})
 HUGE = 1 << 40
 UNUSABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "it is empty"),
-    "text": (b"hello", "it is no gzip file"),
+    "text": (b"hello", "it is not a gzip file"),
     "a tar without gzip": (tar_of(MODEL), "it is a tar that is not compressed"),
     "zip": (zip_file(), "it is a zip file, not a tar"),
     "bzip2": (bz2.compress(tar_of(MODEL)), "it is compressed with bzip2, not with gzip"),
@@ -262,7 +262,7 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "a size beyond all": (gzip.compress(member("net/x", size=HUGE) + END), "in the middle"),
     "a size that is none": (
         gzip.compress(member("net/x", pax_headers={"size": "-5"}) + END),
-        'the size of "net/x" is no number',
+        'the size of "net/x" is not a number',
     ),
     "an endless name": (gzip.compress(member("n" * 2000) + END), "is longer than"),
     "a header without end": (gzip.compress(member("x", tarfile.XHDTYPE, size=1 << 32) + END), "bytes long"),
@@ -360,7 +360,7 @@ def large_configurations() -> Iterator[bytes]:
     [
         (many_members, "more than 1000 entries", "leave out what no model loads"),
         (many_folders, "more than 1000 entries", "leave out what no model loads"),
-        (large_configurations, "larger than", "leave out what is no configuration"),
+        (large_configurations, "larger than", "leave out what is not a configuration"),
     ],
 )
 def test_what_would_fill_the_memory_is_refused(

@@ -142,7 +142,7 @@ def test_pointers_of_git_lfs_are_refused_in_the_place_of_files(files: dict[str, 
     lay_out(tmp_path, files)
     (found,) = refusals(declared(tmp_path, {"1/model": "source"}), tmp_path)
     assert found.code == "IS989"
-    assert found.message.endswith("is a pointer of Git LFS to a file of 90,000,000 bytes")
+    assert found.message.endswith("is a Git LFS pointer to a file of 90,000,000 bytes")
     assert found.fix == "fetch the files: `git lfs pull`"
 
 

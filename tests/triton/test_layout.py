@@ -132,11 +132,11 @@ def test_a_model_with_a_link_in_it_is_not_judged(place: str, kind: RepositoryKin
 WORDS: dict[str, tuple[Mapping[str, str], str]] = {
     "a pointer for a configuration": (
         {**MODEL, "net/config.pbtxt": LFS},
-        "config.pbtxt cannot be read: it is a pointer of Git LFS; fetch the files: `git lfs pull`",
+        "config.pbtxt cannot be read: it is a Git LFS pointer; fetch the files: `git lfs pull`",
     ),
     "leftovers in the place of the model's file": (
         {"net/config.pbtxt": CONFIG, "net/1/.DS_Store": ""},
-        "version 1 of net lacks `model.py`; add it, or name another with `default_model_filename`",
+        "version 1 of net is missing `model.py`; add it, or name another with `default_model_filename`",
     ),
 }
 

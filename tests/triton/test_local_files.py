@@ -39,7 +39,7 @@ def test_a_slip_in_a_path_is_answered_with_what_is_there(
 ) -> None:
     wrong = files.partition(": ")[2]
     assert said(tmp_path, files, there) == [
-        f"{wrong} is not there; did you mean {meant}? if it is elsewhere, ignore IS987"
+        f"{wrong} does not exist; did you mean {meant}? if it is elsewhere, ignore IS987"
     ]
     (tmp_path / wrong).parent.mkdir(exist_ok=True)
     assert said(tmp_path, files, there, wrong) == []
@@ -53,7 +53,7 @@ def test_all_files_that_may_be_meant_are_named(tmp_path: Path) -> None:
 def test_a_file_is_missed_where_one_of_its_kind_and_model_is_there(tmp_path: Path) -> None:
     files = "1/model.py: src/model.py, 1/words.py: src/vocabulary.py"
     (one,) = said(tmp_path, files, "src/model.py")
-    assert one.startswith("src/vocabulary.py is not there; `model.py` of the same model is, so check the name;")
+    assert one.startswith("src/vocabulary.py does not exist; `model.py` of the same model does, so check the name;")
 
 
 @pytest.mark.parametrize(

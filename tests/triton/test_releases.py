@@ -74,7 +74,7 @@ def test_a_value_is_known_from_its_release_on(value: str, since: Release) -> Non
     else:
         config.batch_input.add(kind=value)
     [finding] = fields_are_known(model(config), Context(release=before(since)))
-    assert f"`{value}` came with Triton {since[0]}.{since[1]:02}" in finding.message
+    assert f"`{value}` needs Triton {since[0]}.{since[1]:02}" in finding.message
     assert list(fields_are_known(model(config), Context(release=since))) == []
 
 

@@ -217,7 +217,7 @@ def test_a_missing_folder_is_a_warning_and_can_be_ignored(tmp_path: Path) -> Non
     file = spec_file(tmp_path, "{repository: nowhere}")
     (found,) = check_file(file)
     assert (found.code, found.severity, found.line) == ("IS902", "warning", 5)
-    assert f"{tmp_path.as_posix()}/nowhere is not there" in found.message
+    assert f"{tmp_path.as_posix()}/nowhere does not exist" in found.message
     file.write_text(f"{file.read_text()}ignore: [IS902]\n")
     assert check_file(file) == []
 

@@ -12,13 +12,13 @@ from inferstack.spec.check import check_file
 SPECS = {case.title: case.spec(wrong=True) for case in CASES}
 # Case, code, and the end of its message or of its fix.
 SAID = [
-    ("a version folder with a letter", "IS910", "name the folder `v1` `1`"),
+    ("a version folder with a letter", "IS910", "rename the folder `v1` to `1`"),
     ("a file of another backend", "IS910", "or write `backend: onnxruntime`, which loads `model.onnx`"),
     ("the backend's file is missing", "IS910", "or name another with `default_model_filename`: `net.onnx`"),
     ("a policy that loads no version", "IS907", "write `num_versions: 1` or more, or remove it"),
-    ("a policy for a version that is not there", "IS907", "choose a version that is there, or remove it"),
-    ("an output that is made from itself", "IS954", "hangs on `B`, which is made from itself"),
-    ("an output that is made from itself", "IS954", "break the circle of steps"),
+    ("a policy for a version that is not there", "IS907", "choose a version that exists, or remove it"),
+    ("an output that is made from itself", "IS954", "depends on `B`, which is made from itself"),
+    ("an output that is made from itself", "IS954", "break the cycle of steps"),
     ("a model of another archive", "IS956", "declare it beside the ensemble"),
     ("a folder that begins like a version", "IS933", "if it is that version, name it `2`"),
     ("a folder with a number that no version can have", "IS933", "no version is above 9223372036854775807"),
@@ -47,7 +47,7 @@ SAID = [
         "IS937",
         "write `shape: [1]`, or set `max_batch_size`",
     ),
-    ("more than a share can be", "IS948", "is no number that its field can hold"),
+    ("more than a share can be", "IS948", "is not a number that its field can hold"),
 ]
 
 

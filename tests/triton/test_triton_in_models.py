@@ -173,10 +173,10 @@ def test_a_repository_at_the_top_is_for_models_without_their_own(file: Path) -> 
 URL = "    model_data_url: s3://acme-models/net/v1/model.tar.gz\n"
 PLAIN = "{s3_uri: s3://acme-models/net/, s3_data_type: S3Prefix, compression_type: None}"
 WITHOUT_ARCHIVE = {
-    "nothing": ("", "add `model_data_url`, the place for the archive that `inferstack package` makes"),
+    "nothing": ("", "add `model_data_url`, the URL for the archive that `inferstack package` makes"),
     "plain files": (
         f"    model_data_source: {{s3_data_source: {PLAIN}}}\n",
-        "write `model_data_url` instead of `model_data_source`, the place for the archive that `inferstack package` makes",
+        "write `model_data_url` instead of `model_data_source`, the URL for the archive that `inferstack package` makes",
     ),
     "a model package": ("    model_package_name: net\n", "write `model_data_url` instead of `model_package_name`, "),
 }
@@ -193,7 +193,7 @@ def test_two_contents_of_an_archive_are_told_apart_by_who_loads_them(file: Path)
     runs = run("asks", "net") + component("net", "s3://acme-models/net/v1/model.tar.gz")
     file.write_text(spec(of(net=f"{{models: {PIPE}}}"), runs))
     (problem,) = check_file(file)
-    assert problem.message.endswith("has other models for `net` than for the model `net`")
+    assert problem.message.endswith("has different models for `net` than for the model `net`")
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_a_model_with_its_own_repository_has_an_archive_for_it(file: Path) -> No
 def test_one_archive_cannot_hold_two_contents(file: Path) -> None:
     file.write_text(spec(ONE, WIDER, url="s3://acme-models/ab/model.tar.gz"))
     (problem,) = (it for it in check_file(file) if it.code == "IS259")
-    assert problem.message.endswith("has other models for the model `candidate` than for the model `stable`")
+    assert problem.message.endswith("has different models for the model `candidate` than for the model `stable`")
 
 
 @pytest.mark.parametrize("kind", ["multi-model", "pipeline"])

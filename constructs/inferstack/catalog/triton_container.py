@@ -155,7 +155,7 @@ def loose_words(arguments: Sequence[str]) -> Iterator[str]:
     for before, argument in zip(("", *arguments), arguments, strict=False):
         value = argument.partition("=")[2] or argument
         if not argument.startswith("-") and (not before.startswith("-") or "=" in before):
-            yield f"the loose word `{argument}`"
+            yield f"the stray word `{argument}`"
         elif value[:1] in ("'", '"') and value[:1] == value[-1:]:
             yield f"the quotes of `{argument}`"
 

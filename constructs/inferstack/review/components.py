@@ -49,16 +49,16 @@ def removed_or_renamed(update: Update) -> Iterator[Effect]:
         twin = next((other for other, it in new.items() if _differ_in_identity_alone(gone, it)), None)
         if twin is None:
             message = f"`{name}` is removed with its copies; requests that name it fail"
-            fix = "see that nobody calls it any more"
+            fix = "make sure that no client calls it any more"
             yield Effect(codes.COMPONENT_REMOVED, update.written(_COMPONENTS), message, fix)
         else:
             del new[twin]
             message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
-            fix = "see that the fleet has room for both, and that clients take the new name"
+            fix = "make sure that the fleet has room for both, and that clients use the new name"
             # Of endpoints SageMaker says that case makes no other name, of components nothing.
             if name.casefold() == twin.casefold():
                 message += "; SageMaker may take both for one name, and refuse the new one"
-                fix = f"take a name that differs in more than case, or {_TWICE}"
+                fix = f"choose a name that differs in more than case, or {_TWICE}"
             yield Effect(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
 
 
@@ -99,8 +99,8 @@ def copies_reset(update: Update) -> Iterator[Effect]:
         count = deployed.mapping(component.properties.get("RuntimeConfig")).get("CopyCount")
         if change.fate is Fate.UPDATED and causes and name in scaled and count is not None:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
-            message = f"the update of `{name}` may set its copies to {count}, however many run then"
-            fix = "deploy while few run, or write as many as run now"
+            message = f"the update of `{name}` may set its copies to {count}, however many are running"
+            fix = "deploy while few are running, or write as many as are running now"
             yield Effect(codes.COPIES_RESET, path, message, fix)
 
 
@@ -139,7 +139,9 @@ def variant_under_components(update: Update) -> Iterator[Effect]:
     on_it = [name for name, it in before.items() if it.variant in gone]
     if update.same_endpoint and on_it:
         which = listed(sorted({str(before[name].variant) for name in on_it}), last="and")
-        message = f"{which} goes while {listed(on_it, last='and')} run there, which SageMaker may refuse"
+        message = (
+            f"{which} is removed while {listed(on_it, last='and')} run there, which SageMaker may refuse"
+        )
         fix = "deploy twice: first without what runs there, then without the variant"
         path = update.written(("variants",))
         yield Effect(codes.VARIANT_UNDER_COMPONENTS, path, message, fix)

@@ -45,7 +45,7 @@ def serverless(update: Update) -> Iterator[Effect]:
     at = next(path for path, _ in variants(update.spec))
     path = update.written((*at, "instance_type" if before else "serverless_config"))
     if before:
-        message = "the endpoint ceases to be serverless, which no update and no rollback can undo"
+        message = "the endpoint stops being serverless, which no update or rollback can undo"
         fix = f"try it first: {_NEW_NAME}"
         yield Effect(codes.NO_LONGER_SERVERLESS, path, message, fix)
     else:

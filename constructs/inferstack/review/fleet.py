@@ -110,7 +110,7 @@ def count_reset(update: Update) -> Iterator[Effect]:
         target = deployed.scaled_variants(update.before).get(name, {})
         if target.get("ScalableDimension") == INSTANCE_COUNT or "ManagedInstanceScaling" in after:
             start = after.get("InitialInstanceCount")
-            message = f"the update sets the instances of `{name}` to {start}, however many run then"
+            message = f"the update sets the instances of `{name}` to {start}, however many are running"
             fix = f"write `{bracketed(RETAIN)}: true` for this deployment, or start with as many as run now"
             yield Effect(codes.COUNT_RESET, (*path, "initial_instance_count"), message, fix)
 
@@ -151,7 +151,7 @@ def same_config(update: Update) -> Iterator[Effect]:
     own = [path for path in change.paths if path[0] != "Tags"]
     if own:
         names = listed([str(path[0]) for path in own], last="and")
-        message = f"of the endpoint only {names} changes, not its configuration, which SageMaker may refuse"
+        message = f"only {names} of the endpoint changes, not its configuration, which SageMaker may refuse"
         fix = "deploy it together with a change of the model or of a variant"
         written = update.place(change.logical_id, own[0])
         # What follows from scaling stands there.

@@ -27,7 +27,7 @@ def policies_at_once(update: Update) -> Iterator[Effect]:
             f"during the update the role has {count} managed policies, {len(made[1] - made[0])} of them new, "
             f"and {MOST_POLICIES} are the default"
         )
-        fix = "change less at once, or have the quota raised"
+        fix = "change less at once, or request a higher quota"
         yield Effect(codes.TOO_MANY_POLICIES, update.written(("execution_role",)), message, fix)
 
 

@@ -32,7 +32,7 @@ def scaling_removed(update: Update) -> Iterator[Effect]:
         for name in targets(update.before):
             if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):
                 message = f"`{name}` no longer scales, whatever its load is"
-                fix = "set the capacity that it shall have, or keep its `autoscaling`"
+                fix = "set the capacity that it should have, or keep its `autoscaling`"
                 yield Effect(codes.SCALING_REMOVED, _place(update, name), message, fix)
 
 
@@ -59,7 +59,9 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
     for logical_id, policy in _changed(update):
         is_new = update.changes[logical_id].fate is Fate.ADDED
         if is_new and _known_as(update.after, policy) in removed:
-            message = f"there is a policy `{policy['PolicyName']}`, which is removed once this one is made"
+            message = (
+                f"a policy `{policy['PolicyName']}` exists already, and is removed once this one is made"
+            )
             fix = f"write another `policy_name`, or {_IN_TWO}"
             yield Effect(codes.POLICY_NAME_TAKEN, update.place(logical_id, ("PolicyName",)), message, fix)
 

@@ -111,14 +111,14 @@ def _parsed(text: str, file: str) -> Any:
             return json.loads(text)
         return read_yaml(text)
     except json.JSONDecodeError as error:
-        at, message = (error.lineno, error.colno), f"this is no whole JSON: {error.msg}"
+        at, message = (error.lineno, error.colno), f"this is not complete JSON: {error.msg}"
     except TemplateYamlError as error:
-        at, message = (error.line, error.column), f"this is no YAML of a template: {error}"
+        at, message = (error.line, error.column), f"this is not the YAML of a template: {error}"
     except RecursionError:
         at, message = (1, 1), f"values are nested more than {DEEPEST} deep"
     except ValueError as error:
         at, message = (1, 1), f"a value cannot be read: {error}"
-    raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file anew; it may be cut short")])
+    raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file again; it may be cut short")])
 
 
 def _resources(data: Any, file: str) -> Resources:
@@ -144,9 +144,9 @@ def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:
             case {"Type": str(), **rest} if isinstance(rest.get("Properties", {}), dict):
                 pass
             case _:
-                yield f"the resource {describe(logical_id)} has no type, or properties that are no mapping"
+                yield f"the resource {describe(logical_id)} has no type, or properties that are not a mapping"
         if not isinstance(logical_id, str):
-            yield f"the resource {describe(logical_id)} has a name that is no text"
+            yield f"the resource {describe(logical_id)} has a name that is not text"
     if _depth(resources) > DEEPEST:
         yield f"values are nested more than {DEEPEST} deep"
 

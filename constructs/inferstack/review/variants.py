@@ -96,7 +96,9 @@ def scaled_variant_gone(update: Update) -> Iterator[Effect]:
     new = [name for name in after if name not in before]
     for name in deployed.scaled_variants(update.before):
         if name in before and name not in after:
-            message = f"the variant `{name}` goes while its scaling is registered, which SageMaker may refuse"
+            message = (
+                f"the variant `{name}` is removed while its scaling is registered, which SageMaker may refuse"
+            )
             fix = (
                 "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
             )

@@ -38,11 +38,11 @@ _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo
 CHECK_CODES = by_code(
     error(
         UNKNOWN_PLACEHOLDER,
-        "A text holds a `${AWS::…}` that CloudFormation does not know, or that tells of the stack.",
+        "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
         _PSEUDO,
     ),
-    error(OTHER_PLACE, "The spec names another account or region than the stack that it is used in."),
-    error(OTHER_ROLE, "The spec says something of the role, and the construct is given another one."),
+    error(OTHER_PLACE, "The spec names a different account or region than the stack that it is used in."),
+    error(OTHER_ROLE, "The spec has an `execution_role`, but the construct is also given a role."),
 )
 
 # CloudFormation knows these, too, and a spec cannot hold them.
@@ -135,8 +135,8 @@ def refuse_other_account(loaded: LoadedSpec, account: str) -> None:
 
 
 def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> Problem:
-    message = f"the spec is for `{named}`, the stack is in `{found}`"
-    fix = f"remove `env.{what}` from the spec, or put it into a stack of that {what}"
+    message = f"the spec is for `{named}`, but the stack is in `{found}`"
+    fix = f"remove `env.{what}` from the spec, or use it in a stack in that {what}"
     return loaded.document.problem(("env", what), OTHER_PLACE, message, fix)
 
 
@@ -150,7 +150,7 @@ def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole |
         SpecError: when the spec says something of the role itself, or has errors under this one.
     """
     if loaded.spec.execution_role not in (None, role_arn, made_of):
-        message = "the spec has an `execution_role`, and the construct is given a role"
+        message = "the spec has an `execution_role`, but the construct is also given a role"
         fix = "remove `execution_role` from the spec, or `role=` from the call"
         raise SpecError([loaded.document.problem(("execution_role",), OTHER_ROLE, message, fix)])
     document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
@@ -287,8 +287,8 @@ def _placeholder_problems(document: Document) -> Iterator[Problem]:
     for path, text in document.placeholders:
         for name in PLACEHOLDER.findall(text):
             if name.startswith("AWS::") and name not in known:
-                message = f"`${{{name}}}` is no pseudo parameter of CloudFormation"
+                message = f"`${{{name}}}` is not a CloudFormation pseudo parameter"
                 if name in _OTHER_PSEUDO_PARAMETERS:
-                    message = f"a spec cannot hold `${{{name}}}`"
+                    message = f"a spec cannot use `${{{name}}}`"
                 fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
                 yield document.problem(path, UNKNOWN_PLACEHOLDER, message, fix)

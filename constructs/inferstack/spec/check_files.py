@@ -96,7 +96,7 @@ def idle_stage(files: Iterable[Path | str], stage: str | None) -> str | None:
     if stage is None or any(map(_knows_stages, files)):
         return None
     fix = f"write `stages: {{{stage}: …}}` into one, or choose none"
-    return f"the stage `{stage}` changes nothing, since no spec has `stages`; {fix}"
+    return f"the stage `{stage}` has no effect because no spec has `stages`; {fix}"
 
 
 def _knows_stages(file: Path | str) -> bool:

@@ -27,23 +27,23 @@ NAME_CODES = by_code(
     ),
     error(
         SAME_COMPONENT,
-        "Two specs deploy inference components of the same name into the same account and region. There can "
-        "be one of a name there, also on different endpoints.",
+        "Two specs deploy inference components of the same name into the same account and region. Such a "
+        "name must be unique there, even across endpoints.",
     ),
     error(
         SAME_DASHBOARD,
         "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
-        "Dashboards are those of all regions.",
+        "Dashboards are shared by all regions.",
     ),
     error(
         SAME_STACK,
-        "Two specs make stacks of the same name. A stack is called like its endpoint, with "
-        "`endpoint-` before a digit, since CloudFormation wants a letter.",
+        "Two specs make stacks of the same name. A stack is named after its endpoint, with "
+        "`endpoint-` before a digit, since CloudFormation requires a letter.",
     ),
     error(
         SAME_SCALING,
-        "Two constructs of an app scale the same variant or inference component, which has one scalable "
-        "target.",
+        "Two constructs of an app scale the same variant or inference component, which can have only one "
+        "scalable target.",
         "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html",
     ),
 )

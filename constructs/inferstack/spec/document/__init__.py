@@ -147,7 +147,7 @@ def read_document(path: Path | str) -> Document:
     """
     file = os.fspath(path).replace(os.sep, "/")
     if file.endswith(LOCK_SUFFIX):
-        message, fix = "this is the lock of a spec, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
+        message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
         raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
     text = read_text(Path(path), file)
     tree = read_quickly(text)

@@ -15,7 +15,7 @@ _PAGE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-
 REFERENCE_CODES = by_code(
     error(
         NOT_RESOLVED,
-        "A dynamic reference names something in `secretsmanager` or `ssm`: CloudFormation fills in"
+        "A dynamic reference must name a value in `secretsmanager` or `ssm`: CloudFormation resolves"
         " `ssm-secure` for a few resource types only, none of them SageMaker's.",
         _PAGE,
     )
@@ -41,14 +41,17 @@ def _faults(text: str) -> Iterator[tuple[str, str]]:
     for found in _BEGINNING.finditer(text):
         whole = _REFERENCE.match(text, found.start())
         if whole is None:
-            message = "what looks like a dynamic reference is none to CloudFormation"
+            message = "CloudFormation does not recognize this dynamic reference"
             yield message, f"{_INSTEAD} or '{AS_WRITTEN['ssm']}', without spaces"
             continue
         service, _, rest = whole[0].removeprefix("{{resolve:").removesuffix("}}").partition(":")
         if service == "ssm-secure":
             yield "CloudFormation does not resolve `ssm-secure` in these resources", _INSTEAD
         elif service not in FORMS:
-            yield f'"{service[:60]}" is no service of dynamic references', choose(service, tuple(FORMS))
+            yield (
+                f'"{service[:60]}" is not a valid service for a dynamic reference',
+                choose(service, tuple(FORMS)),
+            )
         elif re.fullmatch(FORMS[service], rest) is None:
-            message = f"a dynamic reference to `{service}` names nothing, or not in the form for it"
+            message = f"a dynamic reference to `{service}` names nothing, or has the wrong format"
             yield message, f"write '{AS_WRITTEN[service]}'"

@@ -27,7 +27,7 @@ _FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
 _NEEDED_FIX = "choose one with `--stage` or `-c stage=`"
 _SAME_IN_ALL = {
     STAGES: "stages cannot be nested: list them all under the one `stages`",
-    "kind": "`kind` is the same in all stages: write a spec of its own for another kind",
+    "kind": "`kind` is the same in all stages: for another kind, write a separate spec",
 }
 
 
@@ -167,8 +167,8 @@ def _too_many(document: Document) -> Problem | None:
     stages = document.data.get(STAGES)
     if not isinstance(stages, dict) or len(stages) <= MOST_STAGES:
         return None
-    message = f"the file lists {len(stages):,} stages; allowed are {MOST_STAGES}"
-    fix = "write some into a file of their own"
+    message = f"the file lists {len(stages):,} stages, but at most {MOST_STAGES} are allowed"
+    fix = "move some to a file of their own"
     return document.problem((STAGES,), codes.TOO_MANY_STAGES, message, fix)
 
 
@@ -181,7 +181,7 @@ def _form_problems(document: Document) -> tuple[Problem, ...]:
 def _found_in_form(document: Document) -> Iterator[Problem]:
     stages = document.data.get(STAGES, {})
     if not isinstance(stages, dict):
-        message = f"`stages` must be a mapping from stage names to overrides, this is {describe(stages)}"
+        message = f"`stages` must be a mapping from stage names to overrides, found {describe(stages)}"
         yield document.problem((STAGES,), codes.STAGES_FORM, message, _FORM_FIX)
         return
     for name, override in stages.items():
@@ -191,10 +191,10 @@ def _found_in_form(document: Document) -> Iterator[Problem]:
 def _stage_problems(document: Document, name: str, override: object) -> Iterator[Problem]:
     path = (STAGES, name)
     if not _NAME.fullmatch(name):
-        message = f"{describe(name)} is no name for a stage"
+        message = f"{describe(name)} is not a valid stage name"
         yield document.problem(path, codes.STAGE_NAME, message, _NAME_FIX, key=True)
     if not isinstance(override, dict):
-        message = f"a stage must be a mapping, `{name}` is {describe(override)}"
+        message = f"a stage must be a mapping, but `{name}` is {describe(override)}"
         yield document.problem(path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
         return
     yield from _same_in_all(document, path, override, f"the stage `{name}`")
@@ -213,7 +213,7 @@ def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]
         yield from _leftovers(document)
     elif STAGES not in document.data:
         if not _NAME.fullmatch(stage):
-            message = f"{describe(stage)} is no name for a stage"
+            message = f"{describe(stage)} is not a valid stage name"
             yield document.problem((), codes.STAGE_NAME, message, _NAME_FIX)
     elif isinstance(document.data[STAGES], dict) and stage not in document.data[STAGES]:
         message = f"the spec has no stage {describe(stage)}"
@@ -229,5 +229,5 @@ def _known(stage: str, names: tuple[str, ...]) -> str:
 
 def _leftovers(document: Document) -> Iterator[Problem]:
     for path in _placeholders(document):
-        message = "this text needs a stage's name, and no stage was chosen"
+        message = "this text uses `${stage}`, but no stage was chosen"
         yield document.problem(path, codes.STAGE_NEEDED, message, _NEEDED_FIX)

@@ -17,10 +17,12 @@ _TOKENS = "https://docs.aws.amazon.com/cdk/v2/guide/tokens.html"
 TOKEN_CODES = by_code(
     error(
         NEEDED_BEFORE,
-        "A token of CDK stands where the value decides what is made, before any deployment.",
+        "A CDK token is used where the value must be known before deployment, as it decides what is made.",
         _TOKENS,
     ),
-    error(LIST_AMONG_OTHERS, "A token that stands for a list is not the whole list.", _TOKENS),
+    error(
+        LIST_AMONG_OTHERS, "A CDK list token is used as one entry of a list, not as the whole list.", _TOKENS
+    ),
 )
 
 _CHOOSES = "it chooses the image"
@@ -38,7 +40,7 @@ _NAMED = frozenset({"inference_components", "models"})
 # Where a statistic is CloudFormation's own.
 _OWN_WORDS = "customized_metric_specification"
 _AT_THE_TOP = {
-    "description": "CloudFormation takes no function in the description of a stack",
+    "description": "CloudFormation accepts no function in a stack's description",
     "load_test": "no deployment reads it",
     "ignore": "no deployment reads it",
 }
@@ -54,15 +56,15 @@ def token_problems(document: Document) -> Iterator[Problem]:
         return
     for path, value in _values((), document.data):
         if isinstance(value, str) and is_list_token(value) and not _is_whole(document, path):
-            message = f"{_name(path)} holds a list that only the deployment knows as one of its texts"
-            fix = "give the list alone where a list is wanted, or an entry of it: `cdk.Fn.select(0, …)`"
+            message = f"{_name(path)} has, as one of its texts, a list known only at deployment"
+            fix = "pass the token as the whole list, or select an entry: `cdk.Fn.select(0, …)`"
             yield document.problem(path, LIST_AMONG_OTHERS, message, fix)
         elif _is_token(value) and (reason := _reason(document.data, path, value)):
-            message = f"{_name(path)} holds what only the deployment knows, and {reason}"
+            message = f"{_name(path)} is known only at deployment, but {reason}"
             yield document.problem(path, NEEDED_BEFORE, message, "write the value itself")
     for path, key in _keys((), document.data):
         if tokens(key):
-            message = f"a key of {_name(path)} is known to the deployment only"
+            message = f"a key of {_name(path)} is known only at deployment"
             fix = "write the key itself; a token can be its value"
             yield document.problem((*path, key), NEEDED_BEFORE, message, fix)
 

@@ -66,7 +66,7 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
         if other != document.file and os.path.isfile(other):  # noqa: PTH113
             path = () if block is None else block.path
             lock = lock_path(document.file).name
-            message = f"{other} is there as well, and {lock} would be the lock of both"
+            message = f"{other} exists as well, and {lock} would be the lock of both"
             fix = "rename one of them, or delete it if it is a copy"
             yield document.problem(path, SHARED, message, fix)
 
@@ -123,7 +123,7 @@ def _left_over(
     path = lock_path(document.file)
     for location in lock.own(stage):
         if location not in declared:
-            message = f"archives were uploaded for {location}, and the spec has no `triton` block for it"
+            message = f"archives were uploaded for {location}, but the spec has no `triton` block for it"
             at = line_of_key((*keys_of(stage), location), path.read_text(encoding="utf-8"))
             yield Problem(path.as_posix(), at, 1, STALE, message, fix)
 

@@ -15,10 +15,10 @@ SHARED = "IS057"
 LOCK_CODES = by_code(
     error(UNREADABLE, "The lock beside a spec cannot be read."),
     error(MALFORMED, "The lock is not what `inferstack package --upload` writes."),
-    error(NEWER, "The lock was written by a newer inferstack, in a form that this one does not know."),
-    error(WRONG_URL, "A URL in the lock is not that of the archives under it."),
-    error(STALE, "What the lock says was uploaded is not what the spec declares."),
-    error(NO_DESTINATION, "Archives of a `triton` block belong to one URL, which a container names."),
-    error(SHARED, "Two specs beside one another, `*.yaml` and `*.yml`, would have one lock."),
+    error(NEWER, "The lock was written by a newer inferstack, in a format that this one does not know."),
+    error(WRONG_URL, "A URL in the lock does not match the archives listed under it."),
+    error(STALE, "The archives in the lock are not the ones that the spec declares."),
+    error(NO_DESTINATION, "The archives of a `triton` block need a single URL, set on a container."),
+    error(SHARED, "Two specs whose names differ only in `.yaml` and `.yml` would share one lock."),
 )
 """Everything that this package reports."""

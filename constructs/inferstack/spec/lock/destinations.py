@@ -60,8 +60,8 @@ def _destination_of(block: PlacedTriton, document: Document) -> Destination:
         case [(location, paths)] if not is_opaque(location):
             return Destination(location, tuple(paths), (block,))
         case [(location, [path, *_])]:
-            message = f'only a deployment knows what "{location}" is'
-            fix = "write the bucket's name; ${AWS::AccountId} and ${AWS::Region} may stand in it"
+            message = f'"{location}" is known only at deployment'
+            fix = "write the bucket's name; it may contain ${AWS::AccountId} and ${AWS::Region}"
             raise _error(document, path, message, fix)
         case [_, (_, [path, *_]), *_]:
             message = f"the archives of the `triton` block could belong to {listed(list(named))}"
@@ -70,7 +70,7 @@ def _destination_of(block: PlacedTriton, document: Document) -> Destination:
             fix += ", or each a `triton` block of its own" if own else ""
             raise _error(document, path, message, fix)
         case _:
-            message = "no container says where the archives of the `triton` block belong"
+            message = "no container says where the archives of the `triton` block go"
             fix = "name it in the container with Triton: `model_data_url: s3://…`, or `artifact_url`"
             raise _error(document, block.path, message, fix)
 

@@ -48,7 +48,7 @@ def differences(
     if not any(repository.faults for repository in declared.values()):
         place = (*destination.blocks[0].path, "archives")
         for name in sorted(uploaded.keys() - declared):
-            yield Difference(place, f"{name} was uploaded, and the spec has it no longer")
+            yield Difference(place, f"{name} was uploaded, but the spec no longer has it")
 
 
 def _first(found: Iterator[Difference]) -> Iterator[Difference]:
@@ -66,7 +66,7 @@ def _of_archive(repository: Repository, files: Mapping[str, LockedFile], base: P
     for path in files:
         # Files of an existing repository need not be in every copy of it; its models are.
         if path not in known and path.partition("/")[0] not in folders:
-            yield Difference(repository.source, f"{path} was uploaded, and the spec has it no longer")
+            yield Difference(repository.source, f"{path} was uploaded, but the spec no longer has it")
 
 
 def _of_model(

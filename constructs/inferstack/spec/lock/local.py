@@ -43,9 +43,9 @@ def how_it_differs(local: Path, locked: LockedFile) -> str | None:
         if found.st_size != locked.size:
             if pointer_in(local) == Pointer(locked.sha256, locked.size):
                 return None
-            return f"has {found.st_size:,} bytes, {locked.size:,} were uploaded"
+            return f"has {found.st_size:,} bytes, but {locked.size:,} were uploaded"
         if found.st_size <= LARGEST_READ and hashlib.sha256(local.read_bytes()).hexdigest() != locked.sha256:
-            return "has another content than the one that was uploaded"
+            return "has different content than was uploaded"
     except OSError:
         # Whoever packs it says what is wrong.
         return None

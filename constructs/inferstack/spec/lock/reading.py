@@ -83,7 +83,7 @@ def _content(path: Path) -> bytes | None:
     try:
         # Opening a pipe would wait for its other end.
         if not stat.S_ISREG(path.stat().st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         with path.open("rb") as stream:
             content = stream.read(LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -97,13 +97,13 @@ def _lock(text: str, file: str) -> Lock:
     data = _data(text, file)
     version = data.get("version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > VERSION:
-        message = f"the lock has version {version}, this inferstack knows {VERSION}"
+        message = f"the lock has version {version}, but this inferstack knows {VERSION}"
         at = line_of_key(["version"], text)
         raise SpecError([Problem(file, at, 1, NEWER, message, "install the inferstack that wrote it")])
     try:
         lock = msgspec.convert(data, Lock)
     except msgspec.ValidationError as error:
-        raise SpecError([Problem(file, 1, 1, MALFORMED, f"this is no lock: {error}", _RESTORE)]) from None
+        raise SpecError([Problem(file, 1, 1, MALFORMED, f"this is not a lock: {error}", _RESTORE)]) from None
     return lock
 
 
@@ -144,7 +144,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _url_problem(location: str, upload: Upload, at: int, file: str) -> Problem | None:
     if not location.endswith("/") and len(upload.archives) != 1:
-        message = f"{location} is one archive, and the lock has {len(upload.archives)} for it"
+        message = f"{location} is one archive, but the lock has {len(upload.archives)} for it"
         return Problem(file, at, 1, MALFORMED, message, _RESTORE)
     expected = uploaded_url(location, set_digest(location, upload.archives))
     if upload.url == expected:

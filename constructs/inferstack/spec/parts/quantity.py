@@ -79,10 +79,10 @@ def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
     if isinstance(threshold, str):
         return _with_unit(threshold, metric)
     if not math.isfinite(threshold):
-        raise UnfitQuantity(f"the threshold {threshold} is no number", "write a finite number")
+        raise UnfitQuantity(f"the threshold {threshold} is not a number", "write a finite number")
     if is_time(metric):
-        message = f"the threshold {threshold} has no unit, and {metric.name} is a time"
-        # Who brings the number from a template or a dashboard means that one.
+        message = f"the threshold {threshold} has no unit, but {metric.name} is a time"
+        # A number copied from a template or a dashboard is in this unit.
         counted = f"in CloudWatch the number is {metric.unit.lower()}"
         fix = f'write a unit: "{threshold} ms"; allowed: {", ".join(TIME_UNITS)}; {counted}'
         raise UnfitQuantity(message, fix)
@@ -102,7 +102,7 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | N
     if not quantity.is_share:
         return quantity.value
     if devices is None:
-        message = f"{describe(threshold)} is a share of devices of which nobody knows how many there are"
+        message = f"{describe(threshold)} is a share of devices, but how many there are is not known here"
         raise UnfitQuantity(message, "write the number itself: 100 for each device")
     of_all = devices * (100 if metric.unit == "Percent" else 1)
     return _plain(_EXACT.multiply(Decimal(str(quantity.value)), of_all))
@@ -123,14 +123,14 @@ def absolute_bound(
         size = absolute_threshold(bound.strip().removeprefix("-"), metric, devices)
         return -size if bound.strip().startswith("-") else size
     if bound and isinstance(threshold, str) and not is_opaque(bound):
-        message = f"the bound {bound} has no unit, and the threshold is {describe(threshold)}"
+        message = f"the bound {bound} has no unit, but the threshold is {describe(threshold)}"
         raise UnfitQuantity(message, _with_its_unit(bound, threshold, metric))
     return bound
 
 
 def _with_its_unit(bound: Number, threshold: str, metric: Metric) -> str:
     if is_time(metric):
-        counted = f"alone the number is {metric.unit.lower()}"
+        counted = f"without one the number is in {metric.unit.lower()}"
         return f'write a unit, too, such as "{bound} ms"; {counted}'
     found = _FORM.fullmatch(threshold.strip())
     return f'write a unit, too: "{bound} {"" if found is None else found[2]}"'
@@ -139,7 +139,7 @@ def _with_its_unit(bound: Number, threshold: str, metric: Metric) -> str:
 def as_sum(value: Number, metric: Metric, devices: int) -> str:
     """What share of all a number is that is compared with a sum over devices, in words."""
     word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
-    return f"{metric.name} is a sum: {value} is {value / devices:.3g} % of {devices} {word}"
+    return f"{metric.name} is a sum over {devices} {word}: {value} is {value / devices:.3g} % of the total"
 
 
 # The rules ask, and who makes the alarm; default alarms are those of all specs.
@@ -148,17 +148,17 @@ def _with_unit(text: str, metric: Metric) -> Quantity:
     text = text.strip()
     found = _FORM.fullmatch(text)
     if found is None:
-        raise UnfitQuantity(f"{describe(text)} is no number with a unit", _allowed(metric))
+        raise UnfitQuantity(f"{describe(text)} is not a valid value for {metric.name}", _allowed(metric))
     number, unit = Decimal(found[1]), found[2]
     if unit == "%" and is_utilization(metric):
         if number > 100:
-            raise UnfitQuantity(f"{describe(text)} is more than all of it", "write 0 % to 100 %")
+            raise UnfitQuantity(f"{describe(text)} is more than 100 %", "write 0 % to 100 %")
         return Quantity(_plain(_EXACT.divide(number, 100)), is_share=True)
     if unit in _TIME_UNITS and is_time(metric):
         microseconds = _EXACT.multiply(number, _TIME_UNITS[unit])
         return Quantity(_plain(_EXACT.divide(microseconds, _METRIC_UNITS[metric.unit])))
     shown = unit if len(unit) <= _LONGEST_UNIT else f"{unit[:_LONGEST_UNIT]}…"
-    message = f"{describe(text)} has the unit `{shown}`, which {metric.name} has not"
+    message = f"{describe(text)} has the unit `{shown}`, which cannot be used with {metric.name}"
     raise UnfitQuantity(message, _allowed(metric))
 
 
@@ -166,8 +166,8 @@ def _allowed(metric: Metric) -> str:
     if is_time(metric):
         return f'write a number and a unit ({", ".join(TIME_UNITS)}): "500 ms"'
     if is_utilization(metric):
-        return 'write a share of all ("90 %") or a number without quotes'
-    return "write a number without quotes and without unit"
+        return 'write a share of the total ("90 %") or a number without quotes'
+    return "write a number without quotes or unit"
 
 
 def _plain(number: Decimal) -> Number:

@@ -41,8 +41,8 @@ def bound_of_step(
     if metric is not None:
         return absolute_bound(bound, step.threshold, metric, scaled.part.devices(metric))
     if isinstance(bound, str):
-        message = f"the bound is {describe(bound)}, and the metric is your own"
-        fix = "write a number without quotes and without unit, as the metric is published"
+        message = f"the bound is {describe(bound)}, but this is a custom metric"
+        fix = "write a number without quotes or unit, in the unit that the metric is published in"
         raise UnfitQuantity(message, fix)
     return bound
 

@@ -58,9 +58,9 @@ _OWN = "inferstack's comparison of templates"
 
 UPDATE_CODES = by_code(
     error(UNREADABLE, "The template to compare with cannot be read.", _OWN),
-    error(NOT_A_TEMPLATE, "The file to compare with is no CloudFormation template.", _TEMPLATES),
+    error(NOT_A_TEMPLATE, "The file to compare with is not a CloudFormation template.", _TEMPLATES),
     error(UNCLEAR, "It is not clear which template belongs to which stage of the spec.", _OWN),
-    error(OTHER_STACK, "The template to compare with is that of another kind of stack.", _OWN),
+    error(OTHER_STACK, "The template to compare with is of a different kind of stack.", _OWN),
     warning(
         TOO_MANY_POLICIES,
         "While the update runs, the role has more managed policies than AWS allows by default.",
@@ -80,7 +80,7 @@ UPDATE_CODES = by_code(
     ),
     error(
         SAME_NAME_IN_OTHER_CASE,
-        "The new name of an endpoint differs from the old one in case only.",
+        "The new name of an endpoint differs from the old one only in case.",
         f"{_API}/API_CreateEndpoint.html",
     ),
     error(
@@ -95,24 +95,28 @@ UPDATE_CODES = by_code(
     ),
     warning(NEW_FLEET, "The endpoint gets a new fleet.", _UPDATE),
     warning(COUNT_RESET, "The update resets an instance count that scaling has set.", _UPDATE),
-    warning(COUNT_KEPT, "A new initial count or weight has no effect, since the old is retained.", _UPDATE),
+    warning(
+        COUNT_KEPT, "A new initial count or weight has no effect because the old one is retained.", _UPDATE
+    ),
     warning(VARIANTS_CHANGE, "A variant is added, removed or renamed.", _UPDATE),
     warning(
         SCALED_VARIANT_GONE,
-        "A variant goes while a scaling target is registered for it. That SageMaker refuses this is not "
-        "confirmed.",
+        "A variant is removed while a scaling target is registered for it. That SageMaker refuses this is "
+        "not confirmed.",
         _SCALED,
     ),
     warning(
         SCALED_POOLS_CHANGE,
-        "A variant with instance pools gets other instance types only, while a scaling target is registered "
+        "A variant with instance pools changes all its instance types while a scaling target is registered "
         "for it. That SageMaker refuses this is not confirmed.",
         _SCALED,
     ),
-    warning(NO_LONGER_SERVERLESS, "A serverless endpoint gets instances, for good.", _SERVERLESS),
+    warning(
+        NO_LONGER_SERVERLESS, "A serverless endpoint moves to instances, which cannot be undone.", _SERVERLESS
+    ),
     warning(
         KIND_CHANGES,
-        "An endpoint becomes asynchronous, or begins or ceases to have many models or inference components: "
+        "An endpoint becomes asynchronous, or starts or stops hosting many models or inference components: "
         "requests must change, and whether an update can do it is not confirmed.",
         _UPDATE,
     ),
@@ -144,21 +148,22 @@ UPDATE_CODES = by_code(
     ),
     warning(
         VARIANT_UNDER_COMPONENTS,
-        "A variant goes before the inference components on it. That SageMaker refuses this is not confirmed.",
+        "A variant is removed before the inference components on it. That SageMaker refuses this is not "
+        "confirmed.",
         _REPLACEMENT,
     ),
     warning(
         POLICY_NAME_TAKEN,
-        "A new policy has the name of one that goes: made first, it would be removed with it. Whether AWS "
-        "refuses that instead is not confirmed.",
+        "A new policy has the name of one that is removed: made first, it would be removed as well. Whether "
+        "AWS refuses that instead is not confirmed.",
         "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html",
     ),
-    warning(LIMIT_LOWERED, "The most that scaling may start is lowered.", _REGISTER),
-    warning(SCALING_REMOVED, "Something no longer scales.", _SCALED),
+    warning(LIMIT_LOWERED, "The maximum that scaling may start is lowered.", _REGISTER),
+    warning(SCALING_REMOVED, "A variant or inference component no longer scales.", _SCALED),
 )
 """What comparing with a previous template reports, by code."""
 
 LEFT_OVER_CODES = by_code(
-    warning(LEFT_OVER, "No spec of the folder makes the stack of a template any more.", _OWN)
+    warning(LEFT_OVER, "No spec of the folder makes a template's stack any more.", _OWN)
 )
 """What is found of templates without a spec, so that none could ignore it."""

@@ -43,7 +43,7 @@ def describe(value: object) -> str:
         case float() if not math.isfinite(value):
             return ".nan" if math.isnan(value) else f"{'-' * (value < 0)}.inf"
         case _ if is_opaque(value):
-            return "a number that only the deployment knows"
+            return "a number known only at deployment"
         case _:
             return str(value)
 
@@ -75,7 +75,7 @@ def span(low: float | None, high: float | None) -> str:
         case None, _:
             return f"at most {high}"
         case _, None:
-            return f"at least {low}"
+            return f"{low} or more"
         case _:
             return f"{low} to {high}"
 

@@ -92,7 +92,7 @@ class _Composer:
                 self._stop(position(event), codes.SEVERAL_DOCUMENTS, _SECOND, _SECOND_FIX)
             case yaml.DocumentStartEvent(version=(_, _) as version) if tuple(version) != _VERSION:
                 asked = ".".join(map(str, version))
-                message = f"the file asks for YAML {asked}, and a spec is read as YAML 1.2"
+                message = f"the file asks for YAML {asked}, but a spec is read as YAML 1.2"
                 self._report(position(event), codes.SYNTAX, message, f"remove the line `%YAML {asked}`")
 
     def finish(self) -> Node:
@@ -100,7 +100,7 @@ class _Composer:
         if root is None or root.data is None:
             self._stop(START, codes.EMPTY, "the file holds no spec", "start with `kind:`")
         if not isinstance(root.data, dict):
-            message = f"a spec is a mapping, this file holds {describe(root.data)}"
+            message = f"a spec must be a mapping, but this file holds {describe(root.data)}"
             self._report(root.at, codes.NOT_A_MAPPING, message, "start with `kind:`")
         return root
 
@@ -158,8 +158,8 @@ class _Composer:
             message = f"there is no anchor `&{anchor}` above `*{anchor}`"
             self._stop(at, codes.UNKNOWN_ALIAS, message, self._similar(anchor))
         if not isinstance(target, _Anchored):
-            message = f"`*{anchor}` stands inside the value that it repeats"
-            self._stop(at, codes.RECURSIVE_ALIAS, message, "write the value out")
+            message = f"`*{anchor}` is used inside the value that it refers to"
+            self._stop(at, codes.RECURSIVE_ALIAS, message, "write the value out instead")
         self._require_depth(target.levels, at)
         self._grow(target.size, at)
         self._add(target.node, at, target.levels)
@@ -185,18 +185,18 @@ class _Composer:
         name = node.data
         if not isinstance(name, str):
             fix = "quote it" if node.entries is None else "quote a text that starts with a bracket or a brace"
-            self._report(at, codes.KEY_NOT_TEXT, f"a key must be text, this is {describe(name)}", fix)
+            self._report(at, codes.KEY_NOT_TEXT, f"a key must be text, found {describe(name)}", fix)
             return Key(at, None)
         first = frame.entries.get(name)
         if first is None:
             return Key(at, name)
-        message = f"the key {describe(name)} stands twice in this mapping, first on line {first.at.line}"
+        message = f"the key {describe(name)} is used twice in this mapping, first on line {first.at.line}"
         self._report(at, codes.DUPLICATE_KEY, message, "keep one of them", name)
         return Key(at, None)
 
     def _merge_key(self, frame: OpenMapping, at: Position) -> Key:
         if frame.merge_at is not None:
-            message = f"`<<` stands twice in this mapping, first on line {frame.merge_at.line}"
+            message = f"`<<` is used twice in this mapping, first on line {frame.merge_at.line}"
             self._report(at, codes.DUPLICATE_KEY, message, "merge both at once: `<<: [*first, *second]`")
             return Key(at, None)
         frame.merge_at = at
@@ -223,7 +223,7 @@ class _Composer:
     def _require_depth(self, levels: int, at: Position) -> None:
         if len(self._stack) + levels > DEEPEST:
             message = f"mappings and lists are nested more than {DEEPEST} levels deep"
-            self._stop(at, codes.TOO_DEEP, message, "close brackets earlier; a spec needs about ten levels")
+            self._stop(at, codes.TOO_DEEP, message, "close brackets earlier: a spec needs about ten levels")
 
     def _bad_tag(self, tag: str, at: Position) -> None:
         if tag in COLLECTION_TAGS:

@@ -30,7 +30,7 @@ _UNPRINTABLE = Reader.NON_PRINTABLE
 _MISLEADING = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 WRONG = {
     _UNPRINTABLE: "is not allowed in YAML",
-    _MISLEADING: "is not seen by who reads the file, and changes what it says",
+    _MISLEADING: "is invisible, and changes what the file says",
 }
 """Characters that no file may have, and why. None of them is printable, as Python has it."""
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
@@ -66,8 +66,8 @@ def _read_bytes(path: Path, file: str) -> bytes:
             content += stream.read(LARGEST_FILE + 1 - _USUAL) if len(content) == _USUAL else b""
     except FileNotFoundError:
         if path.is_symlink():
-            fix = "correct where the link leads, or name the file itself"
-            raise _error(file, NO_FILE, "this is a link that leads nowhere", fix) from None
+            fix = "fix the link, or name the file itself"
+            raise _error(file, NO_FILE, "this is a broken link", fix) from None
         raise _error(file, NO_FILE, f"there is no such {_awaited(path)}", _similar_files(path)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

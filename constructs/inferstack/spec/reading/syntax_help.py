@@ -21,7 +21,9 @@ class _Hint(NamedTuple):
 
 
 _HALF_CHARACTER = _Hint(
-    "escape", r"\\u[dD][89a-fA-F]", "write the character itself: YAML has no pairs of escapes, as JSON has"
+    "escape",
+    r"\\u[dD][89a-fA-F]",
+    "write the character itself: unlike JSON, YAML does not combine pairs of escapes",
 )
 _HINTS = (
     _Hint("", r"^\s*\t", "indent with spaces: YAML does not allow tabs there"),

@@ -98,7 +98,7 @@ def tree_of(data: Mapping[str, Any], file: str) -> Node:
         SpecError: with every key that is no text and every value that YAML could not hold.
     """
     if not isinstance(data, Mapping):
-        message = f"a spec is a mapping, this is {describe(data)}"
+        message = f"a spec must be a mapping, found {describe(data)}"
         fix = "read a file with `load_spec(path)`" if isinstance(data, (str, PurePath)) else "pass a dict"
         raise SpecError([_problem(file, NOT_A_MAPPING, message, fix, ())])
     problems: list[Problem] = []
@@ -116,7 +116,7 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
         case None | str() | int() | float():
             return Node(NOWHERE, value)
         case Mapping() | list() | tuple() if len(path) >= DEEPEST:
-            message = f"data is nested more than {DEEPEST} levels deep, or holds itself"
+            message = f"data is nested more than {DEEPEST} levels deep, or contains itself"
             problems.append(_problem(file, TOO_DEEP, message, "flatten it", path))
         case Mapping():
             problems += [_key_problem(file, key, path) for key in value if not isinstance(key, str)]

@@ -108,7 +108,7 @@ def _of_role(role: str | ExecutionRole | None) -> Iterator[_Text]:
                 yield ("execution_role", key, index), arn, kind
 
 
-@error("IS713", "What an ARN names is in the stack's partition.", _PARTITIONS, ModelSpec, _ABOUT)
+@error("IS713", "The resource of an ARN must be in the stack's partition.", _PARTITIONS, ModelSpec, _ABOUT)
 def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Finding]:
     """Partitions have neither accounts nor resources in common."""
     region = region_of(spec)
@@ -117,11 +117,13 @@ def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Finding]:
     own = regions.partition(region)
     for arn in _arns(spec):
         if is_settled(arn.partition) and arn.partition != own:
-            message = f"the {arn.kind.what} is in the partition `{arn.partition}`, and {region} in `{own}`"
+            message = f"the {arn.kind.what} is in the partition `{arn.partition}`, but {region} is in `{own}`"
             yield Finding(arn.path, message, f"write `arn:{own}:…`, or `arn:${{AWS::Partition}}:…`")
 
 
-@error("IS714", "The role and its policies are of the stack's account.", _PASS_ROLE, ModelSpec, _ABOUT)
+@error(
+    "IS714", "The role and its policies must belong to the stack's account.", _PASS_ROLE, ModelSpec, _ABOUT
+)
 def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Finding]:
     """A role can be passed to services of its own account only, and policies attached there. See also
     https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html
@@ -130,12 +132,16 @@ def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Finding]:
     for arn in _arns(spec) if own is not None and is_settled(own) else ():
         # Policies of AWS are of the account `aws`.
         if arn.kind.of_own_account and is_settled(arn.account) and arn.account not in (own, "aws"):
-            message = f"the {arn.kind.what} is of the account {arn.account}, the stack of {own}"
-            yield Finding(arn.path, message, f"name a {arn.kind.what} of {own}")
+            message = f"the {arn.kind.what} belongs to account {arn.account}, but the stack to {own}"
+            yield Finding(arn.path, message, f"use a {arn.kind.what} of {own}")
 
 
 @error(
-    "IS715", "The key of the volumes and model packages are in the stack's region.", _KMS, ModelSpec, _ABOUT
+    "IS715",
+    "Model packages, and the KMS key of volumes, must be in the stack's region.",
+    _KMS,
+    ModelSpec,
+    _ABOUT,
 )
 def keys_and_packages_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """A replica of a multi-region key has an ARN of its own in each region."""
@@ -144,7 +150,7 @@ def keys_and_packages_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS716",
-    "What an ARN names is in the stack's region. Whether AWS takes it from another one is not documented.",
+    "The resource of an ARN should be in the stack's region. Whether AWS accepts another is not documented.",
     _REGIONS,
     ModelSpec,
     _ABOUT,
@@ -164,5 +170,5 @@ def _elsewhere(spec: ModelSpec, of_kind: Callable[[_Kind], bool]) -> Iterator[Fi
         # Of another partition more is wrong than the region.
         near = not is_settled(arn.partition) or arn.partition == regions.partition(region)
         if elsewhere and near and of_kind(arn.kind):
-            message = f"the {arn.kind.what} is in {arn.region}, the stack in {region}"
-            yield Finding(arn.path, message, f"name a {arn.kind.what} in {region}")
+            message = f"the {arn.kind.what} is in {arn.region}, but the stack is in {region}"
+            yield Finding(arn.path, message, f"use a {arn.kind.what} in {region}")

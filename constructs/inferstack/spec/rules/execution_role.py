@@ -62,7 +62,7 @@ def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
 
 @warning(
     "IS820",
-    "A statement names its actions and resources, without `*` for all of them.",
+    "A policy statement should name its actions and resources, without `*` for all of them.",
     _LEAST,
     ModelSpec,
     about="statements",
@@ -79,7 +79,7 @@ def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS821",
-    "A role does without policies that allow everything.",
+    "A role should not have policies that allow everything.",
     _MANAGED,
     ModelSpec,
     about="managed_policy_arns",
@@ -98,7 +98,7 @@ def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS822",
-    "A statement allows something: it has actions and resources.",
+    "A policy statement needs at least one action and one resource.",
     _LEAST,
     ModelSpec,
     about="statements",
@@ -114,7 +114,7 @@ def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS823",
-    "The role of an asynchronous endpoint can read the requests, which lie in S3.",
+    "The role of an asynchronous endpoint should be able to read the requests, which are in S3.",
     _ASYNC,
     ModelSpec,
     about="async_inference_config",
@@ -124,12 +124,12 @@ def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
     if is_async(spec) and _lacks(spec, "s3:GetObject"):
         where = ("endpoint_config", "async_inference_config")
         fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
-        yield Finding(where, "the role that is made cannot read requests from S3", fix)
+        yield Finding(where, "the role that inferstack creates cannot read requests from S3", fix)
 
 
 @warning(
     "IS830",
-    "The role of an endpoint with a model package can read the package's files and pull its image.",
+    "The role of an endpoint with a model package should be able to read its files and pull its image.",
     _CREATE_MODEL,
     ModelSpec,
     about="model_package_name",
@@ -145,14 +145,15 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, container in model_containers(spec):
         lacking = [action for action in _OF_PACKAGES if _lacks(spec, action)]
         if container.model_package_name is not None and path not in sold and lacking:
-            message = f"the role that is made lacks {listed(lacking, last='and')}, which the package needs"
+            lacked = listed(lacking, last="and")
+            message = f"the role that inferstack creates lacks what the package needs: {lacked}"
             fix = "allow them on its files and its repository in `execution_role.statements`"
             yield Finding((*path, "model_package_name"), message, fix)
 
 
 @warning(
     "IS226",
-    "A variable that names files in S3 has no wildcards: the role that is made could not name them.",
+    "A variable that names files in S3 should have no wildcards: the role cannot be given those files.",
     _RESOURCES,
     ModelSpec,
     about="environment",
@@ -165,7 +166,7 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
         for key, value in (placed.container.environment or {}).items():
             wild = wildcard_in(value) if value.startswith("s3://") else None
             if wild is not None:
-                message = f"`{key}` names files by `{wild}`, so that the role gets no right to read them"
+                message = f"`{key}` names files with `{wild}`, so the role gets no permission to read them"
                 fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
                 fix += "`execution_role.statements`"
                 yield Finding((*placed.path, "environment", key), message, fix)
@@ -184,7 +185,9 @@ def _lacks(spec: ModelSpec, action: str) -> bool:
     return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)
 
 
-@warning("IS824", "A role has no more managed policies than AWS allows by default.", _QUOTAS, ModelSpec)
+@warning(
+    "IS824", "A role should not have more managed policies than AWS allows by default.", _QUOTAS, ModelSpec
+)
 def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
     """The quota can be raised. An update has old policies and new ones at once; where there are many, a small
     change replaces three at most.
@@ -192,28 +195,38 @@ def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
     named, made = len(additions(spec).managed_policy_arns), policies_made(spec)
     twice = min(made, _MOST_REPLACED)
     if made and named + made + twice > MOST_POLICIES:
-        ours = "the one that is made, which" if made == 1 else f"about {made} that are made, {twice} of which"
+        ours = (
+            "the one that inferstack creates, which"
+            if made == 1
+            else f"about {made} that inferstack creates, {twice} of which"
+        )
         theirs = f"{named} policies and " if named else ""
-        message = f"{theirs}{ours} an update has twice, are more than a role's {MOST_POLICIES}"
+        message = f"{theirs}{ours} an update has twice, exceed a role's limit of {MOST_POLICIES}"
         fix = "name fewer or use `statements`" if made == 1 else "split the endpoint in two"
         where = ("execution_role", "managed_policy_arns") if named else ("inference_components",)
-        yield Finding(where, message, f"{fix}, or have the quota raised")
+        yield Finding(where, message, f"{fix}, or request a higher quota")
 
 
-@error("IS825", "Statements have names of their own.", _SID, ModelSpec, about="statements")
+@error("IS825", "Each policy statement needs a `sid` of its own.", _SID, ModelSpec, about="statements")
 def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
     """Among themselves and from those that are made: all of them are in one policy."""
     seen: set[str] = set()
     for path, statement in _statements(spec):
         sid = statement.sid
         if sid is not None and (sid in seen or re.fullmatch(_OUR_SIDS, sid)):
-            whose = "another statement" if sid in seen else "a statement that is made for the endpoint"
-            yield Finding((*path, "sid"), f"{whose} is called `{sid}`, too", "choose another `sid`")
+            whose = "another statement" if sid in seen else "a statement that inferstack creates"
+            yield Finding((*path, "sid"), f"{whose} already has the sid `{sid}`", "choose another `sid`")
         if sid is not None:
             seen.add(sid)
 
 
-@error("IS826", "The operator of a condition is one that IAM has.", _OPERATORS, ModelSpec, about="statements")
+@error(
+    "IS826",
+    "The operator of a condition must be one that IAM has.",
+    _OPERATORS,
+    ModelSpec,
+    about="statements",
+)
 def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
     """With or without `ForAllValues:` or `ForAnyValue:` in front and `IfExists` behind."""
     for path, statement in _statements(spec):

@@ -9,7 +9,7 @@ from inferstack.spec.problem.update_codes import UPDATE_CODES
 from inferstack.spec.rules.base import RULES, Finding, error
 
 
-@error("IS290", "`ignore` names the code of a warning.", OWN_FORMAT, ModelSpec)
+@error("IS290", "`ignore` must name the code of an existing warning.", OWN_FORMAT, ModelSpec)
 def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
     """An unknown code would silence nothing."""
     for index, code in enumerate(spec.ignored_codes):
@@ -25,7 +25,7 @@ def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding(
                 ("ignore", index),
                 f"{code} is an error and cannot be ignored",
-                "remove it and mend what it reports",
+                "remove it and fix what it reports",
             )
 
 

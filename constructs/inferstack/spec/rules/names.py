@@ -28,21 +28,21 @@ def one_variant_or_several(spec: ModelSpec) -> Iterator[Finding]:
 
 def _one_or_several(name: str, one: object, several: object) -> Iterator[Finding]:
     if one is not None and several is not None:
-        yield Finding((f"{name}s",), f"`{name}` and `{name}s` exclude one another", "keep one of them")
+        yield Finding((f"{name}s",), f"`{name}` and `{name}s` cannot be used together", "keep one of them")
     elif one is None and several is None:
         yield Finding((), f"the spec has no {name}", f"add `{name}:`, or `{name}s:` for several", lacks=name)
     elif several is not None and not several:
         yield Finding((f"{name}s",), f"`{name}s` is empty", f"add one, or write `{name}:` instead")
 
 
-@error("IS202", "A variant names a model that the spec has.", _VARIANT, ModelBackedSpec)
+@error("IS202", "The `model_name` of a variant must be a model that the spec has.", _VARIANT, ModelBackedSpec)
 def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     """`model_name` is a key of `models`: needed there, and superfluous beside a single `model`."""
     known = list(spec.models or ())
     for path, variant in variants(spec):
         found = variant.model_name
         if spec.models is None and found is not None:
-            message = f"`model_name: {found}` has nothing to choose from: the spec has a single `model`"
+            message = f"`model_name: {found}` cannot be used: the spec has a single `model`"
             yield Finding((*path, "model_name"), message, "remove it, or write the model under `models`")
         elif known and found is None:
             yield Finding(
@@ -54,7 +54,7 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 @warning(
     "IS203",
-    "Each of the models is hosted by a variant, or run by an inference component.",
+    "Each model should be hosted by a variant or run by an inference component.",
     OWN_FORMAT,
     ModelSpec,
     about="models",
@@ -81,7 +81,7 @@ def _of_variants(spec: ModelSpec) -> tuple[str, str, set[str | None]]:
 
 @error(
     "IS204",
-    "Names of models, variants and components differ in more than case and hyphens.",
+    "Names of models, variants and components must differ in more than case and hyphens.",
     CONFIG_PAGE,
     ModelSpec,
 )
@@ -100,12 +100,12 @@ def _called_alike(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[
         folded = name.replace("-", "").lower()
         if folded in first:
             yield Finding(
-                path, f"the {what} `{name}` is called like another: `{first[folded]}`", "rename one of them"
+                path, f"the {what} name `{name}` clashes with `{first[folded]}`", "rename one of them"
             )
         first.setdefault(folded, name)
 
 
-@error("IS205", "An endpoint has at most as many variants as SageMaker allows.", CONFIG_PAGE, ModelSpec)
+@error("IS205", "An endpoint cannot have more variants than SageMaker allows.", CONFIG_PAGE, ModelSpec)
 def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     most = cloudformation.shape("AWS::SageMaker::EndpointConfig")["production_variants"].schema["maxItems"]
@@ -115,7 +115,10 @@ def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS206", "An inference component names a variant that the spec has.", _COMPONENT, InferenceComponentsSpec
+    "IS206",
+    "The `variant_name` of an inference component must be a variant that the spec has.",
+    _COMPONENT,
+    InferenceComponentsSpec,
 )
 def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """`variant_name` is needed as soon as there are several variants."""
@@ -131,7 +134,7 @@ def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding
 
 @error(
     "IS207",
-    "`model_name_override` of an instance pool names a model that the spec has.",
+    "The `model_name_override` of an instance pool must be a model that the spec has.",
     _VARIANT,
     ModelBackedSpec,
     about="model_name_override",

@@ -35,7 +35,7 @@ def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Finding]:
             for index, found in enumerate(getattr(network, key)):
                 if not (found.startswith(beginning) or is_opaque(found) or PLACEHOLDER.search(found)):
                     fix = f"write the ID, such as {beginning}0a1b2c3d4e5f60718"
-                    yield Finding((*path, key, index), f"{describe(found)} is no ID of a {what}", fix)
+                    yield Finding((*path, key, index), f"{describe(found)} is not a valid {what} ID", fix)
 
 
 def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
@@ -49,7 +49,7 @@ def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
 
 @warning(
     "IS219",
-    "A container that is cut off from the network has its model, and fetches none.",
+    "A container without network access needs its model files, since it cannot download any.",
     _ISOLATION,
     ModelSpec,
     about="enable_network_isolation",
@@ -62,7 +62,7 @@ def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
             if _ELSEWHERE.fullmatch(environment[name]):
                 component = isinstance(placed.container, ComponentContainer)
                 key = "artifact_url" if component else "model_data_source"
-                message = f"the container has no network to fetch {environment[name][:60]} by"
+                message = f"the container has no network access to download {environment[name][:60]}"
                 fix = (
                     f"name the files in `{key}` and write {name}: /opt/ml/model, "
                     "or remove `enable_network_isolation`"
@@ -87,7 +87,7 @@ def _isolates_components(spec: ModelSpec) -> bool:
 
 @warning(
     "IS827",
-    "A shell in a container needs its network.",
+    "A Systems Manager shell in a container needs network access.",
     _SSM,
     ModelSpec,
     about="enable_ssm_access",
@@ -98,6 +98,6 @@ def shells_have_a_network(spec: ModelSpec) -> Iterator[Finding]:
     cut_off = [variant for name in isolated for variant in hosting(spec, name)]
     for path, variant in every_variant(spec):
         if variant.enable_ssm_access and (variant in cut_off or _isolates_components(spec)):
-            message = "`enable_network_isolation` lets no session of Systems Manager begin"
+            message = "with `enable_network_isolation`, no Systems Manager session can begin"
             fix = "remove it while you need a shell, or remove `enable_ssm_access`"
             yield Finding((*path, "enable_ssm_access"), message, fix)

@@ -12,29 +12,37 @@ _ENVIRONMENTS = "https://docs.aws.amazon.com/cdk/v2/guide/environments.html"
 _REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
 
 
-@error("IS710", "`env.region` has the form of a region's name.", _REGIONS, ModelSpec)
+@error("IS710", "`env.region` must have the form of a region's name.", _REGIONS, ModelSpec)
 def region_has_the_form(spec: ModelSpec) -> Iterator[Finding]:
     """A region too new to be known passes here."""
     region = _region(spec)
     if region is not None and not regions.has_form(region):
-        yield Finding(("env", "region"), f'"{region[:60]}" is no AWS region', _suggestion(region))
+        yield Finding(("env", "region"), f'"{region[:60]}" is not a valid AWS region', _suggestion(region))
 
 
-@warning("IS711", "`env.region` is a region that this version knows.", _REGIONS, ModelSpec)
+@warning(
+    "IS711", "`env.region` should be a region that this version of inferstack knows.", _REGIONS, ModelSpec
+)
 def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """A new one may be right; more often it is a slip."""
     region = _region(spec)
     if region is not None and not regions.is_region(region) and regions.has_form(region):
-        yield Finding(("env", "region"), f"{region} is no region that is known here", _suggestion(region))
+        yield Finding(("env", "region"), f"{region} is not a region that is known here", _suggestion(region))
 
 
-@error("IS712", "`env` says where the stack goes in plain words.", _ENVIRONMENTS, ModelSpec, about="env")
+@error(
+    "IS712",
+    "`env` must have a plain account and region, known before the deployment.",
+    _ENVIRONMENTS,
+    ModelSpec,
+    about="env",
+)
 def place_is_plain(spec: ModelSpec) -> Iterator[Finding]:
     """CDK and its CLI read it before anything is deployed, so that nothing can stand for it."""
     for key, value in (("account", spec.account), ("region", spec.region)):
         if value is not None and not is_settled(value):
-            message = f'"{value[:60]}" is known at the deployment only'
-            yield Finding(("env", key), message, f"remove it: then the {key} of the deployment counts")
+            message = f'"{value[:60]}" is known only at deployment'
+            yield Finding(("env", key), message, f"remove it to use the {key} of the deployment")
 
 
 def _region(spec: ModelSpec) -> str | None:

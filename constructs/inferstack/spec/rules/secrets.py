@@ -106,7 +106,7 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
 
 @warning(
     "IS214",
-    "No environment variable holds a value that has the form of a secret.",
+    "An environment variable should not have a value that looks like a secret.",
     _CODE,
     ModelSpec,
     about="environment",
@@ -116,12 +116,12 @@ def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
     for variable in _variables(spec):
         kind = _known_kind(variable.value)
         if kind is not None:
-            yield Finding(variable.path, f"`{variable.key}` holds {kind} in plain text", _FIX)
+            yield Finding(variable.path, f"`{variable.key}` contains {kind} in plain text", _FIX)
 
 
 @warning(
     "IS215",
-    "No environment variable that is named like a secret holds one.",
+    "An environment variable that is named like a secret should not contain one.",
     _CODE,
     ModelSpec,
     about="environment",
@@ -130,7 +130,7 @@ def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
     """Under the name of a password any text counts, under that of a token or key what looks random."""
     for variable in _variables(spec):
         if _is_named_secret(variable) and _known_kind(variable.value) is None:
-            message = f"`{variable.key}` holds what looks like a secret in plain text"
+            message = f"`{variable.key}` contains what looks like a secret in plain text"
             yield Finding(variable.path, message, _FIX)
 
 

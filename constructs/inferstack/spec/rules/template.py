@@ -25,7 +25,7 @@ https://github.com/aws-samples/aws-vpc-cidr-mgmt/issues/10
 """
 TEMPLATE_TOO_LARGE = "IS218"
 TEMPLATE_CODES = by_code(
-    Code(TEMPLATE_TOO_LARGE, Severity.ERROR, "A template has at most 1,000,000 bytes.", _LIMITS)
+    Code(TEMPLATE_TOO_LARGE, Severity.ERROR, "A template can have at most 1,000,000 bytes.", _LIMITS)
 )
 """What is known only of a template that was made."""
 
@@ -56,7 +56,7 @@ def output_count(spec: ModelSpec) -> int:
 
 @error(
     "IS225",
-    "The description of a stack is plain text of at most 1,024 bytes.",
+    "The description of a stack must be plain text of at most 1,024 bytes.",
     _DESCRIPTION,
     ModelSpec,
     about="description",
@@ -66,15 +66,15 @@ def description_is_plain(spec: ModelSpec) -> Iterator[Finding]:
     if spec.description is None:
         return
     if not is_settled(spec.description):
-        message = "the description holds what only the deployment knows, and would be shown as it is written"
-        yield Finding(("description",), message, "write it without; `${stage}` may stand in it")
+        message = "the description has a part known only at deployment, which would be shown as it is written"
+        yield Finding(("description",), message, "remove that part; only `${stage}` is allowed")
     size = len(spec.description.encode("utf-8", "replace"))
     if size > _LONGEST_DESCRIPTION:
-        message = f"the description takes {size:,} bytes in UTF-8"
+        message = f"the description has {size:,} bytes in UTF-8"
         yield Finding(("description",), message, f"write at most {_LONGEST_DESCRIPTION:,}")
 
 
-@error("IS208", "A template has at most 500 resources.", _LIMITS, ModelSpec)
+@error("IS208", "A template can have at most 500 resources.", _LIMITS, ModelSpec)
 def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     """A spec is one stack."""
     # To find the alarms takes ten times as long as to see that there cannot be so many.
@@ -83,8 +83,8 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     parts = resource_count(spec)
     if sum(parts.values()) > _MOST_RESOURCES:
         most = max(parts, key=lambda it: parts[it])
-        message = f"the spec becomes {sum(parts.values())} resources, {parts[most]} of them {most}"
-        fix = f"at most {_MOST_RESOURCES} are possible: {_fewer_alarms(spec)}, or split the endpoint in two"
+        message = f"the spec makes {sum(parts.values())} resources, {parts[most]} of them {most}"
+        fix = f"at most {_MOST_RESOURCES} are allowed: {_fewer_alarms(spec)}, or split the endpoint in two"
         yield Finding(_place(spec), message, fix)
 
 
@@ -98,13 +98,13 @@ def _fewer_alarms(spec: ModelSpec) -> str:
     return f"write `alarms: {{defaults: false}}` and `rules` that leave the adapters out ({named})"
 
 
-@error("IS209", "A template has at most 200 outputs.", _LIMITS, ModelSpec)
+@error("IS209", "A template can have at most 200 outputs.", _LIMITS, ModelSpec)
 def not_too_many_outputs(spec: ModelSpec) -> Iterator[Finding]:
     """Every inference component has one."""
     count = output_count(spec)
     if count > _MOST_OUTPUTS:
-        message = f"the spec becomes {count} outputs, one for each inference component"
-        fix = f"at most {_MOST_OUTPUTS} are possible: split the endpoint in two"
+        message = f"the spec makes {count} outputs, one for each inference component"
+        fix = f"at most {_MOST_OUTPUTS} are allowed: split the endpoint in two"
         yield Finding(_place(spec), message, fix)
 
 

@@ -26,24 +26,28 @@ EXCLUSIVE_KEYS = "IS109"
 _KIND = "kind"
 _OF_A_TEMPLATE = frozenset({"AWSTemplateFormatVersion", "Resources"})
 _FROM_A_TEMPLATE = (
-    "write a spec, of which `inferstack render` makes such a template; its keys are in docs/migrating.md"
+    "write a spec, from which `inferstack render` makes such a template; docs/migrating.md lists its keys"
 )
 _RESOURCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"
 
 STRUCTURE_CODES = by_code(
-    error(UNKNOWN_KEY, "The block has no such key.", _RESOURCES),
-    error(MISSING_KEY, "The block lacks a key that it needs.", _RESOURCES),
+    error(UNKNOWN_KEY, "The block does not have this key.", _RESOURCES),
+    error(MISSING_KEY, "The block is missing a key that it needs.", _RESOURCES),
     error(
         WRONG_TYPE,
         "The value has the wrong type. YAML decides the type: quote what must be a string.",
         _RESOURCES,
     ),
-    error(NOT_AN_OPTION, "The value is not one of those that AWS or Triton knows.", _RESOURCES),
-    error(WRONG_FORM, "The text does not have the form that AWS asks for.", _RESOURCES),
-    error(OUT_OF_RANGE, "The number is outside AWS's bounds.", _RESOURCES),
+    error(NOT_AN_OPTION, "The value is not one that AWS or Triton accepts.", _RESOURCES),
+    error(WRONG_FORM, "The text does not have the format that AWS requires.", _RESOURCES),
+    error(OUT_OF_RANGE, "The number is outside the range that AWS allows.", _RESOURCES),
     error(WRONG_LENGTH, "The text is too short or too long.", _RESOURCES),
-    error(WRONG_COUNT, "The list or mapping has too few or too many entries, or one twice.", _RESOURCES),
-    error(EXCLUSIVE_KEYS, "Keys that exclude one another stand in the same block.", _RESOURCES),
+    error(
+        WRONG_COUNT,
+        "The list or mapping has too few or too many entries, or the same entry twice.",
+        _RESOURCES,
+    ),
+    error(EXCLUSIVE_KEYS, "The block has keys that cannot be used together.", _RESOURCES),
 )
 """Every problem with the structure."""
 
@@ -79,13 +83,13 @@ def _kind_problem(document: Document) -> Problem:
     kinds = list(kind_definitions())
     if _KIND in document.data:
         found = document.data[_KIND]
-        message = f"{describe(found)} is no kind"
+        message = f"{describe(found)} is not a valid kind"
         return document.problem((_KIND,), NOT_AN_OPTION, message, choose(found, kinds))
     if document.data.keys() & _OF_A_TEMPLATE:
-        message = "this is a template of CloudFormation, and no spec"
+        message = "this is a CloudFormation template, not a spec"
         return document.problem((), MISSING_KEY, message, _FROM_A_TEMPLATE)
     slip = slip_of(_KIND, list(document.data))
-    message = "the spec lacks `kind`"
+    message = "the spec is missing `kind`"
     if slip is None:
         return document.problem((), MISSING_KEY, message, f"add `kind:` with {listed(kinds)}")
     meant = slip_of(str(document.data[slip]), kinds)

@@ -9,7 +9,7 @@ from functools import cache
 from inferstack.catalog import cloudformation
 from inferstack.spec.blocks.base import Block, with_subclasses
 
-NOT_YET = "SageMaker's API has it, CloudFormation does not yet"
+NOT_YET = "SageMaker's API has it, but CloudFormation does not yet"
 """What to say of such a key or value."""
 
 

@@ -13,7 +13,7 @@ from inferstack.spec.schema import JsonSchema, kind_definitions, resolved, shipp
 INSTEAD = {
     "inference_components": "write `model` for it",
     "model": (
-        "write it under `models`, by a name that is the `specification.model_name` of an inference component"
+        "write it under `models`, and its name there as `specification.model_name` of an inference component"
     ),
 }
 """What another kind of spec has for a key that only some kinds have."""
@@ -61,7 +61,7 @@ def how_to_name(key: str, definition: str) -> str:
     """How to write blocks by name in such a spec, which may have a shorter way for the only one."""
     what, written = _BY_NAME[key]
     if what in shipped_schema()["$defs"][definition]["properties"]:
-        return f"for one {what} write `{what}:`; of several, each under a name: {written}"
+        return f"for one {what} write `{what}:`; for several, write each under its name: {written}"
     return f"write them under the {what}'s name: {written}"
 
 

@@ -45,23 +45,23 @@ NAMED_BY = {
 }
 """Where a block has a name, `name` means that; likeness would lead to the name of something else."""
 
-_NO_NAME = "remove it: {} get no name, so that an update can make the new one beside the old one"
+_NO_NAME = "remove it: {} are not named, so that an update can create the new one beside the old one"
 _NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
 _NO_CONFIG_NAME = _NO_NAME.format("endpoint configurations")
-_ITS_KEY = "remove it: its name is the key that it stands under"
+_ITS_KEY = "remove it: its name is the key it is written under"
 _FOR_A_MODEL = "for a model under `models`, which `model_name` names instead of `container`"
 _ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
 _ONE_ROLE = "write the role's ARN as `execution_role` at the top of the spec"
 _ALL_TAGS = "write `tags` at the top of the spec: every resource gets them"
-_NO_TARGET = "remove it: what is scaled is where `autoscaling` stands"
+_NO_TARGET = "remove it: where `autoscaling` is written decides what it scales"
 _ACTIONS = ("actions", "ok_actions", "insufficient_data_actions")
 _ALL_ACTIONS = "write it under `alarms`, for all alarms"
 _JUMPSTART = (
-    "ids of JumpStart are not looked up: write its `image`, and its files as `model_data_source`, where "
+    "JumpStart IDs are not looked up: write its `image`, and its files as `model_data_source`, where "
     "`model_access_config: {accept_eula: true}` under `s3_data_source` accepts a license"
 )
 _KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
-_ITSELF = "write what stands in it in the policy itself"
+_ITSELF = "write its contents in the policy itself"
 _A_POLICY = "an entry of `policies` under `autoscaling`"
 _A_STEP_POLICY = "an entry of `step_policies` under `autoscaling`"
 _AN_ALARM = "an entry of `rules` under `alarms`, or of `step_policies` under `autoscaling`"
@@ -71,11 +71,11 @@ _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
 _NOT_DESCRIBED = "remove it: an alarm is described by its rule"
 _TELLS_NOBODY = (
-    "remove it: the alarm of a step policy takes the step and tells nobody; to be told, write a rule with "
-    "the same metric and threshold under `alarms.rules`"
+    "remove it: the alarm of a step policy takes the step and notifies nobody; to be notified, write a "
+    "rule with the same metric and threshold under `alarms.rules`"
 )
 _STEPS = (
-    "steps stand under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
+    "steps go under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
     "step_adjustments: […]}`"
 )
 _COPIES = "write `runtime_config: {copy_count: …}` in the component"
@@ -101,27 +101,27 @@ _OF_A_SPEC = {
     "jumpstart_model_id": _JUMPSTART,
     "model_id": _JUMPSTART,
     "scalable_target": "write its `min_capacity` and `max_capacity` under `autoscaling`",
-    "scaling_policy": f"write what stands in it as {_A_POLICY}, or of `step_policies` there",
-    "target_tracking_scaling_policy_configuration": f"write what stands in it as {_A_POLICY}",
-    "step_scaling_policy_configuration": f"write what stands in it as {_A_STEP_POLICY}",
+    "scaling_policy": f"write its contents as {_A_POLICY}, or of `step_policies` there",
+    "target_tracking_scaling_policy_configuration": f"write its contents as {_A_POLICY}",
+    "step_scaling_policy_configuration": f"write its contents as {_A_STEP_POLICY}",
     "scheduled_action": "write it as an entry of `scheduled_actions` under `autoscaling`",
     "customized_metric_specification": f"write it in {_A_POLICY}",
     **dict.fromkeys(_PREDEFINED, f"write the type of the metric as `metric` in {_A_POLICY}"),
     "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
     "alarm_name": _ALARMS_NAME,
-    "alarm": "write what stands in it as an entry of `rules` under `alarms`",
+    "alarm": "write its contents as an entry of `rules` under `alarms`",
     **dict.fromkeys(("metrics", "metric_query", "dimensions"), f"write it in {_AN_ALARM}"),
     "auto_rollback": (
         "write `auto_rollback_configuration: {alarms: own}` under `endpoint.deployment_config`, with a policy"
     ),
     "inference_component": (
-        "write what stands in it under its name in `inference_components`, with `kind: inference-components`"
+        "write its contents under its name in `inference_components`, with `kind: inference-components`"
     ),
 }
 _OF_A_SPEC_WITH_A_MODEL = {
     **_OF_A_SPEC,
     **dict.fromkeys(_NETWORK, "write it under `model`"),
-    **dict.fromkeys(("primary_container", "container"), "write what stands in it under `model`"),
+    **dict.fromkeys(("primary_container", "container"), "write its contents under `model`"),
     "containers": "write it under `model`, with `kind: pipeline`",
     "model_name": _NO_MODEL_NAME,
     "mode": _KIND,
@@ -131,7 +131,7 @@ _OF_A_SPEC_WITH_COMPONENTS = {
     **dict.fromkeys(_NETWORK, "write it under `endpoint_config`"),
     **dict.fromkeys(
         ("primary_container", "container", "containers"),
-        "write what stands in it as `container` under the `specification` of an inference component",
+        "write its contents as `container` under the `specification` of an inference component",
     ),
     "model_name": "write it under the `specification` of an inference component",
     "mode": "remove it: `kind` sets it",
@@ -139,14 +139,14 @@ _OF_A_SPEC_WITH_COMPONENTS = {
 }
 _ROLE = ("execution_role_arn", "execution_role", "role_arn", "role")
 _OF_A_MODEL = {
-    **dict.fromkeys(("primary_container", "container"), "write what stands in it in the model itself"),
+    **dict.fromkeys(("primary_container", "container"), "write its contents in the model itself"),
     "mode": _KIND,
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
     **dict.fromkeys(_ROLE, _ONE_ROLE),
     "tags": _ALL_TAGS,
 }
-_VARIABLE = "`env` is the stack's account and region; variables of a container stand in its `environment`"
+_VARIABLE = "`env` is the stack's account and region; a container's variables go in its `environment`"
 _AT_THE_TOP = "write it at the top of the spec"
 NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     **{kind.__name__: _OF_A_SPEC_WITH_A_MODEL for kind in KINDS},
@@ -186,7 +186,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     },
     "Autoscaling": {
         **dict.fromkeys(("resource_id", "scalable_dimension", "service_namespace"), _NO_TARGET),
-        "role_arn": "remove it: AWS has a role of its own for what scales SageMaker",
+        "role_arn": "remove it: AWS uses a role of its own to scale SageMaker",
         "target": "write it as `target_value` in an entry of `policies`",
         **dict.fromkeys(("metric", "target_value", "scale_in_cooldown", "scale_out_cooldown"), _IN_A_POLICY),
         **dict.fromkeys(_PREDEFINED, "write the type of the metric as `metric` in an entry of `policies`"),
@@ -201,7 +201,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **_OF_A_POLICY,
         "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
         "target_tracking_scaling_policy_configuration": _ITSELF,
-        "step_scaling_policy_configuration": "write what stands in it under `step_policies`",
+        "step_scaling_policy_configuration": "write its contents under `step_policies`",
         **dict.fromkeys(("adjustment_type", "step_adjustments", "steps", "threshold"), _STEPS),
     },
     "StepPolicy": {
@@ -214,7 +214,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "AlarmRule": {
         **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
         "alarm_description": _NOT_DESCRIBED,
-        "actions_enabled": "remove it: an alarm acts where `actions` stand under `alarms`",
+        "actions_enabled": "remove it: alarms act when `alarms` has `actions`",
         "alarm_actions": f"it is called `actions`: {_ALL_ACTIONS}",
         **dict.fromkeys(_ACTIONS, _ALL_ACTIONS),
     },

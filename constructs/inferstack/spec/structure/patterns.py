@@ -4,7 +4,7 @@ from inferstack.catalog.kms import KMS_KEY
 from inferstack.spec.texts.alarm_actions import ALARM_ACTION
 from inferstack.spec.texts.statistic import STATISTIC, WHAT_A_STATISTIC_IS
 
-_NAME = "letters, digits, and hyphens between them"
+_NAME = "letters and digits, with hyphens only between them"
 _S3_URL = "an S3 URL: s3://bucket/key"
 WHAT_A_PATTERN_MEANS = {
     r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
@@ -38,7 +38,7 @@ WHAT_A_PATTERN_MEANS = {
         "a function's ARN: arn:aws:lambda:us-east-1:111122223333:function:name"
     ),
     r"^arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]+:([0-9]{12}|aws):hub-content/[^/]+/[^/]+/\S+$": (
-        "the ARN of a hub's content: arn:aws:sagemaker:us-east-1:aws:hub-content/hub/Model/name/1.0.0"
+        "a hub content's ARN: arn:aws:sagemaker:us-east-1:aws:hub-content/hub/Model/name/1.0.0"
     ),
     (
         r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
@@ -60,8 +60,8 @@ WHAT_A_PATTERN_MEANS = {
     r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
     r"^[\S]+$": "text without spaces",
     r"^(?:[\S]+)$": "text without spaces",
-    r"^(?:[^:].*)$": "text on one line, whose first character is no `:`",
-    r"^(?:[a-zA-Z0-9](-*[a-zA-Z0-9])*\/[a-zA-Z0-9](-*[a-zA-Z0-9+.])*)$": "a type of content: text/csv",
+    r"^(?:[^:].*)$": "text on one line that does not begin with `:`",
+    r"^(?:[a-zA-Z0-9](-*[a-zA-Z0-9])*\/[a-zA-Z0-9](-*[a-zA-Z0-9+.])*)$": "a content type: text/csv",
     r"^(?:arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z0-9\-]{1,14}/.*)$": (
         "a reservation's ARN: arn:aws:sagemaker:us-east-1:111122223333:training-plan/name"
     ),

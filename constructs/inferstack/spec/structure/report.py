@@ -68,7 +68,8 @@ def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:
 
 def _without_a_name(document: Document, key: str, found: list[str], definition: str) -> Problem:
     what = key.replace("_", " ")
-    message = f"`{key}` holds {what} by name, and here stand the keys of one: {listed(found, last='and')}"
+    keys = listed(found, last="and")
+    message = f"`{key}` holds {what} by name, but this has the keys of a single one: {keys}"
     return document.problem((key,), UNKNOWN_KEY, message, how_to_name(key, definition), key=True)
 
 
@@ -154,7 +155,7 @@ def removed_in_vain(document: Document, blocks: dict[SpecPath, dict[str, Any]]) 
     for path, block in blocks.items():
         key = str(path[-1])
         message, fix = _of_unknown_key(document, path[:-1], key, block)
-        message = f"{message}, so that the stage `{nulls.stage}` removes nothing"
+        message = f"{message}, so the stage `{nulls.stage}` removes nothing"
         yield Problem(document.file, *nulls.idle[path].at, UNKNOWN_KEY, message, fix, path=path)
 
 
@@ -188,7 +189,7 @@ def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[P
         return
     text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
-    message = f"{_name(path)} lacks `{missing}`{document.absent_by((*path, missing))}"
+    message = f"{_name(path)} is missing `{missing}`{document.absent_by((*path, missing))}"
     at = document.where_to_mend((*path, missing))
     yield Problem(document.file, *at, MISSING_KEY, message, fix, path=path)
 
@@ -227,7 +228,7 @@ def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterato
         return  # JSON Schema's `required` holds for all that is no mapping; the wrong type is reported.
     pairs = error.validator_value.get("anyOf", [error.validator_value])
     keys = list(dict.fromkeys(key for pair in pairs for key in pair["required"] if key in error.instance))
-    message = f"{listed(keys, last='and')} exclude one another in {_name(path)}"
+    message = f"{listed(keys, last='and')} cannot be used together in {_name(path)}"
     yield document.problem(path, EXCLUSIVE_KEYS, message, "keep one of them")
 
 

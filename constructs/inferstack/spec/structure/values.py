@@ -29,8 +29,8 @@ from inferstack.spec.structure.validator import Error, accepts_type
 from inferstack.spec.texts.placeholders import OR_PLACEHOLDER, is_opaque
 
 INSTEAD_OF_FUNCTIONS = (
-    "a spec has no functions of CloudFormation and no parameters: write the value itself; a text may hold "
-    "`${AWS::Region}` and its like"
+    "a spec has no CloudFormation functions or parameters: write the value itself; text may contain "
+    "`${AWS::Region}` and the like"
 )
 
 
@@ -62,7 +62,7 @@ def _keys_to_write(block: dict[str, Any], found: object) -> str:
     keys = list(block.get("properties", {}))
     if isinstance(found, str) and (name := NAMED_BY.get(block.get("title", "")) or _only(keys)) in keys:
         return f"write `{{{name}: {found}}}`"
-    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one a line"
+    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one per line"
     bare = found is None or found is True
     return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
 
@@ -93,11 +93,11 @@ _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 _FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
 _QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
 _TOKENS = {
-    "string": "a token of CDK stands for a text as `value_as_string`, or with `cdk.Token.as_string(…)`",
-    "integer": "a token of CDK stands for a number as `value_as_number`, or with `cdk.Token.as_number(…)`",
-    "number": "a token of CDK stands for a number as `value_as_number`, or with `cdk.Token.as_number(…)`",
-    "array": "a token of CDK stands for a list as `value_as_list`, or with `cdk.Token.as_list(…)`",
-    "boolean": "write true or false: no token stands for them",
+    "string": "pass a CDK token as text: `value_as_string` or `cdk.Token.as_string(…)`",
+    "integer": "pass a CDK token as a number: `value_as_number` or `cdk.Token.as_number(…)`",
+    "number": "pass a CDK token as a number: `value_as_number` or `cdk.Token.as_number(…)`",
+    "array": "pass a CDK token as a list: `value_as_list` or `cdk.Token.as_list(…)`",
+    "boolean": "write true or false: a CDK token cannot be either",
 }
 _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
@@ -112,9 +112,9 @@ def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> s
         case _, dict() if is_intrinsic(*found):
             return INSTEAD_OF_FUNCTIONS
         case "string", bool():
-            return f'quote it: "{str(found).lower()}" (check that YAML did not change the text)'
+            return f'quote it: "{str(found).lower()}" (and check that YAML did not change the text)'
         case "string", int() | float():
-            return "put quotes around it, as it stands in the file: YAML took it for a number"
+            return "put quotes around it, as it is written in the file: YAML read it as a number"
         case "integer" | "number", _:
             return _as_number(wanted == "integer", schema, found)
         case "boolean", str() if found.lower() in ("true", "false"):
@@ -124,7 +124,7 @@ def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> s
         case "array", dict() if found and _names_and_values(schema):
             return f"write a list: {_by_name_and_value(found)}"
         case "array", _:
-            return "write a list: [a, b] or one `- item` a line"
+            return "write a list: [a, b] or one `- item` per line"
         case _:
             return ""
 
@@ -183,7 +183,7 @@ def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
         return None
     alone = re.split("[:/]", found)[-1]
     said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
-    return said, f"write the name alone{f': {alone}' if alone else ''}"
+    return said, f"write only the name{f': {alone}' if alone else ''}"
 
 
 def _form(error: Error) -> str:
@@ -193,7 +193,7 @@ def _form(error: Error) -> str:
 def _pattern(name: str, error: Error) -> tuple[str, str]:
     pattern = _form(error)
     meaning = WHAT_A_PATTERN_MEANS.get(pattern, f"text that matches {pattern}")
-    wrong = (f"{name} has the wrong form: {describe(error.instance)}", f"write {meaning}")
+    wrong = (f"{name} has the wrong format: {describe(error.instance)}", f"write {meaning}")
     return _arn_for_a_name(name, error) or wrong
 
 
@@ -223,7 +223,7 @@ def _count(name: str, error: Error) -> tuple[str, str]:
 
 
 def _twice(name: str, _: Error) -> tuple[str, str]:
-    return f"{name} has an entry twice", "remove the second one"
+    return f"{name} has the same entry twice", "remove the second one"
 
 
 SAYINGS: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {

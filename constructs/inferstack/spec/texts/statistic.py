@@ -16,8 +16,8 @@ STATISTIC = (
     rf"|(TM|TC|TS|WM)\(({_SHARES}|{_VALUES})\)|PR\(({_VALUE})?:{_VALUE}\))$"
 )
 WHAT_A_STATISTIC_IS = (
-    "Average, Sum, Minimum, Maximum, SampleCount, IQM, one bound after small letters (p99, tm90), "
-    "or two in brackets after capitals (TM(10%:90%), TS(150:1000), PR(:300))"
+    "Average, Sum, Minimum, Maximum, SampleCount, IQM, one bound after a lowercase prefix (p99, tm90), "
+    "or two in parentheses after an uppercase one (TM(10%:90%), TS(150:1000), PR(:300))"
 )
 
 _COUNTED_IN = {"SampleCount": "Count", "tc": "Count", "TC(": "Count", "PR(": "Percent"}

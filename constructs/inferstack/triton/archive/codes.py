@@ -24,14 +24,28 @@ _OWN = "inferstack's archives"
 
 
 ARCHIVE_CODES = by_code(
-    error(MISSING, "What goes into an archive is there. `package` needs it, `validate` does not.", _OWN),
-    error(OUTSIDE, "The files of an archive come from the folder of the spec, or from one allowed.", _OWN),
-    error(UNFIT_NAME, "Paths in an archive lie in it, and any system can have them.", _OWN),
-    error(CLASH, "No path of an archive is there twice, in another case, or as a file and a folder.", _OWN),
-    error(UNREADABLE, "Files can be read, and stay the same while they are packed.", _OWN),
-    error(NOT_AN_ARCHIVE, "A model archive is a tar compressed with gzip, whole and undamaged.", _CONTAINER),
-    error(STRAY_FOLDER, "No tool left a folder beside those of the models.", _SERVE),
-    error(POINTER, "What goes into an archive is the file, and not a pointer of Git LFS to it.", _LFS),
-    warning(JUNK_INSIDE, "An archive has no files that tools left behind.", _LAYOUT),
+    error(
+        MISSING, "Files that go into an archive must exist. `package` needs them, `validate` does not.", _OWN
+    ),
+    error(
+        OUTSIDE,
+        "The files of an archive must come from the folder of the spec, or from one that is allowed.",
+        _OWN,
+    ),
+    error(UNFIT_NAME, "Paths in an archive must stay inside it, and be valid on any system.", _OWN),
+    error(
+        CLASH,
+        "A path in an archive cannot occur twice, in another case, or as both a file and a folder.",
+        _OWN,
+    ),
+    error(UNREADABLE, "Files must be readable, and must not change while they are packed.", _OWN),
+    error(
+        NOT_AN_ARCHIVE,
+        "A model archive must be a tar compressed with gzip, complete and undamaged.",
+        _CONTAINER,
+    ),
+    error(STRAY_FOLDER, "An archive cannot have folders that tools left beside those of the models.", _SERVE),
+    error(POINTER, "What goes into an archive must be the file itself, not a Git LFS pointer to it.", _LFS),
+    warning(JUNK_INSIDE, "An archive should not have files that tools left behind.", _LAYOUT),
 )
 """What packing and looking into archives report, by code."""

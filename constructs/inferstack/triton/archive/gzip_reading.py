@@ -30,7 +30,7 @@ def not_gzip(start: bytes) -> str | None:
     if start[257:].startswith(b"ustar"):
         return "it is a tar that is not compressed"
     found = next((what for magic, what in _OTHER_FORMATS.items() if start.startswith(magic)), None)
-    return "it is no gzip file" if found is None else f"it is {found}"
+    return "it is not a gzip file" if found is None else f"it is {found}"
 
 
 class GzipContent:

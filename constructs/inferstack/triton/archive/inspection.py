@@ -110,7 +110,7 @@ class _Look:
         self._config_bytes += size
         if self._config_bytes > _MOST_CONFIGS:
             why = f"its {CONFIG_FILE} files are larger than {_MOST_CONFIGS} bytes together"
-            raise UnreadableError(why, "leave out what is no configuration")
+            raise UnreadableError(why, "leave out what is not a configuration")
         return True
 
     def add(self, member: Member) -> None:
@@ -183,10 +183,10 @@ def _problems(look: _Look) -> Iterator[Problem]:
         fix = "pack with relative paths, from the folder that holds the models' folders"
         yield Problem(archive, 1, 1, UNFIT_NAME, message, fix)
     if look.pointers:
-        message = f"pointers of Git LFS in the place of files: {_named(look.pointers)}"
-        yield Problem(archive, 1, 1, POINTER, message, f"{FETCH}, and pack anew")
+        message = f"Git LFS pointers instead of files: {_named(look.pointers)}"
+        yield Problem(archive, 1, 1, POINTER, message, f"{FETCH}, and pack again")
     if look.twice:
-        message = f"paths that another entry has, too: {_named(look.twice)}"
+        message = f"paths that occur more than once: {_named(look.twice)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
     if look.alike:
         # The container's file system tells them apart; that of who unpacks it elsewhere may not.

@@ -88,7 +88,7 @@ def _add(tar: TarStream, entry: ArchiveEntry) -> str:
         return tar.add(entry)
     except LocalFileError as error:
         local = entry.content.path if isinstance(entry.content, LocalFile) else entry.name
-        fix = "let nothing write to it meanwhile, and run the command again"
+        fix = "make sure that nothing writes to it, and run the command again"
         at = entry.at
         problem = Problem(at.file, at.line, at.column, UNREADABLE, f"{local}: {error}", fix)
         raise SpecError([problem]) from None

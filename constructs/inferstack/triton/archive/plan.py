@@ -84,13 +84,13 @@ def plan_archive(repository: Repository, allowed: Sequence[Path], locate: Locate
     planner = _Planner(tuple(folder.resolve() for folder in allowed), locate)
     why = unfit(repository.archive)
     if why is not None:
-        message = f'"{repository.archive}" is no name for an archive: {why}'
+        message = f'"{repository.archive}" is not a valid archive name: {why}'
         planner.refuse(locate(repository.source), UNFIT_NAME, message, "write a name such as resnet.tar.gz")
     for fault in repository.faults:
         code, fix = fault.code, fault.fix
         # To a check of the spec a missing folder is only a warning, and may be ignored.
         if code == MISSING_FOLDER:
-            code, fix = MISSING, "paths count from the folder of the spec file"
+            code, fix = MISSING, "paths are relative to the folder of the spec file"
         planner.refuse(locate(fault.place), code, fault.message, fix)
     for model in repository.models:
         planner.add_model(model)
@@ -146,7 +146,7 @@ class _Planner:
         why = unfit(entry.name)
         if why is not None:
             fix = "write a path within the model's folder, such as 1/model.onnx"
-            self.refuse(entry.at, UNFIT_NAME, f'"{entry.name}" cannot stand in an archive: {why}', fix)
+            self.refuse(entry.at, UNFIT_NAME, f'"{entry.name}" cannot be in an archive: {why}', fix)
             return
         for folder in parents(entry.name):
             self._put(ArchiveEntry(folder, None, entry.at))
@@ -161,7 +161,7 @@ class _Planner:
             message = f"{_both(entry.name, other.name)} are the same"
             self.refuse(entry.at, CLASH, message, "give one of them another name")
         elif not (other.is_folder and entry.is_folder):
-            message = f'"{entry.name}" comes into the archive twice'
+            message = f'"{entry.name}" would be in the archive twice'
             own = _is_config(entry)
             fix = f"remove it: {CONFIG_FILE} is written from the spec" if own else "keep one of them"
             self.refuse(entry.at, CLASH, message, fix)

@@ -74,9 +74,9 @@ def _unusable(local: Path, found: os.stat_result, allowed: Sequence[Path]) -> Un
     if not lies_in(local, allowed):
         inside = ", ".join(map(str, allowed))
         fix = "move it there, or allow its folder with --allow DIR"
-        return Unusable(OUTSIDE, f"{local} lies outside of {inside}", fix)
+        return Unusable(OUTSIDE, f"{local} is outside {inside}", fix)
     if not os.access(local, os.R_OK):
-        return Unusable(UNREADABLE, f"{local} may not be read", "give yourself the permission")
+        return Unusable(UNREADABLE, f"{local} cannot be read", "give yourself permission to read it")
     return _pointer(local) if stat.S_ISREG(found.st_mode) else None
 
 
@@ -85,7 +85,7 @@ def _pointer(local: Path) -> Unusable | None:
     pointer = pointer_in(local)
     if pointer is None:
         return None
-    message = f"{local} is a pointer of Git LFS to a file of {pointer.size:,} bytes"
+    message = f"{local} is a Git LFS pointer to a file of {pointer.size:,} bytes"
     return Unusable(POINTER, message, FETCH)
 
 
@@ -93,7 +93,7 @@ def _missing(local: Path, error: OSError) -> Unusable:
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         return Unusable(UNREADABLE, f"{local} cannot be read: {error.strerror}", "name another file")
     fix = did_you_mean_then(local.name, _names_beside(local), "paths are relative to the spec's folder")
-    return Unusable(MISSING, f"{local} is not there", fix)
+    return Unusable(MISSING, f"{local} does not exist", fix)
 
 
 def _names_beside(local: Path) -> list[str]:

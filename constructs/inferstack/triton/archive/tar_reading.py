@@ -34,7 +34,7 @@ _DAMAGED = "an extended header in it is damaged"
 _SPARSE_KEYS = "GNU.sparse."
 
 
-_ANEW = "pack it anew, or copy it once more if it came from elsewhere"
+_ANEW = "pack it again, or copy it once more if it came from elsewhere"
 
 
 class UnreadableError(Exception):
@@ -119,7 +119,7 @@ def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
         raise UnreadableError(f'"{name}" is stored as a sparse file', "pack it without tar's --sparse")
     size = extra.get("size", str(info.size))
     if not (size.isascii() and size.isdigit() and len(size) < _LONGEST_NUMBER):
-        raise UnreadableError(f'the size of "{name}" is no number')
+        raise UnreadableError(f'the size of "{name}" is not a number')
     sparse = any(key.startswith(_SPARSE_KEYS) for key in extra)
     kind = "sparse file" if sparse else _KINDS.get(info.type, "unknown kind of entry")
     # Links, folders and devices have no content, whatever their size says; what is unknown does.

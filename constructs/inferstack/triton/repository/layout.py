@@ -36,7 +36,7 @@ LARGEST_CONFIG = 1 << 20
 """Bytes of a ``config.pbtxt`` that are looked at."""
 MOST_MODELS = 1_000
 """Folders of models that are looked at. No container serves as many, and rules compare them."""
-_IS_POINTER = "it is a pointer of Git LFS"
+_IS_POINTER = "it is a Git LFS pointer"
 
 Read = Callable[[Path], bytes | None]
 """The content of a ``config.pbtxt``, None if it is too large. Raises ``OSError`` when it cannot be read."""
@@ -77,7 +77,7 @@ def found_in(top: Folder, name: str, kind: RepositoryKind, words: Words, read: R
 def config_at_the_top(top: Folder, words: Words) -> Iterator[Fault]:
     """Why a folder does not hold models, or archives with some, if it is one itself."""
     if top.has_config:
-        message = f"{CONFIG_FILE} lies at the top of the {words.what}, where the folders of models belong"
+        message = f"{CONFIG_FILE} is at the top of the {words.what}, where the folders of models belong"
         yield Fault(NO_REPOSITORY, FilePlace(top.config.as_posix()), message, words.config_at_the_top)
 
 

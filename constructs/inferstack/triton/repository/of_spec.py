@@ -78,8 +78,10 @@ def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
         fault = Fault(NO_REPOSITORY, source, message, "name the folder in which those of the models lie")
         return (Repository(placed.archive, (), named, "single", source, (fault,)),)
     if not folder.is_dir():
-        message = f"{folder.as_posix()} is not there, so that its models cannot be checked"
-        fix = "paths count from the folder of the spec file; ignore IS902 where only others have it"
+        message = f"{folder.as_posix()} does not exist, so its models cannot be checked"
+        fix = (
+            "paths are relative to the folder of the spec file; ignore IS902 if it is only on other machines"
+        )
         fault = Fault(MISSING_FOLDER, source, message, fix)
         return (Repository(placed.archive, (), named, "single", source, (fault,)),)
     if placed.multi_model:

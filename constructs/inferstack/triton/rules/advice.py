@@ -25,7 +25,7 @@ def _parameter(model: TritonModel, name: str) -> str | None:
     return str(parameters[name].string_value).lower() if name in parameters else None
 
 
-@model_warning("IS980", "A PyTorch model runs in inference mode.", _PYTORCH)
+@model_warning("IS980", "A PyTorch model should run in inference mode.", _PYTORCH)
 def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is by default from 23.06 on; only a model that computes gradients needs it off."""
     value = _parameter(model, "INFERENCE_MODE") if is_torchscript(model) else "true"
@@ -33,29 +33,33 @@ def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Findi
         message = f"{model.name} records gradients, which costs time and memory"
         yield Finding(at(model, "parameters", "INFERENCE_MODE"), message, "write `INFERENCE_MODE: true`")
     elif value is None and context.before((23, 6)):
-        message = f"{model.name} records gradients unless told otherwise by this image"
+        message = f"{model.name} records gradients by default in this image"
         yield Finding(at(model, "parameters"), message, "add `INFERENCE_MODE: true` to `parameters`")
 
 
-@model_warning("IS981", "The CUDA cache is not cleaned after each request.", _PYTORCH, about="parameters")
+@model_warning(
+    "IS981", "The CUDA cache should not be cleaned after each request.", _PYTORCH, about="parameters"
+)
 def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It helps against lack of memory where several models share a GPU, and slows down every request."""
     if is_torchscript(model) and _parameter(model, "ENABLE_CACHE_CLEANING") in _YES:
         message = f"{model.name} cleans the CUDA cache after each request, which slows it down"
-        fix = "remove it unless the GPU's memory runs out, and then ignore IS981"
+        fix = "remove it, or ignore IS981 if the GPU runs out of memory without it"
         yield Finding(at(model, "parameters", "ENABLE_CACHE_CLEANING"), message, fix)
 
 
-@model_warning("IS982", "Instances that share weights keep no state.", _PYTORCH, about="parameters")
+@model_warning("IS982", "Instances that share weights should not keep state.", _PYTORCH, about="parameters")
 def shared_weights_keep_no_state(model: TritonModel, context: Context) -> Iterator[Finding]:
     """One sequence would see what another one left."""
     shared = _parameter(model, "ENABLE_WEIGHT_SHARING") in _YES
     if is_torchscript(model) and shared and model.config.HasField("sequence_batching"):
-        message = f"{model.name} keeps state between requests, and its instances share their weights"
-        yield Finding(at(model, "parameters", "ENABLE_WEIGHT_SHARING"), message, "remove it")
+        message = f"{model.name} keeps state between requests, but its instances share their weights"
+        yield Finding(
+            at(model, "parameters", "ENABLE_WEIGHT_SHARING"), message, "remove `ENABLE_WEIGHT_SHARING`"
+        )
 
 
-@model_warning("IS983", "On a GPU, a model that can batch joins the requests that wait.", _OPTIMIZATION)
+@model_warning("IS983", "On a GPU, a model that can batch should join waiting requests.", _OPTIMIZATION)
 def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Without it each request runs by itself, whatever `max_batch_size` allows."""
     config = model.config
@@ -64,13 +68,17 @@ def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Findin
         return
     if model.backend != "python":
         message = (
-            f"{model.name} can take {config.max_batch_size} requests at once and gets one after the other"
+            f"{model.name} can take {config.max_batch_size} requests at once, but gets them one at a time"
         )
         fix = "add `dynamic_batching: {}`, perhaps with `max_queue_delay_microseconds`"
         yield Finding(at(model, "max_batch_size"), message, fix)
 
 
-@warning("IS984", "On a GPU, the number of a model's instances is chosen.", _OPTIMIZATION)
+@warning(
+    "IS984",
+    "On a GPU, the number of a model's instances should be chosen, not left to the default.",
+    _OPTIMIZATION,
+)
 def instances_are_chosen(repository: Repository, context: Context) -> Iterator[Finding]:
     """By default there is one a GPU. Two hide the transfer of data behind computation; a multi-model
     endpoint rather saves the memory."""
@@ -80,11 +88,13 @@ def instances_are_chosen(repository: Repository, context: Context) -> Iterator[F
         config = model.config
         if not config.instance_group and not model.is_ensemble and model.backend in _GPU_BACKENDS:
             message = f"{model.name} has no `instance_group`, so one instance runs on each GPU"
-            fix = "try `instance_group: [{kind: KIND_GPU, count: 2}]`, and write the count that was best"
+            fix = "try `instance_group: [{kind: KIND_GPU, count: 2}]`, and keep the count that performs best"
             yield Finding(at(model), message, fix)
 
 
-@model_warning("IS985", "A TorchScript model is warmed up before it counts as ready.", MODEL_CONFIGURATION)
+@model_warning(
+    "IS985", "A TorchScript model should be warmed up before it counts as ready.", MODEL_CONFIGURATION
+)
 def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[Finding]:
     """PyTorch optimizes during the first requests, which take far longer for it."""
     disabled = _parameter(model, "DISABLE_OPTIMIZED_EXECUTION") in _YES
@@ -95,7 +105,10 @@ def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[F
 
 
 @warning(
-    "IS986", "Instance groups of a multi-model endpoint name no GPU.", "user reports", about="instance_group"
+    "IS986",
+    "Instance groups of a multi-model endpoint should not name GPUs.",
+    "user reports",
+    about="instance_group",
 )
 def no_pinned_gpus(repository: Repository, context: Context) -> Iterator[Finding]:
     """Models come and go; where one fits is for Triton to find out."""

@@ -16,7 +16,7 @@ _CORRELATION_TYPES = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", 
 
 @model_error(
     "IS944",
-    "Inputs that are computed from a batch have one source, and it exists.",
+    "A `batch_input` or `batch_output` must have one `source_input`, an input of the model.",
     _CONFIG,
     about=("batch_input", "batch_output"),
 )
@@ -28,7 +28,7 @@ def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator
             unknown = [name for name in computed.source_input if name not in names]
             if len(computed.source_input) != 1 or unknown:
                 found = listed(list(computed.source_input), last="and") or "none"
-                message = f"`source_input` is {found}: one input of {model.name} is needed"
+                message = f"`source_input` is {found}, but must be one input of {model.name}"
                 fix = f"allowed: {listed(sorted(names))}"
                 yield Finding(at(model, field, index, "source_input"), message, fix)
     for index, computed in enumerate(model.config.batch_input):
@@ -39,7 +39,10 @@ def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator
 
 
 @model_error(
-    "IS945", "Outputs that are cut from a batch exist, and are named once.", _CONFIG, about="batch_output"
+    "IS945",
+    "The targets of a `batch_output` must be outputs of the model, each named once.",
+    _CONFIG,
+    about="batch_output",
 )
 def batch_outputs_have_targets(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Each is an output of the model."""
@@ -48,7 +51,7 @@ def batch_outputs_have_targets(model: TritonModel, context: Context) -> Iterator
         seen = set[str]()
         for number, target in enumerate(computed.target_name):
             if target not in names or target in seen:
-                what = "is named twice" if target in seen else f"is no output of {model.name}"
+                what = "is named twice" if target in seen else f"is not an output of {model.name}"
                 place = at(model, "batch_output", index, "target_name", number)
                 yield Finding(place, f"`{target}` {what}", f"allowed, once each: {listed(sorted(names))}")
             seen.add(target)
@@ -64,7 +67,7 @@ def _controls(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str, 
 
 @model_error(
     "IS946",
-    "The tensors that control sequences have names, and each says another thing.",
+    "Control tensors of sequences must have different names and different controls.",
     _CONFIG,
     about="sequence_batching",
 )
@@ -74,7 +77,9 @@ def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterat
     for index, tensor in enumerate(model.config.sequence_batching.control_input):
         if not tensor.name or tensor.name in seen:
             message = (
-                f"two control tensors are called `{tensor.name}`" if tensor.name else "a control has no name"
+                f"two control tensors have the name `{tensor.name}`"
+                if tensor.name
+                else "a control has no name"
             )
             place = at(model, "sequence_batching", "control_input", index)
             yield Finding(place, message, "give each control tensor a name of its own")
@@ -82,13 +87,13 @@ def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterat
     kinds = set[str]()
     for path, kind, _ in _controls(model):
         if kind in kinds:
-            yield Finding(at(model, *path), f"a second tensor has {kind}", "remove one of them")
+            yield Finding(at(model, *path), f"more than one tensor has {kind}", "remove one of them")
         kinds.add(kind)
 
 
 @model_error(
     "IS947",
-    "A control of sequences has the values for no and yes, in one type.",
+    "A control of sequences must have values for false and true, in one type.",
     _CONFIG,
     about="sequence_batching",
 )
@@ -100,7 +105,7 @@ def control_values_are_pairs(model: TritonModel, context: Context) -> Iterator[F
             found = enum_name(control, "data_type")
             if given:
                 yield Finding(
-                    at(model, *path, given[0]), f"{kind} takes no `{given[0]}`", "write `data_type`"
+                    at(model, *path, given[0]), f"{kind} cannot have `{given[0]}`", "write `data_type`"
                 )
             elif found not in _CORRELATION_TYPES:
                 place = at(model, *path, "data_type")
@@ -110,14 +115,18 @@ def control_values_are_pairs(model: TritonModel, context: Context) -> Iterator[F
             yield Finding(at(model, *path), f"{kind} has {found}", f"write one of {listed(_VALUES)}")
         elif len(getattr(control, given[0])) != 2:
             place = at(model, *path, given[0])
-            yield Finding(place, f"`{given[0]}` has not two values", "write [no, yes], for example [0, 1]")
+            yield Finding(
+                place, f"`{given[0]}` must have two values", "write [false, true], for example [0, 1]"
+            )
 
 
-@model_error("IS948", "`minimum_slot_utilization` lies between 0 and 1.", _CONFIG, about="sequence_batching")
+@model_error(
+    "IS948", "`minimum_slot_utilization` must be between 0 and 1.", _CONFIG, about="sequence_batching"
+)
 def slot_utilization_is_a_share(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is the share of slots that a batch must fill before it runs."""
     share = model.config.sequence_batching.direct.minimum_slot_utilization
     if not 0 <= share <= 1:
         place = at(model, "sequence_batching", "direct", "minimum_slot_utilization")
-        shown = f"{share:g}" if math.isfinite(share) else "no number that its field can hold"
-        yield Finding(place, f"`minimum_slot_utilization` is {shown}", "write a share of 0 to 1")
+        shown = f"{share:g}" if math.isfinite(share) else "not a number that its field can hold"
+        yield Finding(place, f"`minimum_slot_utilization` is {shown}", "write a number from 0 to 1")

@@ -18,7 +18,7 @@ STEP = (SCHEDULING, "step")
 
 @model_error(
     "IS950",
-    "What has `platform: ensemble` has `ensemble_scheduling`, and the other way round.",
+    "`platform: ensemble` needs `ensemble_scheduling`, and the other way round.",
     _CONFIG,
     about=("platform", SCHEDULING),
 )
@@ -35,7 +35,7 @@ def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iter
 
 @model_error(
     "IS951",
-    "An ensemble has no instances, no optimization and no warm-up of its own.",
+    "An ensemble cannot have instances, optimization or warm-up of its own.",
     _CONFIG,
     about=SCHEDULING,
 )
@@ -44,13 +44,13 @@ def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Fi
     for name in ("instance_group", "optimization", "model_warmup") if model.has_steps else ():
         value = getattr(model.config, name)
         if model.config.HasField(name) if name == "optimization" else len(value):
-            message = f"`{name}` does not go with the ensemble {model.name}"
-            yield Finding(at(model, name), message, "move it to a model of its steps")
+            message = f"`{name}` cannot be used with the ensemble {model.name}"
+            yield Finding(at(model, name), message, "move it to a model in one of its steps")
 
 
 @model_error(
     "IS952",
-    "An ensemble has steps, each with a model and the maps of its inputs and outputs.",
+    "An ensemble must have steps, each with a model and maps of its inputs and outputs.",
     _CONFIG,
     about=SCHEDULING,
 )
@@ -64,7 +64,7 @@ def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding
     for index, step in enumerate(steps):
         lacks = [name for name in ("model_name", "input_map", "output_map") if not getattr(step, name)]
         if lacks:
-            message = f"a step of {model.name} lacks {listed(lacks, last='and')}"
+            message = f"a step of {model.name} is missing {listed(lacks, last='and')}"
             yield Finding(
                 at(model, *STEP, index), message, "add it; maps go from the model's names to the ensemble's"
             )
@@ -113,7 +113,7 @@ def _spread(tensors: dict[str, _Tensor]) -> None:
                 tensor.ready = grown = True
 
 
-@model_error("IS953", "A tensor of an ensemble is written once.", _CONFIG, about=SCHEDULING)
+@model_error("IS953", "A tensor of an ensemble can be written only once.", _CONFIG, about=SCHEDULING)
 def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Finding]:
     """By one output of one step."""
     for name, tensor in _flow(model).items():
@@ -123,7 +123,7 @@ def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[F
 
 
 @model_error(
-    "IS954", "The inputs of an ensemble are used, and its outputs are written.", _CONFIG, about=SCHEDULING
+    "IS954", "The inputs of an ensemble must be used, and its outputs written.", _CONFIG, about=SCHEDULING
 )
 def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An output is written when everything that it is made from follows from the inputs, without a circle."""
@@ -149,9 +149,9 @@ def _why_not_written(model: TritonModel, name: str, tensors: dict[str, _Tensor])
     if name not in tensors or not tensors[name].made_from:
         return f"no step of {model.name} writes the output `{name}`", fix
     loose = _loose_end(name, tensors)
-    hangs = f"the output `{name}` hangs on `{loose}`"
+    hangs = f"the output `{name}` depends on `{loose}`"
     if tensors[loose].written_by:
-        return f"{hangs}, which is made from itself", "break the circle of steps"
+        return f"{hangs}, which is made from itself", "break the cycle of steps"
     return f"{hangs}, which nothing writes", fix
 
 
@@ -174,7 +174,10 @@ def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
 
 
 @model_error(
-    "IS955", "Every tensor between the steps of an ensemble is written and used.", _CONFIG, about=SCHEDULING
+    "IS955",
+    "Every tensor between the steps of an ensemble must be written and used.",
+    _CONFIG,
+    about=SCHEDULING,
 )
 def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An output of a model that nobody needs is left out of the map."""
@@ -188,14 +191,14 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
         elif not tensor.written_by:
             message, fix = f"nothing writes `{name}`", _meant(name, tensors, "write it in a step")
         elif tensors[_loose_end(name, tensors)].written_by:
-            message, fix = f"`{name}` is made from itself in the end", "break the circle of steps"
+            message, fix = f"`{name}` is made from itself by way of other steps", "break the cycle of steps"
         else:
             # It waits for a tensor that is reported by itself.
             continue
         yield Finding(at(model, *tensor.place), message, fix)
 
 
-@error("IS956", "The models of an ensemble's steps are in its archive.", _MANAGER, about=SCHEDULING)
+@error("IS956", "The models of an ensemble's steps must be in its archive.", _MANAGER, about=SCHEDULING)
 def step_models_exist(repository: Repository, context: Context) -> Iterator[Finding]:
     """Each in a folder beside the ensemble's."""
     names = [model.name for model in repository.models]
@@ -219,14 +222,14 @@ def _how_to_add(repository: Repository, model: TritonModel) -> str:
     return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"
 
 
-@error("IS957", "Ensembles do not call one another in a circle.", _MANAGER, about=SCHEDULING)
+@error("IS957", "Ensembles cannot call one another in a cycle.", _MANAGER, about=SCHEDULING)
 def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Finding]:
     """Nor does one call itself."""
     for model in repository.models:
         for index, step in enumerate(model.config.ensemble_scheduling.step):
             if model.name in reached(repository, step.model_name):
-                message = f"{model.name} calls {step.model_name}, which ends in {model.name} again"
-                yield Finding(at(model, *STEP, index, "model_name"), message, "break the circle")
+                message = f"{model.name} calls {step.model_name}, which leads back to {model.name}"
+                yield Finding(at(model, *STEP, index, "model_name"), message, "break the cycle")
 
 
 def reached(repository: Repository, start: str) -> set[str]:

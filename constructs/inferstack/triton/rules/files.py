@@ -52,7 +52,7 @@ def _faults(repository: Repository, code: str) -> Iterator[Finding]:
 
 @error(
     UNREADABLE,
-    "A `config.pbtxt` holds what Triton's ModelConfig can hold, in UTF-8.",
+    "A `config.pbtxt` must be a valid ModelConfig of Triton, in UTF-8.",
     _MANAGER,
     partial=True,
 )
@@ -63,7 +63,7 @@ def configuration_is_readable(repository: Repository, context: Context) -> Itera
 
 @error(
     NO_REPOSITORY,
-    "A repository has a folder for each model, and its `config.pbtxt` in that.",
+    "A repository must have a folder for each model, with its `config.pbtxt` inside.",
     _LAYOUT,
     partial=True,
 )
@@ -72,13 +72,18 @@ def repository_has_model_folders(repository: Repository, context: Context) -> It
     yield from _faults(repository, NO_REPOSITORY)
 
 
-@warning(MISSING_FOLDER, "The folder that `repository` names is there.", _LAYOUT, partial=True)
+@warning(MISSING_FOLDER, "The folder that `repository` names should exist.", _LAYOUT, partial=True)
 def repository_is_here(repository: Repository, context: Context) -> Iterator[Finding]:
     """Weights are often not on the machine that only deploys, so this is no error; packing needs it."""
     yield from _faults(repository, MISSING_FOLDER)
 
 
-@error(NOT_A_FILE, "An archive holds files and folders, no links, pipes or devices.", _ARCHIVE, partial=True)
+@error(
+    NOT_A_FILE,
+    "An archive can hold only files and folders, no links, pipes or devices.",
+    _ARCHIVE,
+    partial=True,
+)
 def repository_holds_files_and_folders(repository: Repository, context: Context) -> Iterator[Finding]:
     """Packing follows no link, so that a model behind one must not be judged either."""
     yield from _faults(repository, NOT_A_FILE)
@@ -86,44 +91,46 @@ def repository_holds_files_and_folders(repository: Repository, context: Context)
 
 @warning(
     "IS988",
-    "An existing repository lies in the folder of the spec.",
+    "An existing repository should be in the folder of the spec.",
     "inferstack's archives",
     partial=True,
 )
 def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Finding]:
     """One elsewhere is checked and deployed alike; but whoever packs it has to allow its folder."""
     if repository.outside:
-        fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 where that is meant"
-        yield Finding(repository.source, "the repository lies outside of the folder of the spec", fix)
+        fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 if that is intended"
+        yield Finding(repository.source, "the repository is outside the folder of the spec", fix)
 
 
-@model_warning("IS903", "Each model has a `config.pbtxt`.", f"{DOCUMENTATION}/model_configuration.md")
+@model_warning("IS903", "Each model should have a `config.pbtxt`.", f"{DOCUMENTATION}/model_configuration.md")
 def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Some backends can do without, but then nothing can be checked before they start."""
     if not model.complete:
-        fix = f"write {CONFIG_FILE}, or remove the folder if it is no model"
-        yield Finding(at(model), f"{model.name} has no {CONFIG_FILE}, so that it cannot be checked", fix)
+        fix = f"write {CONFIG_FILE}, or remove the folder if it is not a model"
+        yield Finding(at(model), f"{model.name} has no {CONFIG_FILE}, so it cannot be checked", fix)
 
 
-@error("IS904", "The `name` in a configuration is the name of the model's folder.", _MANAGER, about="name")
+@error(
+    "IS904", "The `name` in a configuration must be the name of the model's folder.", _MANAGER, about="name"
+)
 def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Finding]:
     """Not so for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
     for model in repository.models:
         renamed = repository.kind == "multi-model" and model.name == repository.default_model
         if model.config.name and model.config.name != model.name and not renamed:
-            message = f'`name` is "{model.config.name}", the folder is "{model.name}"'
-            yield Finding(at(model, "name"), message, "remove `name`: Triton takes the folder's")
+            message = f'`name` is "{model.config.name}", but the folder is "{model.name}"'
+            yield Finding(at(model, "name"), message, "remove `name`: Triton uses the folder's")
 
 
-@model_error("IS905", "A model's name can be the name of a folder.", _MANAGER)
+@model_error("IS905", "A model's name must be usable as the name of a folder.", _MANAGER)
 def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is one, and the name under which the model is loaded."""
     if not model.name.strip() or model.name in (".", "..") or "/" in model.name or "\\" in model.name:
-        message = f'"{model.name}" cannot be the name of a model'
+        message = f'"{model.name}" is not a valid model name'
         yield Finding(at(model), message, "use letters, digits, `_`, `-` and `.`")
 
 
-@error("IS906", "No archive of a multi-model endpoint lies in a folder below the prefix.", _MANAGER)
+@error("IS906", "An archive of a multi-model endpoint cannot be in a folder below the prefix.", _MANAGER)
 def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Finding]:
     """Triton takes the archive's path for the model's name, and newer ones refuse a slash in it."""
     new = context.release is not None and context.release >= _STRICT_NAMES
@@ -132,7 +139,7 @@ def archive_names_have_no_folder(repository: Repository, context: Context) -> It
         yield Finding(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
 
 
-@error("IS907", "At least one version of a model is there and loaded.", _LIFECYCLE, partial=True)
+@error("IS907", "At least one version of a model must exist and be loaded.", _LIFECYCLE, partial=True)
 def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
     """An ensemble needs a version folder, too, although nothing is in it."""
     for model in repository.models:
@@ -150,11 +157,11 @@ def _no_version(model: TritonModel) -> Iterator[Finding]:
         odd = list(_odd_versions(model))
         found = f"only {listed(odd, last='and')}, which Triton ignores" if odd else "none"
         fix = "add a folder `1`: a number without zeros in front; a copy or git may have lost the empty one"
-        yield Finding(at(model), f"{model.name} needs a version folder and has {found}", fix)
+        yield Finding(at(model), f"{model.name} needs a version folder, but has {found}", fix)
     elif not loaded_versions(model.config, model.versions):
         has = listed(model.versions, last="and")
-        message = f"`version_policy` loads no version; {model.name} has {has}"
-        fix = "choose a version that is there, or remove it"
+        message = f"`version_policy` loads none of the versions that {model.name} has: {has}"
+        fix = "choose a version that exists, or remove it"
         if model.config.version_policy.HasField("latest"):
             fix = "write `num_versions: 1` or more, or remove it"
         yield Finding(at(model, "version_policy"), message, fix)
@@ -178,7 +185,7 @@ def _number_in(folder: str) -> str:
     return folder.strip("vV")
 
 
-@model_warning("IS908", "Version folders are plain numbers.", _LIFECYCLE)
+@model_warning("IS908", "Version folders should be plain numbers.", _LIFECYCLE)
 def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
     if _has_no_version(model) and (model.folder is not None or model.model_file is not None):
@@ -190,16 +197,18 @@ def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterato
         yield Finding(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
 
 
-@model_error("IS933", "A folder whose name begins with a number is called as that number.", _LIFECYCLE)
+@model_error(
+    "IS933", "A folder whose name begins with a number must be named exactly like that number.", _LIFECYCLE
+)
 def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton takes `2_backup` for version 2, and waits without end for what should be in a folder `2`."""
     for folder in _mistaken(model):
         version = taken_for(folder) or 0
         path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
         message = f"Triton takes the folder `{folder}` of {model.name} for version {version}, and hangs"
-        fix = "move it out of the model's folder, or let its name begin with a letter"
+        fix = "move it out of the model's folder, or give it a name that begins with a letter"
         if abs(version) > LARGEST:
-            message = f"Triton ends at the folder `{folder}` of {model.name}: no version is above {LARGEST}"
+            message = f"Triton exits at the folder `{folder}` of {model.name}: no version is above {LARGEST}"
         elif version >= 0:
             fix = f"{fix}; if it is that version, name it `{version}`"
         yield Finding(at(model, "files", path), message, fix)
@@ -209,7 +218,7 @@ def _mistaken(model: TritonModel) -> Iterator[str]:
     return mistaken_folders(model.config, model.folders, model.versions)
 
 
-@model_warning("IS909", "Each version that a policy names is there.", _LIFECYCLE, about="version_policy")
+@model_warning("IS909", "Each version that a policy names should exist.", _LIFECYCLE, about="version_policy")
 def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton only logs it; whoever asks for that version gets an error."""
     for index, version in enumerate(model.config.version_policy.specific.versions):
@@ -219,7 +228,7 @@ def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Findi
             yield Finding(place, f"{model.name} has no version {version}", f"it has {has}")
 
 
-@model_error("IS910", "Each loaded version has the file that the backend loads.", _LIFECYCLE)
+@model_error("IS910", "Each loaded version must have the file that the backend loads.", _LIFECYCLE)
 def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A Python model without its file makes the server wait forever."""
     wanted = model.model_file
@@ -230,10 +239,10 @@ def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Findin
         path = f"{version}/{wanted}"
         # A model may also be a folder: saved models of TensorFlow, ONNX with its weights beside it.
         if path not in model.files and not any(file.startswith(f"{path}/") for file in model.files):
-            message = f"version {version} of {model.name} lacks `{wanted}`"
+            message = f"version {version} of {model.name} is missing `{wanted}`"
             fix = f"add it{_to_files(model, path)}, or {_likely_file(model, version)}"
             if _has_no_version(model) and any(_odd_versions(model)):
-                fix = f"name the folder `{next(_odd_versions(model))}` `{version}`"
+                fix = f"rename the folder `{next(_odd_versions(model))}` to `{version}`"
             yield Finding(at(model, "files") if model.folder is None else at(model), message, fix)
 
 
@@ -256,16 +265,16 @@ def _to_files(model: TritonModel, path: str) -> str:
     return f" to `files`: {{{path}: LOCAL_FILE}}" if model.folder is None else ""
 
 
-@model_warning("IS911", "A model that is declared has its files.", _LAYOUT)
+@model_warning("IS911", "A model that is declared should have its files.", _LAYOUT)
 def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Without them only the configuration could be packed."""
     wanted = model.model_file
     if model.folder is None and not model.files and wanted is not None and not model.is_ensemble:
-        message = f"{model.name} has no files, and its backend loads `{wanted}`"
+        message = f"{model.name} has no files, but its backend loads `{wanted}`"
         yield Finding(at(model), message, f"add `files: {{1/{wanted}: LOCAL_FILE}}`")
 
 
-@model_error("IS912", "Paths in `files` lie in the model's folder.", _LAYOUT)
+@model_error("IS912", "Paths in `files` must be inside the model's folder.", _LAYOUT)
 def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Finding]:
     """And leave `config.pbtxt` to the packer, which writes it from the spec."""
     for path in model.files if model.folder is None else ():
@@ -274,13 +283,16 @@ def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[F
             fix = "remove it, or use `repository` for models with their own"
             message = f"`{CONFIG_FILE}` of {model.name} is written from the spec"
         elif "\\" in path or any(part in ("", ".", "..") for part in parts):
-            message, fix = f'"{path}" is no path in the folder of {model.name}', "write it like 1/model.plan"
+            message, fix = (
+                f'"{path}" is not a path inside the folder of {model.name}',
+                "write it like 1/model.plan",
+            )
         else:
             continue
         yield Finding(at(model, "files", path), message, fix)
 
 
-@model_error("IS913", "Files that a configuration names are there.", f"{SOURCE}/model_config_utils.cc")
+@model_error("IS913", "Files that a configuration names must exist.", f"{SOURCE}/model_config_utils.cc")
 def named_files_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Labels of outputs, data for warm-up and for the first state of a sequence, Python environments."""
     for field, path in _named_files(model):

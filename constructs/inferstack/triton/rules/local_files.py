@@ -18,7 +18,7 @@ from inferstack.triton.rules.base import Context, Finding, at, warning
 _SEARCHED = 1000
 
 
-@warning("IS987", "The path of a local file has no slip of the keys.", "inferstack's archives")
+@warning("IS987", "The path of a local file should not have a typo.", "inferstack's archives")
 def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Finding]:
     """Weights are often not on this machine, so that a file which is not there says nothing by itself."""
     around = _Around(tuple(model for model in repository.models if model.folder is None))
@@ -34,7 +34,7 @@ def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterat
             local = missing[inner]
             fix = _fix(local, around, present)
             if fix is not None:
-                message, fix = f"{local.as_posix()} is not there", f"{fix} if it is elsewhere, ignore IS987"
+                message, fix = f"{local.as_posix()} does not exist", f"{fix} if it is elsewhere, ignore IS987"
                 yield Finding(at(model, "files", inner), message, fix)
 
 
@@ -94,7 +94,7 @@ def _fix(local: Path, around: _Around, present: Mapping[FileKind, list[str]]) ->
         return f"did you mean {listed(meant)}?"
     # Code comes with the repository where weights do not, so that only a file of the same kind tells.
     alike = present.get((local.parent, local.suffix), []) if present else []
-    return f"{listed(alike, last='and')} of the same model is, so check the name;" if alike else None
+    return f"{listed(alike, last='and')} of the same model does, so check the name;" if alike else None
 
 
 def _meant(local: Path, around: _Around) -> Iterator[str]:

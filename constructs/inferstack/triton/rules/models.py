@@ -22,23 +22,25 @@ _BACKENDS = (
 _CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md"
 
 
-@model_error("IS920", "A model names its backend or a platform that Triton knows.", _CONFIG)
+@model_error("IS920", "A model must name its backend or a platform that Triton knows.", _CONFIG)
 def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A platform is a word for one of Triton's own backends; any other backend is named as such."""
     config = model.config
     if model.is_ensemble or model.backend or not model.complete:
         return
     if config.platform:
-        message = f'Triton knows no platform "{config.platform}"'
+        message = f'"{config.platform}" is not a valid platform'
         known = [*PLATFORMS, ENSEMBLE]
         rest = f"name the `backend` instead, or one of {listed(known)}"
         yield Finding(at(model, "platform"), message, did_you_mean_then(config.platform, known, rest))
     else:
-        message = f"{model.name} names neither `backend` nor `platform`"
+        message = f"{model.name} has neither `backend` nor `platform`"
         yield Finding(at(model), message, "add `backend`, for example `backend: python`")
 
 
-@model_warning("IS968", "A backend is named in a model's configuration, not by the end of its name.", _CONFIG)
+@model_warning(
+    "IS968", "The backend should be named in a model's configuration, not by the end of its name.", _CONFIG
+)
 def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Where nothing else tells, Triton takes what stands behind the first dot: a version number, too."""
     chosen = model.chosen
@@ -46,25 +48,25 @@ def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Fin
         return
     brought = (f"model.{chosen.backend}", f"libtriton_{chosen.backend}.so")
     if not any(path.endswith(f"/{file}") for file in brought for path in model.files):
-        message = f"{model.name} names no backend, so that Triton takes `{chosen.backend}` for it"
-        fix = f"add `backend`, for example `backend: python`, or `backend: {chosen.backend}` if it is meant"
+        message = f"{model.name} has no `backend`, so Triton takes `{chosen.backend}` from its name"
+        fix = f"add `backend`, such as `backend: python`, or `backend: {chosen.backend}` if that is intended"
         yield Finding(at(model), message, fix)
 
 
-@model_error("IS921", "Backend and platform of a model belong together.", _CONFIG)
+@model_error("IS921", "The backend and platform of a model must belong together.", _CONFIG)
 def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Backends that are not Triton's own may have any platform."""
     config = model.config
     backend = BACKENDS.get(config.backend)
     if config.platform == ENSEMBLE and config.backend:
-        yield Finding(at(model, "backend"), "an ensemble has no backend", "remove `backend`")
+        yield Finding(at(model, "backend"), "an ensemble cannot have a backend", "remove `backend`")
     elif backend is not None and backend.platforms and config.platform not in ("", *backend.platforms):
         message = f'platform "{config.platform}" does not belong to backend "{config.backend}"'
         fix = f"remove `platform`, or write {listed(list(backend.platforms))}"
         yield Finding(at(model, "platform"), message, fix)
 
 
-@model_error("IS922", "`max_batch_size` is zero or more.", _CONFIG)
+@model_error("IS922", "`max_batch_size` must be zero or more.", _CONFIG)
 def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Zero: the model does not batch."""
     if model.config.max_batch_size < 0:
@@ -74,7 +76,7 @@ def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator
 
 @model_error(
     "IS923",
-    "Preferred batch sizes lie between 1 and `max_batch_size`.",
+    "Preferred batch sizes must be between 1 and `max_batch_size`.",
     _CONFIG,
     about=("dynamic_batching", "sequence_batching"),
 )
@@ -87,13 +89,16 @@ def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Findin
             batcher = getattr(batcher, step)
         for index, size in enumerate(batcher.preferred_batch_size):
             if size < 1 or size > most:
-                message = f"a preferred batch size of {model.name} is {size}, and `max_batch_size` is {most}"
+                message = f"a preferred batch size of {model.name} is {size}, but `max_batch_size` is {most}"
                 place = at(model, *path, "preferred_batch_size", index)
                 yield Finding(place, message, f"allowed: 1 to {most}" if most > 0 else "set `max_batch_size`")
 
 
 @model_error(
-    "IS924", "Priorities of a queue lie between 1 and `priority_levels`.", _CONFIG, about="dynamic_batching"
+    "IS924",
+    "Priorities of a queue must be between 1 and `priority_levels`.",
+    _CONFIG,
+    about="dynamic_batching",
 )
 def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     """With levels there is a default one, too."""
@@ -102,7 +107,9 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     if levels == 0:
         return
     if not 1 <= batcher.default_priority_level <= levels:
-        message = f"`default_priority_level` is {batcher.default_priority_level} of {levels} levels"
+        message = (
+            f"`default_priority_level` is {batcher.default_priority_level}, but `priority_levels` is {levels}"
+        )
         place = at(model, "dynamic_batching", "default_priority_level")
         yield Finding(place, message, f"allowed: 1 to {levels}")
     for level in sorted(batcher.priority_queue_policy):
@@ -113,7 +120,7 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
 
 @model_error(
     "IS925",
-    "Answers that keep their order have one priority and no delayed requests.",
+    "`preserve_ordering` needs a single priority and no delayed requests.",
     _CONFIG,
     about="dynamic_batching",
 )
@@ -123,7 +130,7 @@ def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]
     if not batcher.preserve_ordering:
         return
     if batcher.priority_levels > 1:
-        message = f"`preserve_ordering` does not go with {batcher.priority_levels} priorities"
+        message = f"`preserve_ordering` cannot be used with {batcher.priority_levels} priorities"
         place = at(model, "dynamic_batching", "priority_levels")
         yield Finding(place, message, "remove one of the two")
     policies: list[tuple[tuple[str, ...], Any]] = [(("default_queue_policy",), batcher.default_queue_policy)]
@@ -133,12 +140,12 @@ def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]
         if policy.default_timeout_microseconds and enum_name(policy, "timeout_action") == "DELAY":
             place = at(model, "dynamic_batching", *path, "timeout_action")
             fix = "write `timeout_action: REJECT`, or remove `preserve_ordering`"
-            yield Finding(place, "`preserve_ordering` does not go with `timeout_action: DELAY`", fix)
+            yield Finding(place, "`preserve_ordering` cannot be used with `timeout_action: DELAY`", fix)
 
 
 @model_error(
     "IS926",
-    "The response cache is for models that answer once and keep no state.",
+    "The response cache is only for models that answer once and keep no state.",
     _CONFIG,
     about="response_cache",
 )
@@ -152,25 +159,28 @@ def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Findi
         ("a decoupled model", config.model_transaction_policy.decoupled),
     ):
         if found:
-            message = f"`response_cache` does not go with {what}"
+            message = f"`response_cache` cannot be used with {what}"
             yield Finding(at(model, "response_cache"), message, "remove `response_cache`")
 
 
 @model_warning(
-    "IS927", "A model's response cache works only with a cache in the server.", _CACHE, about="response_cache"
+    "IS927",
+    "A model's response cache has no effect without a cache in the server.",
+    _CACHE,
+    about="response_cache",
 )
 def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton loads the model all the same, and caches nothing."""
     arguments = " ".join(further_arguments(context.environment, context.release))
     if model.config.response_cache.enable and "--cache-config" not in arguments:
-        message = f"`response_cache` of {model.name} has no effect: the server has no cache"
+        message = f"`response_cache` of {model.name} has no effect because the server has no cache"
         cache = with_argument("--cache-config=local,size=104857600", context.release)
         fix = f"set {cache} (bytes) in the container's environment"
         yield Finding(at(model, "response_cache"), message, fix)
 
 
 @model_error(
-    "IS928", "A change to a metric names the metric and its buckets.", _CONFIG, about="model_metrics"
+    "IS928", "A change to a metric must name the metric and its buckets.", _CONFIG, about="model_metrics"
 )
 def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Only histograms can be changed."""
@@ -185,16 +195,16 @@ def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Findi
         ]
         if lacks:
             place = at(model, "model_metrics", "metric_control", index)
-            yield Finding(place, f"the metric lacks {listed(lacks, last='and')}", "add what is missing")
+            yield Finding(place, f"the metric is missing {listed(lacks, last='and')}", "add what is missing")
 
 
-@model_warning("IS929", "A backend of your own is not called almost like one of Triton's.", _BACKENDS)
+@model_warning("IS929", "A custom backend should not have almost the name of one of Triton's.", _BACKENDS)
 def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An image, or the model's folder, may have a backend that no list knows; a slip looks the same."""
     name = model.config.backend
     brings_it = model.config.runtime or any(path.endswith(f"libtriton_{name}.so") for path in model.files)
     meant = None if brings_it else meant_backend(name)
     if meant is not None:
-        message = f'"{name}" is no backend of Triton, and {model.name} does not load unless the image has it'
-        fix = f"did you mean `{meant}`? if it is a backend of your own, ignore IS929"
+        message = f'"{name}" is not a backend of Triton, so {model.name} loads only if the image has it'
+        fix = f"did you mean `{meant}`? if it is a custom backend, ignore IS929"
         yield Finding(at(model, "backend"), message, fix)

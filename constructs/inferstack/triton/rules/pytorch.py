@@ -60,7 +60,10 @@ def is_torchscript(model: TritonModel) -> bool:
 
 
 @model_error(
-    "IS975", "Values of the PyTorch backend's parameters have the right type.", _README, about="parameters"
+    "IS975",
+    "Values of the PyTorch backend's parameters must have the right type.",
+    _README,
+    about="parameters",
 )
 def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator[Finding]:
     """The backend cannot load a model with another."""
@@ -75,7 +78,7 @@ def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator
 
 
 @model_warning(
-    "IS976", "Parameters of a PyTorch model are known to the backend.", _README, about="parameters"
+    "IS976", "Parameters of a PyTorch model should be known to the backend.", _README, about="parameters"
 )
 def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It passes over others without a word."""
@@ -84,11 +87,11 @@ def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Findi
         parameter = PARAMETERS.get(name)
         place = at(model, "parameters", name)
         if parameter is None and name not in known:
-            where = (
-                "of PyTorch models in Python only" if name in _IN_PYTHON else "none of the PyTorch backend"
-            )
+            what = "not a parameter of the PyTorch backend"
+            if name in _IN_PYTHON:
+                what = "a parameter of PyTorch models in Python only"
             fix = did_you_mean_then(name, list(PARAMETERS), f"allowed: {listed(list(PARAMETERS))}")
-            yield Finding(place, f"`{name}` is a parameter {where}", fix)
+            yield Finding(place, f"`{name}` is {what}", fix)
         elif parameter is not None and _is_outside(parameter, context):
             message = f"the PyTorch backend of the image does not know `{name}`"
             yield Finding(place, message, "remove it: it has no effect")
@@ -105,7 +108,9 @@ def _is_indexed(name: str) -> bool:
     return _NAMED_INDEX.fullmatch(name) is not None
 
 
-@model_warning("IS977", "The inputs, and the outputs, of a PyTorch model are named in one way.", _README)
+@model_warning(
+    "IS977", "All inputs, and all outputs, of a PyTorch model should be named in the same way.", _README
+)
 def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Finding]:
     """All `NAME__0`, `NAME__1` by position, or none; else only their order in the configuration counts."""
     for field in ("input", "output") if is_torchscript(model) else ():
@@ -117,7 +122,7 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Findi
         if odd and len(odd) < len(getattr(model.config, field)):
             index, name = odd[0]
             message = (
-                f"`{name}` has no position, unlike others: the {field}s then count in the order they stand"
+                f"`{name}` has no position in its name, unlike others, so {field}s count in the listed order"
             )
             fix = f"call it `{field.upper()}__{index}`, or check the order"
             yield Finding(at(model, field, index, "name"), message, fix)
@@ -125,7 +130,7 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Findi
 
 @model_error(
     "IS978",
-    "A PyTorch model that keeps state has positions in all names.",
+    "A PyTorch model that keeps state must have positions in all names of tensors.",
     f"{_SOURCE}/pt/model_instance_state.cc",
     about="sequence_batching",
 )
@@ -145,11 +150,15 @@ def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Find
         names += [((field, index, "name"), tensor.name) for field, index, tensor in tensors(model)]
     for path, name in names:
         if not _is_indexed(name):
-            yield Finding(at(model, *path), f"`{name}` does not tell its position", "call it like `INPUT__0`")
+            yield Finding(
+                at(model, *path), f"`{name}` has no position in its name", "name it like `INPUT__0`"
+            )
 
 
 @model_error(
-    "IS979", "A PyTorch model has tensors that PyTorch has.", f"{_SOURCE}/pt/model_instance_state.cc"
+    "IS979",
+    "A PyTorch model can have only tensors that PyTorch supports.",
+    f"{_SOURCE}/pt/model_instance_state.cc",
 )
 def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Texts come as a list: one dimension, the batch included."""
@@ -157,9 +166,11 @@ def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Findi
         kind = enum_name(tensor, "data_type")
         dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
         if kind not in _TYPES and kind != "TYPE_INVALID":
-            message = f"PyTorch has no tensors of {kind}, as `{tensor.name}` is"
+            message = f"`{tensor.name}` is {kind}, which PyTorch does not support"
             yield Finding(at(model, field, index, "data_type"), message, f"allowed: {listed(sorted(_TYPES))}")
         elif kind == "TYPE_STRING" and len(dims) + (model.config.max_batch_size > 0) > 1:
-            message = f"`{tensor.name}` of texts has more than one dimension"
-            fix = "write `dims: [-1]` and `max_batch_size: 0`, or tokenize in a model before this one"
+            message = f"the text tensor `{tensor.name}` has more than one dimension"
+            fix = (
+                "write `dims: [-1]` and `max_batch_size: 0`, or tokenize the text in a model before this one"
+            )
             yield Finding(at(model, field, index, "dims"), message, fix)

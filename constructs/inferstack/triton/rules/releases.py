@@ -67,14 +67,14 @@ def _text(release: Release) -> str:
     return f"{release[0]:02}.{release[1]:02}"
 
 
-@model_error("IS970", "Every field of a configuration is known to the image's Triton.", _PROTO)
+@model_error("IS970", "Every field of a configuration must be known to the image's Triton.", _PROTO)
 def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """An unknown field makes Triton refuse the whole file."""
     release = context.release
     if release is None or release >= _NEWEST:
         return
     for path, shown, since in _late(model.config, (), release):
-        message = f"`{shown}` came with Triton {_text(since)}, the image has {_text(release)}"
+        message = f"`{shown}` needs Triton {_text(since)} or newer, but the image has {_text(release)}"
         yield Finding(at(model, *path), message, "remove it, or choose a newer image")
 
 
@@ -130,17 +130,23 @@ def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
         yield from ((item, (index,)) for index, item in enumerate(value))
 
 
-@model_error("IS971", "The platform of a model is known to the image's Triton.", _PYTORCH, about="platform")
+@model_error(
+    "IS971", "The platform of a model must be known to the image's Triton.", _PYTORCH, about="platform"
+)
 def platform_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Models compiled ahead of time came late."""
     platform, since = _AOT_INDUCTOR
     if model.config.platform == platform and context.before(since):
-        message = f"`{platform}` came with Triton {_text(since)}, and the image is older"
+        message = f"`{platform}` needs Triton {_text(since)} or newer, but the image is older"
         fix = "choose a newer image, or save the model as TorchScript (`pytorch_libtorch`)"
         yield Finding(at(model, "platform"), message, fix)
 
 
-@error("IS972", "The container knows the kind of inference that its environment asks for.", CONTAINER)
+@error(
+    "IS972",
+    "The kind of inference that the environment asks for must be one that the container knows.",
+    CONTAINER,
+)
 def inference_type_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
     """Older containers ignore the variable and answer as ever."""
     found = context.environment.get(INFERENCE_TYPE)
@@ -150,17 +156,17 @@ def inference_type_is_known(repository: Repository, context: Context) -> Iterato
     if not found:
         # The start script takes it for not set, and the server of newer images for a kind of inference.
         if context.release is not None and not context.before(GENERATING_SINCE):
-            message = f"{INFERENCE_TYPE} is set to nothing, and so the container answers no request"
+            message = f"{INFERENCE_TYPE} is empty, so the container answers no requests"
             yield Finding(place, message, f"remove it, or write one of {listed(INFERENCE_TYPES)}")
     elif found not in INFERENCE_TYPES:
-        message = f'"{found}" is no kind of inference'
+        message = f'"{found}" is not a valid kind of inference'
         yield Finding(place, message, f"allowed: {listed(INFERENCE_TYPES)}")
     elif context.before(GENERATING_SINCE) and found in GENERATING:
-        message = f'"{found}" came with Triton {_text(GENERATING_SINCE)}, and the image is older'
+        message = f'"{found}" needs Triton {_text(GENERATING_SINCE)} or newer, but the image is older'
         yield Finding(place, message, "choose a newer image, or remove the variable")
 
 
-@error("IS973", "The health check of the container is `live` or `ready`.", CONTAINER)
+@error("IS973", "The health check of the container must be `live` or `ready`.", CONTAINER)
 def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
     """Live: the server runs. Ready: all its models are loaded as well."""
     for name in _PING_VARIABLES if context.environment_path else ():
@@ -170,7 +176,9 @@ def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Fin
 
 
 @model_error(
-    "IS974", "A configuration holds nothing that only the deployment knows.", "inferstack's spec format"
+    "IS974",
+    "A configuration cannot have values that are known only at deployment.",
+    "inferstack's spec format",
 )
 def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is packed into an archive before account and region are known."""
@@ -180,7 +188,7 @@ def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Findi
     for path, text in _texts(model.config, ()):
         found = re.search(_LEFT_OPEN, text)
         if found is not None:
-            message = f'"{text[:60]}" has a placeholder that stays as it is in the archive'
+            message = f'"{text[:60]}" has a placeholder, which the archive would keep as it is'
             yield Finding(at(model, *path), message, "write the value itself, or use `${stage}`")
 
 

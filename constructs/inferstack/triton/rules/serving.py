@@ -26,7 +26,7 @@ _DETECTED = r'platform:(\s)*"ensemble"'
 
 @error(
     "IS914",
-    "An archive of a multi-model endpoint has one model, or one ensemble with its models.",
+    "An archive of a multi-model endpoint must have one model, or one ensemble with its models.",
     _FRONT_END,
 )
 def one_model_answers(repository: Repository, context: Context) -> Iterator[Finding]:
@@ -49,7 +49,11 @@ def _models_place(repository: Repository) -> tuple[str | int, ...]:
     return (*repository.source, "models") if repository.source[-1:] != ("repository",) else repository.source
 
 
-@error("IS915", "The container can tell the ensemble of an archive from its text.", _FRONT_END)
+@error(
+    "IS915",
+    "The container must be able to recognize an archive's ensemble by the text of its configuration.",
+    _FRONT_END,
+)
 def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[Finding]:
     """It looks for the words `platform: "ensemble"`, with no space before the colon and no other quotes."""
     if repository.kind != "multi-model" or len(repository.models) < 2:
@@ -65,7 +69,7 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
             yield Finding(at(model), message, 'remove the words platform: "ensemble", also from comments')
 
 
-@error("IS916", "The variable for the default model and the repository agree.", CONTAINER)
+@error("IS916", "The variable for the default model and the repository must agree.", CONTAINER)
 def default_model_agrees(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container stops when the folder is not there; two different names leave open what was meant."""
     if repository.kind == "multi-model" or DEFAULT_MODEL not in context.environment:
@@ -75,17 +79,17 @@ def default_model_agrees(repository: Repository, context: Context) -> Iterator[F
     remove = "remove the variable: it follows from `default_model`"
     if named is None:
         if repository.default_model is not None and len(names) > 1:
-            message = f"{DEFAULT_MODEL} is set to nothing, so that the container does not know which of"
+            message = f"{DEFAULT_MODEL} is empty, so the container does not know which of"
             yield Finding(place, f"{message} {len(names)} models to serve", remove)
     elif named not in names:
-        message = f'{DEFAULT_MODEL} is "{named}", which is no model of the repository'
+        message = f'{DEFAULT_MODEL} is "{named}", which is not a model of the repository'
         yield Finding(place, message, f"allowed: {listed(names)}")
     elif repository.default_model not in (None, named):
-        message = f'{DEFAULT_MODEL} is "{named}", and `default_model` is "{repository.default_model}"'
+        message = f'{DEFAULT_MODEL} is "{named}", but `default_model` is "{repository.default_model}"'
         yield Finding(place, message, remove)
 
 
-@error("IS917", "Among several models of a repository, one is the default.", CONTAINER)
+@error("IS917", "Of several models in a repository, one must be the default.", CONTAINER)
 def repository_has_a_default(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container stops when there are several folders and nobody says which to serve."""
     if repository.kind == "multi-model" or repository.source[-1:] != ("repository",):
@@ -102,23 +106,25 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
 
 @error(
     "IS918",
-    "A model that answers a request several times is asked in a way that takes several answers.",
+    "A decoupled model, which may answer a request several times, must be called in a way that allows it.",
     _FRONT_END,
     about="model_transaction_policy",
 )
 def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Finding]:
     """Else the container loads it and refuses each request. One in a step makes the ensemble such a model."""
     if repository.kind == "multi-model":
-        fix = "answer once, or use `kind: single-model`"
+        fix = "make it answer once, or use `kind: single-model`"
         yield from _often(repository, context, "multi-model endpoints refuse its requests", fix)
     elif context.environment_path and context.value(INFERENCE_TYPE) not in GENERATING:
-        fix = f"answer once, or set {INFERENCE_TYPE} to {listed(GENERATING)}, from Triton 25.03 on"
-        yield from _often(repository, context, "`/invocations` refuses all requests for one answer", fix)
+        fix = f"make it answer once, or set {INFERENCE_TYPE} to {listed(GENERATING)}, from Triton 25.03 on"
+        yield from _often(
+            repository, context, "`/invocations` refuses all requests that expect one answer", fix
+        )
 
 
 @warning(
     "IS967",
-    "A model that answers a request several times needs an endpoint that takes several answers.",
+    "A decoupled model, which may answer a request several times, needs an endpoint that allows it.",
     _FRONT_END,
     about="model_transaction_policy",
 )
@@ -138,10 +144,10 @@ def _often(repository: Repository, context: Context, why: str, fix: str) -> Iter
         found = repository.model(name)
         if found is not None and found.config.model_transaction_policy.decoupled:
             what = f"{name} is decoupled" if name == model.name else f"{name} of {model.name} is decoupled"
-            yield Finding(at(found, "model_transaction_policy", "decoupled"), f"{what}, and {why}", fix)
+            yield Finding(at(found, "model_transaction_policy", "decoupled"), f"{what}, but {why}", fix)
 
 
-@warning("IS919", "Every model of a repository is loaded.", CONTAINER)
+@warning("IS919", "Every model of a repository should be loaded.", CONTAINER)
 def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container loads the default model and, for an ensemble, the models of its steps: nothing else.
 
@@ -156,7 +162,7 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
         loaded |= reached(repository, name)
     for model in repository.models:
         if model.name not in loaded:
-            message = f"the container loads only {listed(sorted(loaded), last='and')}, so never {model.name}"
+            message = f"the container loads only {listed(sorted(loaded), last='and')}, and never {model.name}"
             fix = f"remove {model.name}, or call it in a step of an ensemble"
             load = with_argument(f"{LOAD_MODEL}={model.name}", context.release)
             called = f"; if a model's code calls it, set {load}"
@@ -172,14 +178,14 @@ def _loaded_besides(context: Context) -> Iterator[str]:
             yield value if equals else following
 
 
-@error("IS969", "What the container writes on Triton's command line stays whole there.", CONTAINER)
+@error("IS969", "Names and arguments that go on Triton's command line must stay whole there.", CONTAINER)
 def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Finding]:
     """Its script quotes neither the model's name nor additional arguments: both come apart at white space."""
     model = served(repository, context)
     if model is not None and repository.kind == "single" and len(words(model.name)) > 1:
-        message = f'the container cannot start "{model.name}": its name comes apart on a command line'
+        message = f'the container cannot start "{model.name}": its name is split on the command line'
         yield Finding(at(model), message, f"call it `{'_'.join(words(model.name))}`")
     for what in loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
         message = f"Triton does not start with {what} among its arguments"
-        fix = "write --OPTION=VALUE, without white space and without quotes around it"
+        fix = "write --OPTION=VALUE, without spaces or quotes around it"
         yield Finding(context.variable(ADDITIONAL_ARGS), message, fix)

@@ -47,7 +47,7 @@ def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iter
             yield _Call(ensemble, index, step, member)
 
 
-@error("IS958", "A step calls a version that is loaded; -1 is the latest.", _MANAGER, about=SCHEDULING)
+@error("IS958", "A step must call a version that is loaded; -1 is the latest.", _MANAGER, about=SCHEDULING)
 def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
     """A step that names no version calls version 0, which is hardly ever there."""
     for call in _calls(repository):
@@ -56,26 +56,29 @@ def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Fi
         if version != _LATEST and str(version) not in loaded:
             message = f"the step calls version {version} of {name}, which is not loaded"
             if version == 0:
-                message = f"the step names no version of {name}, which Triton takes for version 0"
+                message = f"the step names no version of {name}, which Triton reads as version 0"
             fix = f"write `model_version: -1` for the latest, or one of {listed(loaded)}"
             yield Finding(call.at("model_version"), message, fix)
 
 
 @error(
-    "IS959", "The models of an ensemble take batches as large as the ensemble's.", _ENSEMBLE, about=SCHEDULING
+    "IS959",
+    "The models of an ensemble must take batches as large as the ensemble's.",
+    _ENSEMBLE,
+    about=SCHEDULING,
 )
 def batches_fit(repository: Repository, context: Context) -> Iterator[Finding]:
     """Or do not batch at all."""
     for call in _calls(repository):
         mine, theirs = call.ensemble.config.max_batch_size, call.member.config.max_batch_size
         if call.member.complete and 0 < theirs < mine:
-            message = f"{call.ensemble.name} takes batches of {mine}, {call.member.name} only of {theirs}"
+            message = f"{call.ensemble.name} takes batches of {mine}, but {call.member.name} only of {theirs}"
             yield Finding(at(call.ensemble, "max_batch_size"), message, f"write at most {theirs}")
 
 
 @error(
     "IS960",
-    "A step maps every input of its model, and nothing that the model does not have.",
+    "A step must map every input of its model, and nothing that the model does not have.",
     _ENSEMBLE,
     about=SCHEDULING,
 )
@@ -157,23 +160,35 @@ def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _E
                 yield model, name, first[name], end
 
 
-@error("IS961", "What is joined in an ensemble has one data type.", _ENSEMBLE, about=SCHEDULING)
+@error(
+    "IS961",
+    "Tensors that are joined in an ensemble must have the same data type.",
+    _ENSEMBLE,
+    about=SCHEDULING,
+)
 def types_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
     """Triton converts nothing."""
     for model, name, one, other in _joints(repository):
         if one.kind != other.kind:
-            message = f"`{name}` is {one.kind} for {one.owner} and {other.kind} for {other.owner}"
+            message = f"`{name}` is {one.kind} for {one.owner}, but {other.kind} for {other.owner}"
             yield Finding(
                 at(model, *other.path), message, "convert it in a step between them, or correct one"
             )
 
 
-@error("IS962", "What is joined in an ensemble has one shape; -1 fits any size.", _ENSEMBLE, about=SCHEDULING)
+@error(
+    "IS962",
+    "Tensors that are joined in an ensemble must have the same shape; -1 fits any size.",
+    _ENSEMBLE,
+    about=SCHEDULING,
+)
 def shapes_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
     """Compared without the batch dimension, or with it for models that do not batch."""
     for model, name, one, other in _joints(repository):
         if not _fit(one.dims, other.dims) and not _fit(one.full, other.full):
-            message = f"`{name}` is {list(one.dims)} for {one.owner} and {list(other.dims)} for {other.owner}"
+            message = (
+                f"`{name}` is {list(one.dims)} for {one.owner}, but {list(other.dims)} for {other.owner}"
+            )
             fix = "make the shapes equal, or let a step between them change one"
             yield Finding(at(model, *other.path), message, fix)
 
@@ -184,7 +199,7 @@ def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
 
 @error(
     "IS963",
-    "An ensemble that batches has no models with fixed shapes that do not.",
+    "An ensemble that batches cannot have models with fixed shapes that do not batch.",
     "observed on Triton 2.51",
     about=SCHEDULING,
 )
@@ -194,14 +209,14 @@ def batches_reach_every_model(repository: Repository, context: Context) -> Itera
         differ = one.batching != other.batching and not _fit(one.full, other.full)
         if differ and model.config.max_batch_size > 0 and _fit(one.dims, other.dims):
             lone = other if one.batching else one
-            message = f"`{name}` comes in batches, and {lone.owner} does not batch"
+            message = f"`{name}` comes in batches, but {lone.owner} does not batch"
             fix = f"set `max_batch_size` of {lone.owner}, or give it a first dimension of -1 for the batch"
             yield Finding(at(model, *other.path), message, fix)
 
 
 @error(
     "IS964",
-    "The inputs of a step come from one decoupled model at most.",
+    "The inputs of a step can come from one decoupled model at most.",
     _ENSEMBLE,
     about="model_transaction_policy",
 )

@@ -42,7 +42,7 @@ def tensors(model: TritonModel) -> Iterator[tuple[str, int, Any]]:
             yield field, index, tensor
 
 
-@model_error("IS935", "An input or output has a name, a data type and dimensions.", _CONFIG)
+@model_error("IS935", "An input or output must have a name, a data type and dimensions.", _CONFIG)
 def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Scalars have `dims: [1]`. Some backends read type and dimensions from the model file, by the name."""
     name = model.backend
@@ -52,12 +52,12 @@ def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Findi
         lacks = [key for key in (("name",) if completed else _COMPLETE) if not getattr(tensor, key)]
         if lacks:
             what = f"{field} `{tensor.name}`" if tensor.name else f"an {field}"
-            message = f"{what} of {model.name} lacks {listed(lacks, last='and')}"
+            message = f"{what} of {model.name} is missing {listed(lacks, last='and')}"
             examples = listed([_COMPLETE[key] for key in lacks], last="and", quote="")
             yield Finding(at(model, field, index), message, f"add, for example, {examples}")
 
 
-@model_error("IS936", "A dimension is 1 or more, or -1 for any size.", _CONFIG)
+@model_error("IS936", "A dimension must be 1 or more, or -1 for any size.", _CONFIG)
 def dimensions_are_sizes(model: TritonModel, context: Context) -> Iterator[Finding]:
     """The batch dimension is not among them."""
     for field, index, tensor in tensors(model):
@@ -69,7 +69,7 @@ def dimensions_are_sizes(model: TritonModel, context: Context) -> Iterator[Findi
                     yield Finding(place, message, "write a size of 1 or more, or -1 for any")
 
 
-@model_error("IS937", "`reshape` holds as many elements as `dims`.", _CONFIG)
+@model_error("IS937", "`reshape` must hold as many elements as `dims`.", _CONFIG)
 def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Counted between the dimensions of any size, of which both have the same number."""
     for field, index, tensor in tensors(model):
@@ -78,15 +78,13 @@ def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator
         place = at(model, field, index, "reshape")
         shape, dims = tensor.reshape.shape, tensor.dims
         if not shape and model.config.max_batch_size == 0:
-            message = f"`reshape` of `{tensor.name}` is empty, and {model.name} does not batch"
+            message = f"`reshape` of `{tensor.name}` is empty, but {model.name} does not batch"
             one = "write `shape: [1]`, or set `max_batch_size`"
             more = f"remove it, or write a shape with the elements of `dims` {list(dims)}"
             yield Finding(place, message, one if _pieces(dims) == [1] else more)
         elif _pieces(shape) != _pieces(dims):
-            message = (
-                f"`reshape` {list(shape)} of `{tensor.name}` has other elements than `dims` {list(dims)}"
-            )
-            yield Finding(place, message, "make the products equal, with each -1 between the same ones")
+            message = f"`reshape` {list(shape)} of `{tensor.name}` does not match `dims` {list(dims)}"
+            yield Finding(place, message, "make the products of the sizes equal, before and after each -1")
 
 
 def _pieces(dims: Sequence[int]) -> list[int]:
@@ -100,31 +98,31 @@ def _pieces(dims: Sequence[int]) -> list[int]:
     return [math.prod(piece) for piece in pieces]
 
 
-@model_error("IS938", "An image format belongs to an input with three dimensions.", _CONFIG, about="input")
+@model_error("IS938", "An image `format` needs an input with three dimensions.", _CONFIG, about="input")
 def images_have_three_dimensions(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Height, width and channels; the batch comes on top."""
     for index, tensor in enumerate(model.config.input):
         form = enum_name(tensor, "format")
         if form != "FORMAT_NONE" and tensor.dims and len(tensor.dims) != _IMAGE_DIMENSIONS:
-            message = f"`{tensor.name}` is {form} and has {len(tensor.dims)} dimensions"
+            message = f"`{tensor.name}` is {form}, but has {len(tensor.dims)} dimensions"
             yield Finding(at(model, "input", index, "dims"), message, "write three, or remove `format`")
 
 
-@model_error("IS939", "Shape tensors and non-linear formats are TensorRT's.", _CONFIG)
+@model_error("IS939", "Shape tensors and non-linear formats are only for TensorRT models.", _CONFIG)
 def tensorrt_features(model: TritonModel, context: Context) -> Iterator[Finding]:
     """A non-linear tensor has three dimensions."""
     tensorrt = model.config.platform == _TENSORRT or model.backend == "tensorrt"
     for field, index, tensor in tensors(model):
         for flag in ("is_shape_tensor", "is_non_linear_format_io"):
             if getattr(tensor, flag) and not tensorrt:
-                message = f"`{flag}` of `{tensor.name}`: {model.name} is no TensorRT model"
+                message = f"`{flag}` of `{tensor.name}` cannot be used: {model.name} is not a TensorRT model"
                 yield Finding(at(model, field, index, flag), message, "remove it")
         if tensorrt and tensor.is_non_linear_format_io and len(tensor.dims) != _IMAGE_DIMENSIONS:
-            message = f"`{tensor.name}` is in a non-linear format and has {len(tensor.dims)} dimensions"
+            message = f"`{tensor.name}` is in a non-linear format, but has {len(tensor.dims)} dimensions"
             yield Finding(at(model, field, index, "dims"), message, "write three")
 
 
-@model_error("IS940", "No two inputs, and no two outputs, have the same name.", "observed on Triton 2.51")
+@model_error("IS940", "No two inputs, and no two outputs, can have the same name.", "observed on Triton 2.51")
 def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton loads such a model, and one of the two can never be filled."""
     for field in ("input", "output"):
@@ -132,11 +130,16 @@ def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
         for index, tensor in enumerate(getattr(model.config, field)):
             names[tensor.name] = names.get(tensor.name, 0) + 1
             if tensor.name and names[tensor.name] == 2:
-                message = f"{model.name} has two {field}s `{tensor.name}`"
+                message = f"{model.name} has two {field}s named `{tensor.name}`"
                 yield Finding(at(model, field, index, "name"), message, "give one of them another name")
 
 
-@warning("IS941", "The outputs of the model that answers can be written as JSON.", _HTTP, about="output")
+@warning(
+    "IS941",
+    "The outputs of the model that answers should have types that can be written as JSON.",
+    _HTTP,
+    about="output",
+)
 def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Finding]:
     """Of half-precision numbers JSON knows nothing; Triton refuses such a request."""
     model = served(repository, context)
@@ -152,7 +155,7 @@ def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Findi
 
 @model_warning(
     "IS942",
-    "Requests of different shapes are batched only where the model allows it.",
+    "Requests of different shapes are batched together only if the model allows it.",
     MODEL_CONFIGURATION,
     about="dynamic_batching",
 )
@@ -162,13 +165,15 @@ def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterato
         return
     for index, tensor in enumerate(model.config.input):
         if VARIABLE in tensor.dims and not tensor.allow_ragged_batch and not tensor.is_shape_tensor:
-            message = f"only requests with equal shapes of `{tensor.name}` are joined to batches"
+            message = f"only requests with the same shape of `{tensor.name}` are batched together"
             fix = "let clients pad to a few sizes, or set `allow_ragged_batch` if the model can take it"
             yield Finding(at(model, "input", index, "dims"), message, fix)
 
 
 @model_error(
-    "IS943", "A model has inputs and outputs where its backend cannot add them.", MODEL_CONFIGURATION
+    "IS943",
+    "A model must declare its inputs and outputs where its backend cannot fill them in.",
+    MODEL_CONFIGURATION,
 )
 def tensors_are_declared(model: TritonModel, context: Context) -> Iterator[Finding]:
     """PyTorch models do not say what they take; an ensemble is nothing but its tensors."""
@@ -177,4 +182,4 @@ def tensors_are_declared(model: TritonModel, context: Context) -> Iterator[Findi
     for field in ("input", "output"):
         if needed and model.complete and not getattr(model.config, field):
             fix = f"add `{field}` with name, data_type and dims"
-            yield Finding(at(model), f"{model.name} has no `{field}`", fix)
+            yield Finding(at(model), f"{model.name} is missing `{field}`", fix)

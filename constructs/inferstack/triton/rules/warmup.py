@@ -15,7 +15,7 @@ from inferstack.triton.rules.data_files import too_short
 _INSTANCE = f"{SOURCE}/backend_model_instance.cc"
 
 
-@model_error("IS949", "Samples for warm-up fit the model's inputs.", _INSTANCE, about="model_warmup")
+@model_error("IS949", "Samples for warm-up must fit the model's inputs.", _INSTANCE, about="model_warmup")
 def samples_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
     """All inputs, with their types, all dimensions known, and data for each."""
     for index, sample in enumerate(model.config.model_warmup):
@@ -30,9 +30,7 @@ def samples_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
 def _batch(model: TritonModel, index: int, sample: Any) -> Iterator[Finding]:
     most = max(model.config.max_batch_size, 1)
     if sample.batch_size > most:
-        message = (
-            f"a sample of {model.name} has batch size {sample.batch_size}, and at most {most} are allowed"
-        )
+        message = f"a sample of {model.name} has batch size {sample.batch_size}, but may have at most {most}"
         yield Finding(at(model, "model_warmup", index, "batch_size"), message, f"allowed: 1 to {most}")
 
 
@@ -47,7 +45,7 @@ def _inputs(model: TritonModel, index: int, sample: Any) -> Iterator[Finding]:
         return
     missing = [name for name, tensor in declared.items() if not tensor.optional and name not in sample.inputs]
     if missing:
-        message = f"a sample of {model.name} lacks {listed(missing, last='and')}"
+        message = f"a sample of {model.name} is missing {listed(missing, last='and')}"
         yield Finding(at(model, "model_warmup", index, "inputs"), message, "give every input a value")
     for name in sorted(sample.inputs):
         if name not in declared and name not in _controls(model):
@@ -73,7 +71,7 @@ def _against(
 ) -> Iterator[Finding]:
     wanted, found = enum_name(declared, "data_type"), enum_name(tensor, "data_type")
     if wanted not in ("TYPE_INVALID", found):
-        message = f"the sample for `{declared.name}` is {found}, the input is {wanted}"
+        message = f"the sample for `{declared.name}` is {found}, but the input is {wanted}"
         yield Finding(at(model, *path, "data_type"), message, f"write `data_type: {wanted}`")
     # Of dimensions that no request has that is said already.
     if declared.dims and not fits(tensor.dims, declared.dims) and all(size > 0 for size in tensor.dims):

@@ -31,7 +31,13 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
                 yield ("alarms", key, index), arn, kind
 
 
-@error("IS810", "What an alarm tells is in the alarm's own region.", _ACTIONS, ModelSpec, about=_KEYS)
+@error(
+    "IS810",
+    "What an alarm's actions call must be in the alarm's own region.",
+    _ACTIONS,
+    ModelSpec,
+    about=_KEYS,
+)
 def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """PutMetricAlarm answers "Invalid region … specified. Only … is supported", and the same of a partition:
     https://github.com/cds-snc/notification-terraform/pull/128. A response plan is in no region.
@@ -43,27 +49,35 @@ def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     for path, arn, kind in _actions(spec):
         partition, there = arn_fields(arn)[1], arn_fields(arn)[3]
         if there not in ("", region) and "$" not in there:
-            message = f"the {kind.what} is in {there}, the stack in {region}"
-            yield Finding(path, message, f"name a {kind.what} in {region}")
+            message = f"the {kind.what} is in {there}, but the stack is in {region}"
+            yield Finding(path, message, f"use a {kind.what} in {region}")
         elif "$" not in partition and partition != own:
-            message = f"the {kind.what} is in the partition `{partition}`, and {region} in `{own}`"
+            message = f"the {kind.what} is in the partition `{partition}`, but {region} is in `{own}`"
             yield Finding(path, message, f"write `arn:{own}:…`")
 
 
-@warning("IS840", "A function that an alarm invokes allows CloudWatch to.", _LAMBDA, ModelSpec, about=_KEYS)
+@warning(
+    "IS840",
+    "A function that an alarm invokes should allow CloudWatch to invoke it.",
+    _LAMBDA,
+    ModelSpec,
+    about=_KEYS,
+)
 def functions_allow_it(spec: ModelSpec) -> Iterator[Finding]:
     """Its policy is not in this stack, so that nobody here can see or write it."""
     first = {arn: path for path, arn, kind in reversed(_actions(spec)) if kind.what == "function"}
     for arn, path in first.items():
         name = ":".join(arn_fields(arn)[6:])
-        message = f"CloudWatch needs leave to invoke the function `{name}`, which this stack does not give"
-        fix = f"allow `lambda:InvokeFunction` to `{_INVOKER}`, and say so under `ignore`"
+        message = (
+            f"CloudWatch needs permission to invoke the function `{name}`, which this stack does not grant"
+        )
+        fix = f"grant `lambda:InvokeFunction` to `{_INVOKER}`, and say so under `ignore`"
         yield Finding(path, message, fix)
 
 
 @warning(
     "IS841",
-    "What happens only when an alarm goes off is among `alarms.actions`.",
+    "Actions that only run when an alarm goes off should be under `alarms.actions`.",
     _ACTIONS,
     ModelSpec,
     about=_KEYS[1:],
@@ -72,5 +86,5 @@ def it_happens_in_this_state(spec: ModelSpec) -> Iterator[Finding]:
     """OpsItems, incidents and investigations begin with the state ALARM and with no other."""
     for path, _, kind in _actions(spec):
         if kind.only_when_it_goes_off and path[1] != _GOES_OFF:
-            message = f"nothing happens with the {kind.what} here: it is for alarms that go off"
+            message = f"the {kind.what} has no effect here because it only runs when an alarm goes off"
             yield Finding(path, message, f"move it to `{_GOES_OFF}`")

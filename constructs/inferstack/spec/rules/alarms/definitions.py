@@ -53,19 +53,23 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     return [it for it in found if level is None or it.dimensions == level]
 
 
-@error("IS800", "The metric of an alarm is one that AWS publishes.", METRICS_PAGE, ModelSpec, about="rules")
+@error(
+    "IS800", "The metric of an alarm must be one that AWS publishes.", METRICS_PAGE, ModelSpec, about="rules"
+)
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """For any kind of endpoint; IS801 looks at this one."""
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
             known = _published_names(spec)
-            fix = did_you_mean_then(name, [*known, *metrics.names()], f"here are {likest(name, known)}")
+            fix = did_you_mean_then(
+                name, [*known, *metrics.names()], f"available here: {likest(name, known)}"
+            )
             yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
 @error(
     "IS801",
-    "The metric of an alarm is published for what the alarm watches.",
+    "The metric of an alarm must be published for what the alarm watches.",
     METRICS_PAGE,
     ModelSpec,
     about="rules",
@@ -76,14 +80,16 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
         if _is_where_no_gpu_is(spec, rule, name):
             others = likest(name, _published_names(spec))
             fix = f"choose an instance type with GPUs, or another metric: {others}"
-            yield Finding((*path, "metric"), f"{name} is not published here, where there is no GPU", fix)
+            yield Finding((*path, "metric"), f"{name} is not published here because there is no GPU", fix)
         elif metrics.find(name) and not _metrics(spec, rule):
             of_hosting = metrics.find(name, hosting_of(spec))
-            where = "the part that the alarm is for" if of_hosting else "this kind of endpoint"
+            where = (
+                "the variant or component that the alarm is for" if of_hosting else "this kind of endpoint"
+            )
             fix = (
                 "remove `variant_name` or `inference_component`"
                 if of_hosting
-                else f"here are {likest(name, _published_names(spec))}"
+                else f"available here: {likest(name, _published_names(spec))}"
             )
             yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
 
@@ -103,7 +109,7 @@ def _published_names(spec: ModelSpec) -> list[str]:
 
 @error(
     "IS802",
-    "An alarm watches a variant or a component that the spec has.",
+    "An alarm must watch a variant or component that the spec has.",
     METRICS_PAGE,
     ModelSpec,
     about="rules",
@@ -161,7 +167,7 @@ def _compared(spec: ModelSpec) -> Iterator[_Compared]:
 
 @warning(
     "IS804",
-    "The threshold of a utilization can be reached.",
+    "The threshold of a utilization should be one that the metric can reach.",
     METRICS_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -176,14 +182,14 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
             continue
         most = metric.most * max(map(max, it.on_types), default=1)
         if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
-            message = f"{metric.name} is between 0 and {most} here, and the threshold is {threshold}"
+            message = f"{metric.name} is between 0 and {most} here, but the threshold is {threshold}"
             share = '"90 %"' if is_utilization(metric) else "0.9"
-            yield Finding((*it.path, "threshold"), message, f"write a share of all, such as {share}")
+            yield Finding((*it.path, "threshold"), message, f"write a share of the total, such as {share}")
 
 
 @warning(
     "IS805",
-    "A bare threshold of a utilization that sums over devices counts them all.",
+    "A threshold without `%` for a utilization that sums over devices should count all of them.",
     METRICS_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -195,13 +201,13 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
         match it.watched.threshold:
             case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
                 all_of_it = absolute_threshold(f"{bare} %", it.metric, devices)
-                fix = f'for {bare} % of all, which is {all_of_it}, write "{bare} %"'
+                fix = f'for {bare} % of the total, which is {all_of_it}, write "{bare} %"'
                 yield Finding((*it.path, "threshold"), as_sum(bare, it.metric, devices), fix)
 
 
 @warning(
     "IS816",
-    "The threshold of a utilization is in percent, no share of one.",
+    "The threshold of a utilization should be in percent, not a fraction of 1.",
     METRICS_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -212,8 +218,8 @@ def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
         threshold = it.watched.threshold
         bare = isinstance(threshold, int | float) and 0 < threshold < 1
         if bare and it.metric.unit == "Percent" and not evaluation(it.watched).looks_down:
-            message = f"{it.watched.metric} is in percent, and the threshold is {threshold} of 100"
-            fix = f'write "{float(threshold) * 100:g} %" if a share was meant'
+            message = f"{it.watched.metric} is in percent, but the threshold is {threshold} out of 100"
+            fix = f'write "{float(threshold) * 100:g} %" if you meant a fraction'
             yield Finding((*it.path, "threshold"), message, fix)
 
 
@@ -225,7 +231,7 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]
 
 @error(
     "IS806",
-    "An alarm needs no more breaching data points than it looks at.",
+    "An alarm cannot need more breaching data points than it looks at.",
     ALARM_PAGE,
     ModelSpec,
     about="rules",
@@ -235,7 +241,9 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
     for path, rule in alarm_rules(spec):
         most = evaluation(rule).evaluation_periods
         if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > most:
-            message = f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, and the alarm looks at {most}"
+            message = (
+                f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, but the alarm looks at only {most}"
+            )
             yield Finding(
                 (*path, "datapoints_to_alarm"),
                 message,
@@ -245,7 +253,7 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS807",
-    "A period is 10, 20 or 30 seconds or a multiple of 60.",
+    "A period must be 10, 20 or 30 seconds, or a multiple of 60.",
     ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -255,7 +263,7 @@ def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
     for path, period in _periods(spec):
         if not _is_possible(period):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
-            yield Finding((*path, "period"), f"a period of {period} s is not possible", fix)
+            yield Finding((*path, "period"), f"a period of {period} s is not allowed", fix)
 
 
 def _is_possible(period: int) -> bool:
@@ -276,7 +284,7 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
 
 @error(
     "IS808",
-    "An alarm looks back a day at most, or a week with periods of an hour or more.",
+    "An alarm can look back one day at most, or one week with periods of an hour or more.",
     ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -290,13 +298,13 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
         most = _DAY if period < _HOUR else _WEEK
         if period * count > most:
             where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
-            message = f"{count} periods of {period} s are {period * count} s"
-            yield Finding(where, message, f"at most {most} s together are possible")
+            message = f"the alarm looks back {period * count} s, {count} x {period} s"
+            yield Finding(where, message, f"at most {most} s are allowed")
 
 
 @warning(
     "IS809",
-    "SageMaker publishes its metrics once a minute, unless `metrics_config` says otherwise.",
+    "A period should be at least SageMaker's own: one minute, unless `metrics_config` says otherwise.",
     _PUBLISHED,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -307,7 +315,9 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
         for metric in _metrics(spec, rule)[:1]:
             seconds = seconds_between_readings(spec, metric)
             if rule.period is not None and _is_possible(rule.period) and rule.period < seconds:
-                message = f"a period of {rule.period} s finds data of {rule.metric} once in {seconds} s"
+                message = (
+                    f"a period of {rule.period} s is too short: {rule.metric} has data only every {seconds} s"
+                )
                 fix = f"write {seconds} or more{_publish_more_often(metric, rule.period)}"
                 yield Finding((*path, "period"), message, fix)
 
@@ -321,7 +331,7 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     fix = f", or set `{_FREQUENCY}: {often}` in `endpoint_config.metrics_config`"
     if is_of_instances(metric):
         return fix
-    return f"{fix} with `enable_enhanced_metrics: true`, without which it goes for utilization only"
+    return f"{fix} with `enable_enhanced_metrics: true`, without which it applies to utilization only"
 
 
 # These compare with a band that another metric of the alarm makes, and not with a threshold.
@@ -334,7 +344,7 @@ _OF_A_BAND = (
 
 @error(
     "IS811",
-    "An alarm compares with its threshold, and not with a band.",
+    "An alarm must compare with its threshold, not with an anomaly detection band.",
     ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -346,6 +356,6 @@ def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
             side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
             yield Finding(
                 (*path, "comparison_operator"),
-                f"{rule.comparison_operator} is for anomaly detection, and this alarm has a threshold",
+                f"{rule.comparison_operator} is for anomaly detection, but this alarm has a threshold",
                 f"write {side}ThanThreshold or {side}ThanOrEqualToThreshold",
             )

@@ -40,7 +40,7 @@ def _stats(path: SpecPath, queries: Queries) -> Iterator[tuple[SpecPath, str | N
 
 @error(
     "IS842",
-    "The bounds of a statistic have something between them.",
+    "The upper bound of a statistic must be above its lower bound.",
     _STATISTICS,
     ModelSpec,
     about=("statistic", "stat"),
@@ -55,13 +55,13 @@ def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
             # As they are written: bounds of latencies have more digits than a number is shown with.
             low, _, high = str(statistic).partition("(")[2].removesuffix(")").partition(":")
             ends = f"it begins after {low} and ends at {high}"
-            message = f"`{statistic}` looks at nothing: {ends}"
+            message = f"`{statistic}` covers no values: {ends}"
             yield Finding(path, message, "write the lower bound first, and a higher one after the `:`")
 
 
 @warning(
     "IS819",
-    "The bounds of a statistic are such as AWS documents for alarms.",
+    "The bounds of a statistic should be ones that AWS documents for alarms.",
     ALARM_PAGE,
     ModelSpec,
     about="statistic",
@@ -72,9 +72,9 @@ def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Finding]:
         found = bounds(statistic)
         if found is not None and found.sort != "PR" and not _is_documented(found):
             sort = found.sort
-            documented = f"for alarms AWS documents `{sort}` with two shares from {_LEAST}% to {_MOST}%"
-            message = f"{documented}, and `{statistic}` for graphs alone"
-            fix = f"write two such as {sort}({_LEAST}%:{_MOST}%), or one as {sort.lower()}{_MOST}"
+            documented = f"for alarms AWS documents `{sort}` with two percentages from {_LEAST}% to {_MOST}%"
+            message = f"{documented}, and `{statistic}` only for graphs"
+            fix = f"write two, such as {sort}({_LEAST}%:{_MOST}%), or one, such as {sort.lower()}{_MOST}"
             yield Finding(path, message, fix)
 
 

@@ -44,8 +44,11 @@ def cron_problems(fields: Sequence[str]) -> Iterator[tuple[str, str]]:
         may_be_open = index in (_DAY_OF_MONTH, _DAY_OF_WEEK) and text == "?"
         if not may_be_open and not all(_fits(field, part.upper()) for part in text.split(",")):
             names = f", or {field.names[0]} to {field.names[-1]}" if field.names else ""
-            message = f"`{text[:60]}` stands for {field.what}"
-            yield message, f"allowed: {field.least} to {field.most}{names}, `*`, and `-`, `,` and `/` between"
+            message = f"`{text[:60]}` is not a valid value for {field.what}"
+            yield (
+                message,
+                f"allowed: {field.least} to {field.most}{names}, `*`, and `-`, `,` or `/` between them",
+            )
 
 
 def _fits(field: _Field, part: str) -> bool:

@@ -18,7 +18,7 @@ _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
 
 @error(
     "IS518",
-    "A policy holds one metric at its target: SageMaker's, or another.",
+    "A policy must hold exactly one metric at its target: SageMaker's or a custom one.",
     TRACKING_PAGE,
     ModelSpec,
     about="policies",
@@ -31,13 +31,13 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
             fix = "add `metric`, or `customized_metric_specification` for one that SageMaker does not publish"
             yield Finding(path, "the policy has no metric", fix)
         elif policy.metric is not None and custom is not None:
-            message = "`metric` and `customized_metric_specification` exclude one another"
+            message = "`metric` and `customized_metric_specification` cannot be used together"
             yield Finding((*path, "metric"), message, "keep one of them")
 
 
 @error(
     "IS519",
-    "A metric of your own is one metric, or an expression over several.",
+    "A custom metric must be a single metric, or an expression over several.",
     _CUSTOMIZED,
     ModelSpec,
     about="customized_metric_specification",

@@ -21,13 +21,15 @@ _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling
 _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 
 
-@error("IS510", "The metric of a policy is one that AWS has.", METRICS_PAGE, ModelSpec, about="policies")
+@error("IS510", "The metric of a policy must be one that AWS has.", METRICS_PAGE, ModelSpec, about="policies")
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     """A predefined metric type, or one that SageMaker publishes."""
     for path, scaled, _, name in named_policies(spec):
         if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
-            fix = did_you_mean_then(name, [*fitting, *metrics.names()], f"here fit {likest(name, fitting)}")
+            fix = did_you_mean_then(
+                name, [*fitting, *metrics.names()], f"available here: {likest(name, fitting)}"
+            )
             yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
 
 
@@ -55,20 +57,26 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     return bool(metrics_of(spec, scaled, name))
 
 
-@error("IS511", "A predefined metric scales what it belongs to.", _POLICY, ModelSpec, about="policies")
+@error(
+    "IS511",
+    "A predefined metric must belong to what the policy scales.",
+    _POLICY,
+    ModelSpec,
+    about="policies",
+)
 def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
     """Metrics of copies scale copies, those of variants instances."""
     for path, scaled, _, name in named_policies(spec):
         found = metrics.find_predefined(name)
         if found is not None and found.scalable_dimension != scaled.dimension:
             here, there = WHAT[scaled.dimension], WHAT[found.scalable_dimension]
-            message = f"{name} scales {there}, and this scales {here}"
-            yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+            message = f"{name} scales {there}, but this policy scales {here}"
+            yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
 
 
 @error(
     "IS512",
-    "The metric of a policy is published for what it scales.",
+    "The metric of a policy must be published for what the policy scales.",
     METRICS_PAGE,
     ModelSpec,
     about="policies",
@@ -85,7 +93,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
         if known and not _published(spec, scaled, name):
             here = f"{what} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
             message = f"{here}: {_where_published(spec, name if predefined is None else predefined.metric)}"
-            yield Finding((*path, "metric"), message, f"here fit {listed(_fitting(spec, scaled))}")
+            yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
 
 
 _ENDPOINTS = {
@@ -106,12 +114,12 @@ def _where_published(spec: ModelSpec, name: str) -> str:
     """What else has this metric: other parts of this endpoint, or else endpoints of other hostings."""
     here = {_LEVELS[it.dimensions] for it in metrics.find(name, hosting_of(spec))}
     if here:
-        return f"it is about {listed(sorted(here), quote='')}"
+        return f"it describes {listed(sorted(here), quote='')}"
     hostings = {hosting for it in metrics.find(name) for hosting in it.hostings}
-    return f"it is for {listed([what for it, what in _ENDPOINTS.items() if it in hostings], quote='')}"
+    return f"it is only for {listed([what for it, what in _ENDPOINTS.items() if it in hostings], quote='')}"
 
 
-@error("IS513", "The target of a policy is above zero.", TRACKING_PAGE, ModelSpec, about="policies")
+@error("IS513", "The target of a policy must be above zero.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
     """Capacity follows the ratio of metric and target."""
     for path, _, policy in policies(spec):
@@ -121,7 +129,13 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error("IS514", "The target of a utilization can be reached.", METRICS_PAGE, ModelSpec, about="policies")
+@error(
+    "IS514",
+    "The target of a utilization must be one that the metric can reach.",
+    METRICS_PAGE,
+    ModelSpec,
+    about="policies",
+)
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     """A sum over devices ends at 100 times their number."""
     for path, scaled, policy, metric, of_each in _bounded(spec):
@@ -130,20 +144,20 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
         # Of a type whose facts are not known nothing can be said.
         if counts and policy.target_value > most:
             key = "target_value"
-            message = f"{policy.metric} never gets above {most} here, and the target is {policy.target_value}"
+            message = f"{policy.metric} never gets above {most} here, but the target is {policy.target_value}"
             fix = f"write a number below {most}"
             if most == 1:
                 fix = f"write a share, such as 0.7{_as_share(policy.target_value)}"
             if not most:
                 key = "metric"
-                message = f"{_without_gpu(scaled)} has no GPU, so that {policy.metric} is not published"
+                message = f"{_without_gpu(scaled)} has no GPU, so {policy.metric} is not published"
                 fix = "choose another metric, or an instance type with GPUs"
             yield Finding((*path, key), message, fix)
 
 
 @warning(
     "IS515",
-    "The target of a utilization that sums over devices counts them all.",
+    "The target of a utilization that sums over devices should count all of them.",
     METRICS_PAGE,
     ModelSpec,
     about="policies",
@@ -154,13 +168,13 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
         devices = next(iter(_devices(scaled, metric)), 1)
         if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
             message = as_sum(policy.target_value, metric, devices)
-            fix = f"for {policy.target_value} % of all, write {policy.target_value * devices}"
+            fix = f"for {policy.target_value} % of the total, write {policy.target_value * devices}"
             yield Finding((*path, "target_value"), message, fix)
 
 
 @warning(
     "IS522",
-    "The target of a utilization is in percent, no share of one.",
+    "The target of a utilization should be in percent, not a fraction of 1.",
     METRICS_PAGE,
     ModelSpec,
     about="policies",
@@ -169,8 +183,8 @@ def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
     """What is busier than 0.6 % is everything that runs at all."""
     for path, _, policy, _, most in _bounded(spec):
         if most == 100 and 0 < policy.target_value < 1:
-            message = f"{policy.metric} is in percent, and the target is {policy.target_value} of 100"
-            fix = f"write {policy.target_value * 100:g} if a share was meant"
+            message = f"{policy.metric} is in percent, but the target is {policy.target_value} out of 100"
+            fix = f"write {policy.target_value * 100:g} if you meant a fraction"
             yield Finding((*path, "target_value"), message, fix)
 
 
@@ -185,19 +199,19 @@ _DO_NOT_FALL = frozenset(
 )
 
 
-@error("IS516", "No policy holds a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
+@error("IS516", "A policy cannot hold a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     """The number would be microseconds, and a time does not follow the capacity in proportion."""
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
         if any(is_time(metric) for metric in found):
-            message = f"{name} is a time, and its target {policy.target_value}"
+            message = f"{name} is a time, but has the target {policy.target_value}"
             yield Finding((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
 
 
 @warning(
     "IS517",
-    "The metric of a policy falls when capacity is added.",
+    "The metric of a policy should fall when capacity is added.",
     TRACKING_PAGE,
     ModelSpec,
     about="policies",
@@ -206,7 +220,7 @@ def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise capacity grows to the most and stays there."""
     for path, scaled, _, metric in named_policies(spec):
         if metric in _DO_NOT_FALL and _published(spec, scaled, metric):
-            message = f"{metric} stays as it is when capacity is added"
+            message = f"{metric} does not change when capacity is added"
             fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
             yield Finding((*path, "metric"), message, fix)
 

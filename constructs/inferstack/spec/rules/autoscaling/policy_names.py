@@ -66,7 +66,7 @@ def _in_order(scaled: Scaled) -> Iterator[tuple[SpecPath, str, int, ScalingPolic
 
 def called_like_another(path: SpecPath, same: SameName) -> Finding:
     """What two rules say of it, each of policies of one sort."""
-    message = f"the policy `{same.name}` is called like another: {same.other}"
+    message = f"the policy name `{same.name}` clashes with {same.other}"
     return Finding(path, message, f"give it another `policy_name`, such as {describe(same.free)}")
 
 

@@ -36,7 +36,11 @@ def _instant(text: str) -> datetime | None:
 
 
 @error(
-    "IS540", "A schedule is `cron(…)`, `rate(…)` or `at(…)`.", _SCHEDULE, ModelSpec, about="scheduled_actions"
+    "IS540",
+    "A schedule must be `cron(…)`, `rate(…)` or `at(…)`.",
+    _SCHEDULE,
+    ModelSpec,
+    about="scheduled_actions",
 )
 def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
     """Cron expressions of AWS have six fields; the instant of `at` is one that there is."""
@@ -46,12 +50,12 @@ def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
         fits = re.fullmatch(_FORM, text) and (not text.startswith("at(") or _instant(once))
         if not is_opaque(text) and not fits:
             fix = "write cron(0 8 ? * MON-FRI *), rate(1 day) or at(2026-12-24T08:00:00)"
-            yield Finding((*path, "schedule"), f'"{text[:60]}" is no schedule', fix)
+            yield Finding((*path, "schedule"), f'"{text[:60]}" is not a valid schedule', fix)
 
 
 @error(
     "IS541",
-    "Scheduled actions of one target have different names.",
+    "Scheduled actions of one target must have different names.",
     _ACTION,
     ModelSpec,
     about="scheduled_actions",
@@ -64,14 +68,14 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
             if action.scheduled_action_name in seen:
                 where = (*scaled.path, "scheduled_actions", index, "scheduled_action_name")
                 yield Finding(
-                    where, f"`{action.scheduled_action_name}` is there already", "rename one of them"
+                    where, f"the name `{action.scheduled_action_name}` is already used", "rename one of them"
                 )
             seen.add(action.scheduled_action_name)
 
 
 @error(
     "IS542",
-    "A scheduled action sets limits that fit together.",
+    "A scheduled action must set at least one limit, and its limits must fit together.",
     _ACTION,
     ModelSpec,
     about="scheduled_actions",
@@ -85,11 +89,15 @@ def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
             where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")
             if low is None and high is None:
                 yield Finding(
-                    where, "the action changes nothing", "add `min_capacity`, `max_capacity` or both"
+                    where,
+                    "the action has no effect without limits",
+                    "add `min_capacity`, `max_capacity` or both",
                 )
             elif low is not None and high is not None and low > high:
                 yield Finding(
-                    where, f"`min_capacity` is {low} and `max_capacity` {high}", f"write at most {high}"
+                    where,
+                    f"`min_capacity` is {low}, above the `max_capacity` of {high}",
+                    f"write at most {high}",
                 )
             elif low is not None and low < least:
                 yield Finding((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
@@ -97,7 +105,7 @@ def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS543",
-    "The times of a scheduled action are instants, the beginning before the end.",
+    "The times of a scheduled action must be valid, with the start before the end.",
     _ACTION,
     ModelSpec,
     about="scheduled_actions",
@@ -107,7 +115,9 @@ def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, action in _actions(spec):
         for key, text in (("start_time", action.start_time), ("end_time", action.end_time)):
             if text is not None and not is_opaque(text) and _instant(text) is None:
-                yield Finding((*path, key), f'"{text[:60]}" is no time', "write 2026-12-01T00:00:00Z")
+                yield Finding(
+                    (*path, key), f'"{text[:60]}" is not a valid time', "write 2026-12-01T00:00:00Z"
+                )
         start = None if action.start_time is None else _instant(action.start_time)
         end = None if action.end_time is None else _instant(action.end_time)
         if start is not None and end is not None and start >= end:
@@ -116,7 +126,7 @@ def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS544",
-    "The time zone of a schedule is one that there is.",
+    "The time zone of a schedule should be one that exists.",
     _SCHEDULE,
     ModelSpec,
     about="scheduled_actions",
@@ -143,7 +153,7 @@ def _is_zone(name: str) -> bool:
 
 @error(
     "IS545",
-    "The fields of a cron expression have values that there are.",
+    "The fields of a cron expression must have valid values.",
     _SCHEDULE,
     ModelSpec,
     about="scheduled_actions",
@@ -159,7 +169,7 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS546",
-    "A scheduled action's limits fit those of its target.",
+    "The limits of a scheduled action must fit those of its target.",
     _ACTION,
     ModelSpec,
     about="scheduled_actions",
@@ -174,10 +184,10 @@ def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
         low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
         where = (*path, "scalable_target_action")
         if high is None and low is not None and low > most:
-            message = f"`min_capacity` is {low}, and the most is never above {most}"
+            message = f"`min_capacity` is {low}, but `max_capacity` is never above {most}"
             yield Finding((*where, "min_capacity"), message, f"write at most {most}, or add `max_capacity`")
         if low is None and high is not None and high < least:
-            message = f"`max_capacity` is {high}, and the least is never below {least}"
+            message = f"`max_capacity` is {high}, but `min_capacity` is never below {least}"
             yield Finding((*where, "max_capacity"), message, f"write {least} or more, or add `min_capacity`")
 
 

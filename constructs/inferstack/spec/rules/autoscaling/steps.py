@@ -28,7 +28,7 @@ _MOST_STEPS = 20
 
 @error(
     "IS530",
-    "The metric of a step policy is published for what it scales.",
+    "The metric of a step policy must be published for what the policy scales.",
     _STEP,
     ModelSpec,
     about="step_policies",
@@ -38,11 +38,13 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, step in steps(spec):
         if step.metric is not None and not metrics_of(spec, scaled, step.metric):
             fitting = [name for name in metrics.names(hosting_of(spec)) if metrics_of(spec, scaled, name)]
-            message = f"what scales here publishes no metric `{step.metric}`"
+            message = f"the metric `{step.metric}` is not published for what scales here"
             yield Finding((*path, "metric"), message, choose(step.metric, fitting))
 
 
-@error("IS531", "The threshold of a step policy fits its metric.", _STEP, ModelSpec, about="step_policies")
+@error(
+    "IS531", "The threshold of a step policy must fit its metric.", _STEP, ModelSpec, about="step_policies"
+)
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
     """As in an alarm: times carry a unit, shares a `%`."""
     for path, scaled, step in steps(spec):
@@ -51,17 +53,21 @@ def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
             yield from unfit_threshold(path, step, metrics_of(spec, scaled, step.metric))
 
 
-@error("IS532", "Steps follow one another without gap or overlap.", _STEP, ModelSpec, about="step_policies")
+@error(
+    "IS532",
+    "Steps must follow one another without gaps or overlaps.",
+    _STEP,
+    ModelSpec,
+    about="step_policies",
+)
 def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
     """A missing lower bound is minus infinity, a missing upper one infinity."""
     for path, scaled, step in steps(spec):
         found = sorted(_intervals(spec, scaled, step))
         broken = any(it.low >= it.high for it in found)
         if broken or any(a.high != b.low for a, b in pairwise(found)):
-            message = f"the steps cover {', '.join(it.said for it in found)}"
-            yield Finding(
-                (*path, "step_adjustments"), message, "let each step begin where the one before ends"
-            )
+            message = f"the steps do not join up: {', '.join(it.said for it in found)}"
+            yield Finding((*path, "step_adjustments"), message, "begin each step where the one before ends")
 
 
 class _Interval(NamedTuple):
@@ -100,7 +106,7 @@ def _bound_as_written(bound: Number | str | None, without: float) -> Number | st
 
 @error(
     "IS547",
-    "The bounds of a step have the unit of its threshold.",
+    "The bounds of a step must have the unit of its threshold.",
     _PUT,
     ModelSpec,
     about=BOUNDS,
@@ -130,7 +136,7 @@ def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
     return True
 
 
-@error("IS533", "Policies of one target have different names.", _STEP, ModelSpec, about="step_policies")
+@error("IS533", "Policies of one target must have different names.", _STEP, ModelSpec, about="step_policies")
 def names_differ(spec: ModelSpec) -> Iterator[Finding]:
     """Of either sort; the policy that starts the first of what is at zero has a name, too."""
     for same in same_names(spec):
@@ -138,20 +144,22 @@ def names_differ(spec: ModelSpec) -> Iterator[Finding]:
             yield called_like_another(same.path, same)
 
 
-@error("IS534", "A least change goes with a change in percent.", _STEP, ModelSpec, about="step_policies")
+@error(
+    "IS534", "`min_adjustment_magnitude` needs a change in percent.", _STEP, ModelSpec, about="step_policies"
+)
 def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
     """Other changes are numbers already."""
     for path, _, step in steps(spec):
         fits = step.adjustment_type == "PercentChangeInCapacity" or is_opaque(step.adjustment_type)
         if step.min_adjustment_magnitude is not None and not fits:
             where = (*path, "min_adjustment_magnitude")
-            message = f"`min_adjustment_magnitude` does not fit `{step.adjustment_type}`"
+            message = f"`min_adjustment_magnitude` cannot be used with `{step.adjustment_type}`"
             yield Finding(where, message, "remove it, or write `adjustment_type: PercentChangeInCapacity`")
 
 
 @error(
     "IS535",
-    "An alarm of a step policy needs no more breaching data points than it looks at.",
+    "An alarm of a step policy cannot need more breaching data points than it looks at.",
     _STEP,
     ModelSpec,
     about="step_policies",
@@ -161,12 +169,17 @@ def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, step in steps(spec):
         looked_at = evaluation(step).evaluation_periods
         if step.datapoints_to_alarm is not None and step.datapoints_to_alarm > looked_at:
-            message = f"{step.datapoints_to_alarm} of {looked_at} data points cannot breach"
+            needed = step.datapoints_to_alarm
+            message = f"`datapoints_to_alarm` is {needed}, but the alarm looks at only {looked_at}"
             yield Finding((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
 
 
 @error(
-    "IS536", "Steps have no end on the side that the alarm looks to.", _PUT, ModelSpec, about="step_policies"
+    "IS536",
+    "The outermost step must be open on the side of the threshold where the alarm goes off.",
+    _PUT,
+    ModelSpec,
+    about="step_policies",
 )
 def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
     """Beyond the last bound nothing would happen; Application Auto Scaling refuses a bound without a step."""
@@ -178,11 +191,11 @@ def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
         down = evaluation(step).looks_down
         if (down or lowest.low < 0) and lowest.low != -math.inf:
             fix = "leave `metric_interval_lower_bound` out of the lowest step"
-            message = f"no step covers what is below {lowest.said_low}"
+            message = f"no step covers values below {lowest.said_low}"
             yield Finding((*path, "step_adjustments"), message, fix)
         if (not down or highest.high > 0) and highest.high != math.inf:
             fix = "leave `metric_interval_upper_bound` out of the highest step"
-            message = f"no step covers what is above {highest.said_high}"
+            message = f"no step covers values above {highest.said_high}"
             yield Finding((*path, "step_adjustments"), message, fix)
 
 
@@ -196,7 +209,7 @@ def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
 
 @warning(
     "IS537",
-    "A step lies on the side of the threshold that the alarm looks to.",
+    "A step should be on the side of the threshold where the alarm goes off.",
     _STEP,
     ModelSpec,
     about="step_policies",
@@ -211,11 +224,11 @@ def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
             if _can_be_judged(step, found) and (it.low >= 0 if down else it.high <= 0):
                 message = f"{it.said} is {side} the threshold, where the alarm never goes off"
                 yield Finding(
-                    (*path, "step_adjustments", index), message, "count the bounds from the threshold"
+                    (*path, "step_adjustments", index), message, "write bounds relative to the threshold"
                 )
 
 
-@error("IS538", "A step policy has at most 20 steps.", _QUOTAS, ModelSpec, about="step_policies")
+@error("IS538", "A step policy can have at most 20 steps.", _QUOTAS, ModelSpec, about="step_policies")
 def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
     """A quota of Application Auto Scaling."""
     for path, _, step in steps(spec):
@@ -224,7 +237,7 @@ def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "step_adjustments"), message, f"at most {_MOST_STEPS} are allowed")
 
 
-@error("IS539", "An exact capacity is not negative.", _STEP, ModelSpec, about="step_policies")
+@error("IS539", "An exact capacity cannot be negative.", _STEP, ModelSpec, about="step_policies")
 def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
     """With `ExactCapacity` an adjustment is the capacity to have."""
     for path, _, step in steps(spec):
@@ -233,4 +246,4 @@ def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
             if step.adjustment_type == "ExactCapacity" and number < 0 and not is_opaque(number):
                 where = (*path, "step_adjustments", index, "scaling_adjustment")
                 fix = "write 0 or more, or `adjustment_type: ChangeInCapacity`"
-                yield Finding(where, f"the capacity to have is {number}", fix)
+                yield Finding(where, f"the exact capacity is {number}", fix)

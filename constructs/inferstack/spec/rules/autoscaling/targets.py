@@ -33,13 +33,13 @@ _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoi
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
 
 
-@error("IS500", "The least capacity is not above the most.", _TARGET, ModelSpec, about="autoscaling")
+@error("IS500", "`min_capacity` cannot be above `max_capacity`.", _TARGET, ModelSpec, about="autoscaling")
 def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
     """In instances, copies or provisioned places."""
     for it in scaled_parts(spec):
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
         if low > high:
-            message = f"`min_capacity` is {low} and `max_capacity` {high}"
+            message = f"`min_capacity` is {low}, above the `max_capacity` of {high}"
             fix = f"raise `max_capacity` to {max(low, 1)} or more"
             if high >= _least(spec, it):
                 fix = f"swap them: `min_capacity: {high}` and `max_capacity: {low}`"
@@ -53,7 +53,7 @@ def _least(spec: ModelSpec, it: Scaled) -> int:
 
 @error(
     "IS501",
-    "Only asynchronous endpoints and inference components scale down to nothing.",
+    "Only asynchronous endpoints and inference components can scale down to 0.",
     _SCALING,
     ModelSpec,
     about="autoscaling",
@@ -89,7 +89,7 @@ def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS503",
-    "A variant scales by one `autoscaling` block.",
+    "A variant can have only one `autoscaling` block.",
     OWN_FORMAT,
     ModelSpec,
     about="autoscaling",
@@ -99,10 +99,18 @@ def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
     seen = [variant for _, variant, _ in variant_scalings(spec)]
     for path, variant, _ in variant_scalings(spec):
         if path != ("autoscaling",) and sum(1 for other in seen if other is variant) > 1:
-            yield Finding(path, "the variant's scaling stands here and at the top", "keep one of them")
+            yield Finding(
+                path, "the variant has `autoscaling` here and at the top of the spec", "keep one of them"
+            )
 
 
-@warning("IS504", "What scales starts within its limits.", _SCALING, ModelSpec, about="autoscaling")
+@warning(
+    "IS504",
+    "The initial capacity should be within the limits of `autoscaling`.",
+    _SCALING,
+    ModelSpec,
+    about="autoscaling",
+)
 def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
     """Scaling corrects it right after the deployment."""
     for it in scaled_parts(spec):
@@ -110,13 +118,15 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
         if it.start is None or low > high or high < 1 or it.start[1] < 1:
             continue
         if not low <= it.start[1] <= high:
-            message = f"`{it.start[0][-1]}` is {it.start[1]}, and scaling goes from {low} to {high}"
-            yield Finding(
-                it.start[0], message, f"write a number from {max(low, 1)} to {high}, or change the limits"
-            )
+            message = f"`{it.start[0][-1]}` is {it.start[1]}, but scaling goes from {low} to {high}"
+            least = max(low, 1)
+            fits = f"{high}" if least == high else f"a number from {least} to {high}"
+            yield Finding(it.start[0], message, f"write {fits}, or change the limits")
 
 
-@warning("IS505", "What scales has a policy or a schedule.", _SCALING, ModelSpec, about="autoscaling")
+@warning(
+    "IS505", "`autoscaling` should have a policy or a schedule.", _SCALING, ModelSpec, about="autoscaling"
+)
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
     """Without a policy of either sort and without a schedule nothing ever changes."""
     for it in scaled_parts(spec):
@@ -124,21 +134,25 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
             message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
             if is_async(spec) and built_in_step(it) is not None:
                 message = (
-                    "`autoscaling` has no policies: requests start an instance, and nothing stops it again"
+                    "`autoscaling` has no policies: requests start an instance, but nothing stops it again"
                 )
                 metric = "a metric such as ApproximateBacklogSizePerInstance"
             yield Finding(it.path, message, f"add `policies:` with {metric} and a target")
 
 
 @warning(
-    "IS523", "What adds capacity has something that removes it again.", _STEPS, ModelSpec, about="autoscaling"
+    "IS523",
+    "Policies that add capacity should have a counterpart that removes it.",
+    _STEPS,
+    ModelSpec,
+    about="autoscaling",
 )
 def capacity_comes_back(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise the fleet stays at the most that it ever reached."""
     for it in scaled_parts(spec):
         adds = it.scaling.policies or it.scaling.step_policies
         if adds and not any(map(_removes, it.scaling.policies)) and not _shrinks(it.scaling):
-            message = "the policies add capacity, and nothing ever removes it"
+            message = "the policies add capacity, but nothing ever removes it"
             fix = "add a step policy with `LessThanThreshold` and a negative `scaling_adjustment`"
             yield Finding(it.path, message, f"{fix}, or a policy that holds a metric at a target")
 
@@ -157,7 +171,13 @@ def _shrinks(scaling: Autoscaling) -> bool:
     return len({scaling.max_capacity, *(most for most in actions if most is not None)}) > 1
 
 
-@error("IS506", "Policies of one target differ in metric and name.", _POLICY, ModelSpec, about="autoscaling")
+@error(
+    "IS506",
+    "Policies of one target must have different metrics and names.",
+    _POLICY,
+    ModelSpec,
+    about="autoscaling",
+)
 def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
     """A second policy with the same name would replace the first."""
     doubled: set[SpecPath] = set()
@@ -175,7 +195,7 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
             yield called_like_another(where, same)
 
 
-@error("IS507", "A cooldown is not negative.", TRACKING_PAGE, ModelSpec, about="autoscaling")
+@error("IS507", "A cooldown cannot be negative.", TRACKING_PAGE, ModelSpec, about="autoscaling")
 def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
     """In seconds; 0 is an answer."""
     for path, _, policy in policies(spec):
@@ -192,7 +212,7 @@ def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
 
 @warning(
     "IS520",
-    "The instances of a fleet are counted by one mechanism.",
+    "Only one mechanism should set the number of instances of a fleet.",
     _MANAGED,
     InferenceComponentsSpec,
     about="managed_instance_scaling",
@@ -202,13 +222,13 @@ def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     for path, variant, _ in variant_scalings(spec):
         managed = variant.managed_instance_scaling
         if managed is not None and managed.status != "DISABLED":
-            message = "`autoscaling` and `managed_instance_scaling` both count the instances"
+            message = "`autoscaling` and `managed_instance_scaling` both set the number of instances"
             yield Finding(path, message, "keep one of them")
 
 
 @error(
     "IS521",
-    "Provisioned concurrency scales from a number, by its own utilization, within `max_concurrency`.",
+    "Provisioned concurrency must scale from a set value, by its own utilization, within `max_concurrency`.",
     _SERVERLESS,
     ModelSpec,
     about="serverless_config",

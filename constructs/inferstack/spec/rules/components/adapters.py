@@ -34,7 +34,7 @@ def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, Co
 
 @error(
     "IS430",
-    "The base of an adapter is a component of the spec.",
+    "The base of an adapter must be a component of the spec.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -50,7 +50,7 @@ def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS431",
-    "The base of an adapter is no adapter itself.",
+    "The base of an adapter cannot be an adapter itself.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -60,7 +60,7 @@ def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     adapters = {name for _, name, _, _ in _adapters(spec)}
     for path, name, _, base in _adapters(spec):
         if base in adapters:
-            what = "itself" if base == name else f"`{base}`, an adapter"
+            what = "itself" if base == name else f"`{base}`, which is an adapter, too"
             yield Finding(
                 (*path, "base_inference_component_name"),
                 f"`{name}` is an adapter of {what}",
@@ -70,7 +70,7 @@ def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS432",
-    "An adapter uses its base's resources and reserves none.",
+    "An adapter uses its base's resources and cannot reserve its own.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -87,7 +87,7 @@ def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]
 
 @error(
     "IS433",
-    "An adapter consists of an `artifact_url` and brings no image, model or Triton repository.",
+    "An adapter has only an `artifact_url`: no image, model or Triton repository.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -119,7 +119,7 @@ def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS434",
-    "An adapter runs on the variant of its base.",
+    "An adapter must run on the variant of its base.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -135,7 +135,7 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]
 
 @warning(
     "IS435",
-    "The base of an adapter runs in a container that can load adapters.",
+    "The base of an adapter should run in a container that can load adapters.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -146,14 +146,14 @@ def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     triton = {run.name for run in runs(spec) if run.container in with_triton}
     for path, name, _, base in _adapters(spec):
         if base in triton:
-            message = f"`{name}` is an adapter of `{base}`, whose Triton has no way to load adapters"
+            message = f"`{name}` is an adapter of `{base}`, whose Triton cannot load adapters"
             fix = "use an image that can, such as djl-lmi, or make it a component with its own models"
             yield Finding((*path, "base_inference_component_name"), message, fix)
 
 
 @warning(
     "IS436",
-    "The base of an adapter has adapters switched on where its server has a switch.",
+    "The base of an adapter should have adapters enabled where its server requires that.",
     _LORA,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -164,7 +164,7 @@ def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Fin
     without = {run.name for run in runs(spec) if run.container in off}
     for path, name, _, base in _adapters(spec):
         if base in without:
-            message = f"`{name}` is an adapter of `{base}`, whose LMI loads none unless it is told to"
+            message = f"`{name}` is an adapter of `{base}`, whose LMI loads adapters only when told to"
             fix = f'write `{_ENABLE}: "true"` into the `environment` of `{base}`'
             yield Finding((*path, "base_inference_component_name"), message, fix)
 
@@ -187,7 +187,7 @@ def _is_off(container: Container | ComponentContainer) -> bool:
 
 @warning(
     "IS437",
-    "An adapter runs on the copies of its base and has none of its own.",
+    "An adapter runs on the copies of its base and should not have settings for its own.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -203,7 +203,7 @@ def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @warning(
     "IS438",
-    "The files of an adapter are a single `.tar.gz`.",
+    "The files of an adapter should be a single `.tar.gz`.",
     _CONTAINER,
     InferenceComponentsSpec,
     about="base_inference_component_name",
@@ -214,4 +214,6 @@ def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
         url = None if it.container is None else it.container.artifact_url
         if url is not None and not is_opaque(url) and is_no_archive(url):
             fix = "pack the adapter's files into a tar.gz"
-            yield Finding((*path, "container", "artifact_url"), f'"{url[:60]}" is no `.tar.gz` archive', fix)
+            yield Finding(
+                (*path, "container", "artifact_url"), f'"{url[:60]}" is not a `.tar.gz` archive', fix
+            )

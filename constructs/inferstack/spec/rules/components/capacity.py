@@ -108,7 +108,7 @@ def _copies(component: InferenceComponent) -> dict[str, int]:
     }
 
 
-@error("IS420", "The first copies fit on the first instances.", _COMPONENTS, InferenceComponentsSpec)
+@error("IS420", "The initial copies must fit on the initial instances.", _COMPONENTS, InferenceComponentsSpec)
 def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """By accelerators, counted over the whole fleet."""
     for fleet in _fleets(spec):
@@ -116,7 +116,7 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
         if count is not None:
             needed = fleet.accelerators("start")
             has = f"{count} x {fleet.host.name} has {count * fleet.host.accelerator_devices}"
-            message = f"not enough hardware: the first copies need {needed:g} accelerators, {has}"
+            message = f"the initial copies need {needed:g} accelerators, but {has}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
             yield Finding((*fleet.path, "initial_instance_count"), message, fix)
 
@@ -131,7 +131,7 @@ def _too_few(fleet: _Fleet) -> int | None:
 
 @warning(
     "IS421",
-    "The first copies can be placed on the first instances one after the other.",
+    "Each of the initial copies should fit into the space that the ones before it leave.",
     _COMPONENTS,
     InferenceComponentsSpec,
 )
@@ -147,7 +147,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Findin
             yield Finding(
                 (*fleet.path, "initial_instance_count"),
                 message,
-                "raise `initial_instance_count`, or let the copies need less",
+                "raise `initial_instance_count`, or reserve less for each copy",
             )
 
 
@@ -174,7 +174,7 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
 
 @error(
     "IS422",
-    "A component's largest number of copies fits on the largest fleet.",
+    "A component's maximum number of copies must fit on the largest fleet.",
     _SCALING,
     InferenceComponentsSpec,
     about="autoscaling",
@@ -194,12 +194,15 @@ def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             room, wanted = on_one * most, component.autoscaling.max_capacity
             if wanted > room:
                 message = f"{wanted} copies of `{name}` do not fit on {most} x {fleet.host.name}"
-                fix = f"write {room}, or let the fleet grow to {-(-wanted // on_one)} by {fleet.limit}"
+                fix = f"write {room}, or let the fleet grow to {-(-wanted // on_one)} with {fleet.limit}"
                 yield Finding((*path, "autoscaling", "max_capacity"), message, fix)
 
 
 @warning(
-    "IS423", "All components fit on the largest fleet at their largest.", _SCALING, InferenceComponentsSpec
+    "IS423",
+    "The maximum copies of all components should fit on the largest fleet together.",
+    _SCALING,
+    InferenceComponentsSpec,
 )
 def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """They rarely peak together, so this is a choice."""
@@ -209,7 +212,7 @@ def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
         needed = fleet.accelerators("most")
         if there and len(fleet.tenants) > 1 and needed > there >= fleet.accelerators("start"):
             has = f"{most} x {fleet.host.name} has {there}"
-            message = f"all copies together need {needed:g} accelerators, {has}"
+            message = f"all copies together need {needed:g} accelerators, but {has}"
             yield Finding(
                 fleet.path, message, "let the fleet grow, or ignore IS423 if they never peak together"
             )

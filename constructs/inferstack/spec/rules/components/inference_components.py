@@ -42,7 +42,7 @@ _NETWORK = ("vpc_config", "enable_network_isolation")
 
 @error(
     "IS400",
-    "A variant for inference components has no model, weight or serverless setting.",
+    "A variant for inference components cannot have a model, weight or serverless setting.",
     _COMPONENTS,
     InferenceComponentsSpec,
     about=(*_OF_MODELS, "model_name_override"),
@@ -59,12 +59,12 @@ def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 
 def _not_with_components(path: SpecPath) -> Finding:
-    return Finding(path, f"`{path[-1]}` does not go with inference components", "remove it")
+    return Finding(path, f"`{path[-1]}` cannot be used with inference components", "remove it")
 
 
 @warning(
     "IS416",
-    "Requests to inference components are answered at once: an asynchronous one cannot name a component.",
+    "Inference components should not be used asynchronously: such a request cannot name a component.",
     _ASYNC,
     InferenceComponentsSpec,
     about="async_inference_config",
@@ -74,12 +74,12 @@ def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Find
     if is_async(spec):
         where = ("endpoint_config", "async_inference_config")
         message = "asynchronous requests cannot name an inference component"
-        yield Finding(where, message, "remove it, or take another `kind` for asynchronous inference")
+        yield Finding(where, message, "remove it, or use another `kind` for asynchronous inference")
 
 
 @error(
     "IS401",
-    "`managed_instance_scaling` is for endpoints of inference components.",
+    "`managed_instance_scaling` is only for endpoints with inference components.",
     _SCALING,
     ModelSpec,
     about="managed_instance_scaling",
@@ -88,13 +88,13 @@ def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
     """Elsewhere Application Auto Scaling counts the instances."""
     for path, variant in variants(spec):
         if variant.managed_instance_scaling is not None and not isinstance(spec, InferenceComponentsSpec):
-            message = f"`managed_instance_scaling` does not fit `kind: {spec.kind}`"
+            message = f"`managed_instance_scaling` cannot be used with `kind: {spec.kind}`"
             yield Finding((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
 
 
 @error(
     "IS402",
-    "Managed scaling's minimum is not above its maximum.",
+    "The minimum of managed scaling cannot be above its maximum.",
     _SCALING,
     InferenceComponentsSpec,
     about="managed_instance_scaling",
@@ -105,14 +105,14 @@ def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Findi
         low, high = scaling.min_instance_count, scaling.max_instance_count
         # A maximum below 1 is out of AWS's bounds, which is said of it.
         if low is not None and high is not None and low > high >= 1:
-            message = f"`min_instance_count` is {low} and `max_instance_count` {high}"
+            message = f"`min_instance_count` is {low}, above the `max_instance_count` of {high}"
             fix = f"swap them: `min_instance_count: {high}` and `max_instance_count: {low}`"
             yield Finding((*path, "min_instance_count"), message, fix)
 
 
 @error(
     "IS403",
-    "A fleet starts with as many instances as managed scaling allows.",
+    "A fleet must start with a number of instances that managed scaling allows.",
     _SCALING,
     InferenceComponentsSpec,
     about="managed_instance_scaling",
@@ -124,7 +124,7 @@ def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Find
         if start is None or (low is not None and high is not None and low > high):
             continue
         if (low is not None and start < low) or (high is not None and start > high):
-            message = f"`initial_instance_count` is {start}, outside of managed scaling's {low} to {high}"
+            message = f"`initial_instance_count` is {start}, outside managed scaling's {low} to {high}"
             fix = "change it, or the limits of `managed_instance_scaling`"
             yield Finding((*path[:-1], "initial_instance_count"), message, fix)
 
@@ -138,7 +138,10 @@ def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling
 
 
 @error(
-    "IS404", "A component has either `specification` or `specifications`.", _CREATE, InferenceComponentsSpec
+    "IS404",
+    "A component must have either `specification` or `specifications`.",
+    _CREATE,
+    InferenceComponentsSpec,
 )
 def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """One for all instance types, or one for each."""
@@ -147,17 +150,17 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Find
         if both:
             yield Finding(
                 (*path, "specifications"),
-                "`specification` and `specifications` exclude one another",
+                "`specification` and `specifications` cannot be used together",
                 "keep one of them",
             )
         elif component.specification is None and component.specifications is None:
-            fix = "add `specification:` with container and compute requirements"
+            fix = "add `specification:` with a container and compute requirements"
             yield Finding(path, f"`{name}` does not say what it runs", fix)
 
 
 @error(
     "IS405",
-    "A component runs either a `container` or a model.",
+    "A component must run either a `container` or a model.",
     _SPECIFICATION,
     InferenceComponentsSpec,
 )
@@ -165,7 +168,7 @@ def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """An adapter has a container for the URL of its files; IS433 looks at those."""
     for path, name, it in whole_specifications(spec):
         if it.container is not None and it.model_name is not None:
-            message = "`container` and `model_name` exclude one another"
+            message = "`container` and `model_name` cannot be used together"
             yield Finding((*path, "model_name"), message, "keep one of them")
         elif it.container is None and it.model_name is None:
             fix = "add `container` with an image, or `model_name`"
@@ -174,7 +177,7 @@ def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS406",
-    "The container of a component has an image, unless it is an adapter.",
+    "The container of a component needs an image, unless it is an adapter.",
     _SPECIFICATION,
     InferenceComponentsSpec,
 )
@@ -188,7 +191,7 @@ def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS407",
-    "A component starts with one copy or more.",
+    "A component must start with at least one copy.",
     _RUNTIME,
     InferenceComponentsSpec,
     about="runtime_config",
@@ -197,7 +200,7 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Scaling may go down to none later; creating with none is refused."""
     for path, _, component in components(spec):
         if component.runtime_config is not None and component.runtime_config.copy_count < 1:
-            fix = "write 1 or more; for none at idle times, `autoscaling` with `min_capacity: 0`"
+            fix = "write 1 or more; to have none when idle, use `autoscaling` with `min_capacity: 0`"
             yield Finding(
                 (*path, "runtime_config", "copy_count"), "the component starts without any copy", fix
             )
@@ -205,7 +208,7 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @warning(
     "IS408",
-    "A `model_name` that is one letter off from a model of the spec is that model's name.",
+    "A `model_name` one letter off from a model of the spec is probably a typo for that model.",
     _SPECIFICATION,
     InferenceComponentsSpec,
     about="models",
@@ -217,13 +220,13 @@ def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Finding]:
         found = run.specification.model_name
         meant = None if found is None or found in known else slip_of(found, known)
         if meant is not None:
-            message = f"no model of the spec is called `{found}`, so that it has to exist already"
-            yield Finding((*run.path, "model_name"), message, f"did you mean `{meant}`? else ignore IS408")
+            message = f"the spec has no model `{found}`, so one must already exist"
+            yield Finding((*run.path, "model_name"), message, f"did you mean `{meant}`? if not, ignore IS408")
 
 
 @warning(
     "IS409",
-    "The model of an inference component is in the same network as the endpoint.",
+    "The model of an inference component should be in the same network as the endpoint.",
     _COMPONENTS,
     InferenceComponentsSpec,
     about=_NETWORK,
@@ -235,7 +238,7 @@ def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]
         for key in _NETWORK:
             if _network(getattr(model, key)) != _network(getattr(config, key)):
                 where = path if getattr(model, key) is None else (*path, key)
-                message = f"the model `{name}` and the endpoint differ in their `{key}`"
+                message = f"the model `{name}` and the endpoint differ in `{key}`"
                 fix = f"write the same `{key}` in the model and in `endpoint_config`"
                 yield Finding(where, message, fix)
 
@@ -249,7 +252,7 @@ def _network(value: VpcConfig | bool | None) -> object:
 
 @error(
     "IS440",
-    "Specifications of a component differ in their instance type.",
+    "The specifications of a component must be for different instance types.",
     _CREATE,
     InferenceComponentsSpec,
     about="specifications",
@@ -267,7 +270,7 @@ def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS441",
-    "Each specification is for an instance type of the variant.",
+    "Each specification must be for an instance type of the variant.",
     POOLS_PAGE,
     InferenceComponentsSpec,
     about="specifications",
@@ -291,11 +294,11 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
 
 
 @warning(
-    "IS450", "CloudFormation can create inference components in the region.", _TYPE, InferenceComponentsSpec
+    "IS450", "CloudFormation must support inference components in the region.", _TYPE, InferenceComponentsSpec
 )
 def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """From the registry's list of types by region, which has oddities."""
     region = region_of(spec)
     if region is not None and regions.supports_inference_components(region) is False:
-        message = f"the registry of {region} lists no AWS::SageMaker::InferenceComponent"
+        message = f"CloudFormation's registry in {region} does not list AWS::SageMaker::InferenceComponent"
         yield Finding(("env", "region"), message, "use another region, or try it and ignore IS450")

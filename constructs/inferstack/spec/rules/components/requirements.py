@@ -57,7 +57,7 @@ def _hosts(
 
 @error(
     "IS410",
-    "A component says how much memory a copy needs, unless it is an adapter.",
+    "A component must say how much memory a copy needs, unless it is an adapter.",
     _REQUIREMENTS,
     InferenceComponentsSpec,
 )
@@ -73,7 +73,7 @@ def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS411",
-    "A copy's maximum of memory is not below its minimum.",
+    "A copy's maximum memory cannot be below its minimum.",
     _REQUIREMENTS,
     InferenceComponentsSpec,
     about="compute_resource_requirements",
@@ -99,7 +99,7 @@ def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS412",
-    "A copy needs no more accelerators than an instance has.",
+    "A copy cannot need more accelerators than an instance has.",
     _REQUIREMENTS,
     InferenceComponentsSpec,
     about="compute_resource_requirements",
@@ -110,7 +110,7 @@ def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
         wanted, there = it.needs.number_of_accelerator_devices_required, it.host.accelerator_devices
         if wanted is not None and wanted > there:
             has = f"{there} of them" if there else "none"
-            message = f"a copy of `{it.name}` needs {wanted} accelerators, and {it.host.name} has {has}"
+            message = f"a copy of `{it.name}` needs {wanted} accelerators, but {it.host.name} has {has}"
             fix = (
                 f"write at most {there}, or choose a larger instance type"
                 if there
@@ -121,7 +121,7 @@ def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS413",
-    "A copy needs no more vCPUs than an instance has.",
+    "A copy cannot need more vCPUs than an instance has.",
     _REQUIREMENTS,
     InferenceComponentsSpec,
     about="compute_resource_requirements",
@@ -131,7 +131,7 @@ def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     for it in _placements(spec):
         wanted = it.needs.number_of_cpu_cores_required
         if wanted is not None and wanted > it.host.vcpus:
-            message = f"a copy of `{it.name}` needs {wanted} vCPUs, and {it.host.name} has {it.host.vcpus}"
+            message = f"a copy of `{it.name}` needs {wanted} vCPUs, but {it.host.name} has {it.host.vcpus}"
             yield Finding(
                 (*it.path, "number_of_cpu_cores_required"),
                 message,
@@ -141,7 +141,7 @@ def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @error(
     "IS414",
-    "A copy needs no more memory than an instance has.",
+    "A copy cannot need more memory than an instance has.",
     _REQUIREMENTS,
     InferenceComponentsSpec,
     about="compute_resource_requirements",
@@ -151,7 +151,7 @@ def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     for it in _placements(spec):
         wanted = it.needs.min_memory_required_in_mb
         if wanted is not None and wanted > it.host.memory_mib:
-            message = f"a copy of `{it.name}` needs {wanted} MB, and {it.host.name} has {it.host.memory_mib}"
+            message = f"a copy of `{it.name}` needs {wanted} MB, but {it.host.name} has {it.host.memory_mib}"
             yield Finding(
                 (*it.path, "min_memory_required_in_mb"),
                 message,
@@ -161,7 +161,7 @@ def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 @warning(
     "IS415",
-    "A copy leaves memory for the host itself.",
+    "A copy should leave some memory for the host itself.",
     "user reports",
     InferenceComponentsSpec,
     about="compute_resource_requirements",
@@ -175,5 +175,5 @@ def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield Finding(
                 (*it.path, "min_memory_required_in_mb"),
                 message,
-                f"stay below {usable} to leave the host a tenth",
+                f"write less than {usable}, which leaves the host a tenth",
             )

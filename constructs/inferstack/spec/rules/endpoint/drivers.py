@@ -83,7 +83,9 @@ class _Running(msgspec.Struct, frozen=True):
     starts_on_cuda_13: bool
 
 
-@warning("IS270", "The host's NVIDIA driver is new enough for the CUDA of the image.", _DRIVERS, ModelSpec)
+@warning(
+    "IS270", "The host's NVIDIA driver should be new enough for the CUDA of the image.", _DRIVERS, ModelSpec
+)
 def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
     """Without `inference_ami_version` the default driver of the instance family counts."""
     for placed, image, variant in _on_variants(spec):
@@ -93,14 +95,14 @@ def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
             if driver is not None and not _runs(driver, ami, host, image):
                 which = f"the default driver of {host.name}" if ami is None else f"the driver of {ami}"
                 has, runs = _text(image.cuda), _text(driver.cuda)
-                message = f"the image has CUDA {has}, and {which} is for CUDA {runs}"
+                message = f"the image has CUDA {has}, but {which} is for CUDA {runs}"
                 yield Finding((*placed.path, "image"), message, _fix(spec, variant))
                 break
 
 
 @warning(
     "IS271",
-    "An image of CUDA 12 that is known not to start on the AMI for CUDA 13 is on an older one.",
+    "An image with CUDA 12 that is known not to start on the AMI for CUDA 13 should use an older AMI.",
     _REPORT,
     ModelSpec,
     about="inference_ami_version",
@@ -116,7 +118,7 @@ def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS272",
-    "The driver of `inference_ami_version` is not older than the host's GPU.",
+    "The driver of `inference_ami_version` should not be too old for the host's GPU.",
     _GPUS,
     ModelSpec,
     about="inference_ami_version",
@@ -128,7 +130,7 @@ def driver_knows_the_gpu(spec: ModelSpec) -> Iterator[Finding]:
         host = next((it for it in _gpu_hosts(variant) if not _knows(ami, it)), None)
         if ami is not None and host is not None:
             branch, oldest = AMI_DRIVERS[ami].branch, OLDEST_BRANCHES[host.gpu_name or ""]
-            message = f"{ami} has driver {branch}, and the GPU of {host.name} needs {oldest} or newer"
+            message = f"{ami} has driver {branch}, but the GPU of {host.name} needs {oldest} or newer"
             yield Finding((*path, "inference_ami_version"), message, _fix(spec, variant))
 
 

@@ -66,7 +66,7 @@ def _component_policies(
 
 @error(
     "IS610",
-    "An update follows one policy: blue/green or rolling.",
+    "An update can have only one policy: blue/green or rolling.",
     _GUARDRAILS,
     ModelSpec,
     about="deployment_config",
@@ -77,12 +77,16 @@ def one_policy(spec: ModelSpec) -> Iterator[Finding]:
     if config is None:
         return
     if config.blue_green_update_policy is not None and config.rolling_update_policy is not None:
-        message = "`blue_green_update_policy` and `rolling_update_policy` exclude one another"
+        message = "`blue_green_update_policy` and `rolling_update_policy` cannot be used together"
         yield Finding(_ROLL, message, "keep one of them")
 
 
 @error(
-    "IS611", "The size of a traffic shift goes with its type.", _ROUTING, ModelSpec, about="deployment_config"
+    "IS611",
+    "The size of a traffic shift must match its type.",
+    _ROUTING,
+    ModelSpec,
+    about="deployment_config",
 )
 def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
     """`CANARY` needs `canary_size`, `LINEAR` `linear_step_size`, `ALL_AT_ONCE` neither."""
@@ -92,18 +96,20 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
             found = getattr(routing, key)
             if found is None and routing.type == kind:
                 fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
-                yield Finding(_ROUTE, f"{kind} does not say how much traffic moves first", fix)
+                yield Finding(
+                    _ROUTE, f"{kind} is missing `{key}`, which says how much traffic moves first", fix
+                )
             elif found is not None and routing.type != kind and not is_opaque(routing.type):
                 yield Finding(
                     (*_ROUTE, key),
-                    f"`{key}` does not go with {routing.type}",
+                    f"`{key}` cannot be used with {routing.type}",
                     f"remove it, or write `type: {kind}`",
                 )
 
 
 @error(
     "IS612",
-    "A traffic shift says how long to wait after a step.",
+    "A traffic shift must say how long to wait after a step.",
     _ROUTING,
     ModelSpec,
     about="deployment_config",
@@ -115,12 +121,12 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
         if routing.wait_interval_in_seconds is None:
             what = "long enough for alarms to go off" if routing.type in _SIZE_OF else "0 will do"
             fix = f"add `wait_interval_in_seconds`: 0 to 3600, {what}"
-            yield Finding(_ROUTE, f"{routing.type} does not say how long to wait", fix)
+            yield Finding(_ROUTE, f"{routing.type} is missing `wait_interval_in_seconds`", fix)
 
 
 @error(
     "IS613",
-    "A canary is at most half of the fleet, a linear step 10 to 50 %.",
+    "A canary must be at most half of the fleet, and a linear step 10 to 50 %.",
     _ROUTING,
     ModelSpec,
     about="deployment_config",
@@ -135,7 +141,7 @@ def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS614",
-    "A batch of a rolling update is 5 to 50 % of the fleet.",
+    "A batch of a rolling update must be 5 to 50 % of the fleet.",
     _ROLLING,
     ModelSpec,
     about="deployment_config",
@@ -150,7 +156,7 @@ def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS615",
-    "A batch of a component's update is 5 to 50 % of its copies.",
+    "A batch of a component's update must be 5 to 50 % of its copies.",
     _COMPONENT,
     InferenceComponentsSpec,
     about="deployment_config",
@@ -167,12 +173,12 @@ def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Fin
 def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iterator[Finding]:
     if size is not None and size.type == "CAPACITY_PERCENT" and not bounds[0] <= size.value <= bounds[1]:
         message = f"`{path[-1]}` is {size.value} %"
-        yield Finding((*path, "value"), message, f"allowed: {bounds[0]} to {bounds[1]}")
+        yield Finding((*path, "value"), message, f"allowed: {bounds[0]} to {bounds[1]} %")
 
 
 @warning(
     "IS616",
-    "A step counted in instances is at most half of the fleet.",
+    "A step counted in instances should be at most half of the fleet.",
     _ROUTING,
     ModelSpec,
     about="deployment_config",
@@ -190,7 +196,7 @@ def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS629",
-    "A batch counted in copies is at most half of the component's copies.",
+    "A batch counted in copies should be at most half of the component's copies.",
     _COMPONENT,
     InferenceComponentsSpec,
     about="deployment_config",
@@ -201,7 +207,7 @@ def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Fin
         size = policy.maximum_batch_size
         if size.type == "COPY_COUNT" and size.value * 2 > copies:
             message = f"{size.value} of {copies} copies is more than half of them"
-            fix = "start more copies, write fewer, or `type: CAPACITY_PERCENT` and 5 to 50"
+            fix = "start more copies, write fewer, or use `type: CAPACITY_PERCENT` with 5 to 50"
             yield Finding((*path, "maximum_batch_size", "value"), message, fix)
 
 
@@ -217,7 +223,7 @@ def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
 
 @error(
     "IS617",
-    "An update may take longer than its waits together.",
+    "The timeout of an update must be longer than all of its waits together.",
     _BLUE_GREEN,
     ModelSpec,
     about="deployment_config",
@@ -235,7 +241,7 @@ def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS618",
-    "A component's update may take longer than its waits together.",
+    "The timeout of a component's update must be longer than all of its waits together.",
     _COMPONENT,
     InferenceComponentsSpec,
     about="deployment_config",
@@ -263,7 +269,7 @@ def _steps(size: Size | None, count: int) -> int:
 
 def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Finding]:
     if timeout is not None and timeout <= waits:
-        message = f"the update ends after {timeout} s, and its waits alone take {waits} s"
+        message = f"the update times out after {timeout} s, but its waits alone take {waits} s"
         yield Finding(
             (*path, "maximum_execution_timeout_in_seconds"), message, f"write more than {waits}, or wait less"
         )
@@ -271,7 +277,7 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Findin
 
 @error(
     "IS620",
-    "A rolling update is for one variant on instances.",
+    "A rolling update needs a single variant on instances.",
     _EXCLUSIONS,
     ModelSpec,
     about="deployment_config",
@@ -283,7 +289,7 @@ def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
     if several or serverless:
         for _ in _rolling(spec):
-            yield Finding(_ROLL, f"the endpoint {reason} and cannot be updated by rolling", fix)
+            yield Finding(_ROLL, f"the endpoint {reason}, so it cannot have a rolling update", fix)
 
 
 def _is_serverless(spec: ModelSpec) -> bool:
@@ -292,7 +298,7 @@ def _is_serverless(spec: ModelSpec) -> bool:
 
 @warning(
     "IS628",
-    "Guardrails are for real-time and asynchronous endpoints.",
+    "Guardrails are only for real-time and asynchronous endpoints.",
     _KINDS,
     ModelSpec,
     about="deployment_config",
@@ -300,7 +306,7 @@ def _is_serverless(spec: ModelSpec) -> bool:
 def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
     """Of a rolling update IS620 says it, which is sure."""
     if _is_serverless(spec) and deployment_config(spec) is not None and not any(_rolling(spec)):
-        message = "the endpoint is serverless, and guardrails are for real-time and asynchronous ones"
+        message = "the endpoint is serverless, but guardrails are only for real-time and asynchronous ones"
         yield Finding(_PATH, message, "remove `deployment_config`: traffic moves all at once")
 
 
@@ -318,7 +324,7 @@ def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS622",
-    "Roll-back alarms are not the same alarm twice.",
+    "A rollback alarm should be listed only once.",
     _GUARDRAILS,
     ModelSpec,
     about="auto_rollback_configuration",
@@ -340,7 +346,7 @@ def _excluded(spec: ModelSpec) -> tuple[VariantProperty, ...]:
 
 @warning(
     "IS630",
-    "Of what an update retains SageMaker can exclude counts and weights, and no data capture yet.",
+    "Counts and weights can be excluded from what an update retains; data capture is not supported yet.",
     _PROPERTY,
     ModelSpec,
     about="exclude_retained_variant_properties",
@@ -351,12 +357,12 @@ def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Finding]:
         if excluded.variant_property_type == "DataCaptureConfig":
             where = (*_EXCLUDED, index, "variant_property_type")
             message = "SageMaker does not support DataCaptureConfig here yet"
-            yield Finding(where, message, "remove it: allowed are DesiredInstanceCount and DesiredWeight")
+            yield Finding(where, message, "remove it; allowed: DesiredInstanceCount or DesiredWeight")
 
 
 @warning(
     "IS631",
-    "Properties are excluded from what an update retains, and from nothing else.",
+    "Excluding properties has no effect unless an update retains variant properties.",
     _UPDATE,
     ModelSpec,
     about="exclude_retained_variant_properties",
@@ -366,5 +372,5 @@ def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Finding]:
     said = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
     retained = counts_change(spec) if said is None else said
     if _excluded(spec) and not retained:
-        message = "nothing is retained, so that there is nothing to exclude"
+        message = "this has no effect because nothing is retained"
         yield Finding(_EXCLUDED, message, "add `retain_all_variant_properties: true`, or remove it")

@@ -23,19 +23,19 @@ def _on_instances(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     return ((path, it) for path, it in every_variant(spec) if it.serverless_config is None)
 
 
-@error("IS260", "A variant says which instances it uses, unless it is serverless.", _VARIANT, ModelSpec)
+@error("IS260", "A variant must say which instances it uses, unless it is serverless.", _VARIANT, ModelSpec)
 def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
     """One type or pools of several."""
     for path, variant in _on_instances(spec):
         if not instance_types(variant):
             serverless = ", or `serverless_config`" if isinstance(spec, SingleModelSpec) else ""
             fix = f"add `instance_type` (or `instance_pools`{serverless})"
-            yield Finding(path, "the variant has no `instance_type`", fix)
+            yield Finding(path, "the variant is missing `instance_type`", fix)
 
 
 @error(
     "IS261",
-    "`instance_pools` stands in the place of `instance_type`.",
+    "`instance_pools` replaces `instance_type`: they cannot be used together.",
     POOLS_PAGE,
     ModelSpec,
     about="instance_pools",
@@ -44,25 +44,28 @@ def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Finding]:
     """Not both."""
     for path, variant in every_variant(spec):
         if variant.instance_pools is not None and variant.instance_type is not None:
-            message = "`instance_type` and `instance_pools` exclude one another"
+            message = "`instance_type` and `instance_pools` cannot be used together"
             yield Finding(
                 (*path, "instance_pools"), message, f"make {variant.instance_type} one of the pools"
             )
 
 
 @error(
-    "IS262", "A variant says with how many instances it starts, unless it is serverless.", _VARIANT, ModelSpec
+    "IS262",
+    "A variant must say how many instances it starts with, unless it is serverless.",
+    _VARIANT,
+    ModelSpec,
 )
 def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
     """Autoscaling needs a number to begin with, too."""
     for path, variant in _on_instances(spec):
         if variant.initial_instance_count is None:
-            yield Finding(path, "the variant has no `initial_instance_count`", "add it: 1 or more")
+            yield Finding(path, "the variant is missing `initial_instance_count`", "add it: 1 or more")
 
 
 @error(
     "IS263",
-    "An instance with its own NVMe disk takes no volume.",
+    "An instance with its own NVMe disk cannot have a volume.",
     _STORAGE,
     ModelSpec,
     about="volume_size_in_gb",
@@ -74,7 +77,7 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
         if variant.volume_size_in_gb is not None and with_disk:
             host = with_disk[0]
             message = (
-                f"{host.name} has its own disk of {host.local_nvme_gb} GB and takes no `volume_size_in_gb`"
+                f"{host.name} has its own disk of {host.local_nvme_gb} GB and cannot have `volume_size_in_gb`"
             )
             yield Finding(
                 (*path, "volume_size_in_gb"), message, "remove it, or choose a type without local NVMe"
@@ -83,7 +86,7 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS264",
-    "`inference_ami_version` fits the instance's accelerator.",
+    "`inference_ami_version` must fit the instance's accelerator.",
     _VARIANT,
     ModelSpec,
     about="inference_ami_version",
@@ -95,7 +98,7 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
         wanted = "NVIDIA GPUs" if ami is not None and "-gpu-" in ami else "Neuron devices"
         for host in hosts(variant) if ami is not None and not is_opaque(ami) else ():
             if not (host.gpus if wanted == "NVIDIA GPUs" else host.accelerators):
-                message = f"{ami} is for instances with {wanted}, and {host.name} has none"
+                message = f"{ami} is for instances with {wanted}, but {host.name} has none"
                 yield Finding(
                     (*path, "inference_ami_version"), message, "remove it, or choose another instance type"
                 )
@@ -103,7 +106,7 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS265",
-    "Instance pools differ in instance type and priority.",
+    "Instance pools must have different instance types and priorities.",
     POOLS_PAGE,
     ModelSpec,
     about="instance_pools",
@@ -126,7 +129,7 @@ def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS266",
-    "Settings for a routing strategy go with that strategy.",
+    "Settings for a routing strategy can only be used with that strategy.",
     _ROUTING,
     ModelSpec,
     about="routing_config",
@@ -139,26 +142,26 @@ def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
             continue
         if routing.routing_strategy != "PREFIX_AWARE" and not is_opaque(routing.routing_strategy):
             message = (
-                f"the routing strategy is {routing.routing_strategy}, and the settings are for PREFIX_AWARE"
+                f"the routing strategy is {routing.routing_strategy}, but the settings are for PREFIX_AWARE"
             )
             where = (*path, "routing_config", "prefix_aware_routing_config")
             yield Finding(where, message, "write `routing_strategy: PREFIX_AWARE`, or remove the settings")
 
 
-@error("IS267", "A routing configuration names a strategy.", _ROUTING, ModelSpec, about="routing_config")
+@error("IS267", "A routing configuration must name a strategy.", _ROUTING, ModelSpec, about="routing_config")
 def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
     """The API demands it."""
     strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
     for path, variant in every_variant(spec):
         if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
-            message = "`routing_config` names no strategy"
+            message = "`routing_config` is missing `routing_strategy`"
             yield Finding((*path, "routing_config"), message, f"add `routing_strategy`: {listed(strategies)}")
 
 
 _OF_PREFIXES = ("prefix_length", "concurrency_threshold")
 
 
-@error("IS274", "Routing by prefix has both of its settings.", _PREFIXES, ModelSpec, about="routing_config")
+@error("IS274", "Routing by prefix needs both of its settings.", _PREFIXES, ModelSpec, about="routing_config")
 def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """The API demands each of them with this strategy, which no schema can say."""
     for path, variant in every_variant(spec):
@@ -174,7 +177,7 @@ def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
                 bounds = cloudformation.shape(_SAGEMAKER_CONFIG, "PrefixAwareRoutingConfig")[key].schema
                 allowed = span(bounds.get("minimum"), bounds.get("maximum"))
                 fix = f"add `prefix_aware_routing_config.{key}`, a number: {allowed}"
-                yield Finding(where, f"PREFIX_AWARE needs `{key}`, which is missing", fix)
+                yield Finding(where, f"PREFIX_AWARE is missing `{key}`", fix)
 
 
 @warning(
@@ -198,7 +201,7 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS269",
-    "Traffic has somewhere to go: not every variant has the weight 0.",
+    "At least one variant must have a weight above 0, so that traffic has somewhere to go.",
     _VARIANT,
     ModelSpec,
     about="initial_variant_weight",
@@ -209,5 +212,7 @@ def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Finding]:
     if found and all(variant.initial_variant_weight == 0 for _, variant in found):
         path = (*found[0][0], "initial_variant_weight")
         yield Finding(
-            path, "every variant has the weight 0, so none gets traffic", "give one of them a weight above 0"
+            path,
+            "every variant has the weight 0, so none receives traffic",
+            "give one of them a weight above 0",
         )

@@ -26,7 +26,7 @@ _SHIFT = ("blue_green_update_policy", "traffic_routing_configuration", "wait_int
 
 @error(
     "IS623",
-    "A roll-back alarm is given by its metric or by its name.",
+    "A rollback alarm must have either `metric` or `alarm_name`.",
     _CONFIG,
     ModelSpec,
     about="auto_rollback_configuration",
@@ -37,16 +37,16 @@ def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
         for index, alarm in enumerate(named_alarms(rollback)):
             where = (*path, "alarms", index)
             if alarm.metric is None and alarm.alarm_name is None:
-                fix = "add `metric` for alarms of this spec, or `alarm_name` for one that is there already"
-                yield Finding(where, "the entry names no alarm", fix)
+                fix = "add `metric` for alarms of this spec, or `alarm_name` for an existing one"
+                yield Finding(where, "the entry does not name an alarm", fix)
             elif alarm.metric is not None and alarm.alarm_name is not None:
                 fix = "keep one of them, or make two entries"
-                yield Finding(where, "`metric` and `alarm_name` exclude one another", fix)
+                yield Finding(where, "`metric` and `alarm_name` cannot be used together", fix)
 
 
 @error(
     "IS624",
-    "A roll-back alarm of the spec is one that the spec has.",
+    "A rollback alarm with `metric` must be one that the spec has.",
     _CONFIG,
     ModelSpec,
     about="auto_rollback_configuration",
@@ -83,21 +83,27 @@ def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
         yield from (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
 
 
-@error("IS625", "At most 10 alarms undo an update.", _CONFIG, ModelSpec, about="auto_rollback_configuration")
+@error(
+    "IS625",
+    "At most 10 alarms can roll back an update.",
+    _CONFIG,
+    ModelSpec,
+    about="auto_rollback_configuration",
+)
 def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
     """Counted with those that one metric stands for: one for each variant or component."""
     for path, rollback, component in rollbacks(spec):
         own = [watched_name(it.rule) for it in own_alarms(spec) if rolls_back(it, rollback, component)]
         count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
         if count > _MOST:
-            message = f"{count} alarms would undo an update, and SageMaker takes {_MOST}"
+            message = f"{count} alarms would roll back an update, but SageMaker accepts at most {_MOST}"
             fix = f"list fewer by their metric: {listed(sorted(set(own)), last='and')}" if own else ""
             yield Finding((*path, "alarms"), message, fix or "list fewer")
 
 
 @warning(
     "IS626",
-    "An alarm that undoes an update does not take silence for trouble.",
+    "An alarm that rolls back an update should not treat missing data as breaching.",
     _MISSING,
     ModelSpec,
     about="auto_rollback_configuration",
@@ -109,14 +115,14 @@ def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
         if alarm.evaluation.treat_missing_data == "breaching" and alarm.path not in seen:
             seen.append(alarm.path)
             name = watched_name(alarm.rule)
-            message = f"without requests the alarm on {name} goes off, and undoes any update"
+            message = f"without requests the alarm on {name} goes off and rolls back any update"
             fix = "write `notBreaching`, or leave the alarm out of `auto_rollback_configuration`"
             yield Finding((*alarm.path, "treat_missing_data"), message, fix)
 
 
 @warning(
     "IS627",
-    "An alarm that undoes an update can go off while the update waits.",
+    "An alarm that rolls back an update should be able to go off while the update waits.",
     _GUARDRAILS,
     ModelSpec,
     about="auto_rollback_configuration",
@@ -132,14 +138,16 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
             own = dict(sorted(own.items(), key=lambda it: it[1])[:1])
         for metric, needs in own.items():
             if most is not None and needs > most:
-                message = f"the alarm on {metric} needs {needs} s, and the update waits {most} s"
-                fix = f"write `wait_interval_in_seconds` of {needs} or more, or let the alarm look at less"
+                message = f"the alarm on {metric} needs {needs} s, but the update waits only {most} s"
+                fix = (
+                    f"write `wait_interval_in_seconds` of {needs} or more, or shorten what the alarm looks at"
+                )
                 yield Finding((*path[:-1], *where), message, fix)
 
 
 @warning(
     "IS619",
-    "An update that alarms may undo has an update policy, by which it waits.",
+    "An update that alarms may roll back should have an update policy, which makes it wait.",
     _GUARDRAILS,
     ModelSpec,
     about="auto_rollback_configuration",

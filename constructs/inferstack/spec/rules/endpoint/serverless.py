@@ -34,7 +34,9 @@ def _serverless(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Serverless
             yield path, variant, variant.serverless_config
 
 
-@error("IS600", "Serverless memory comes in steps of 1024 MB.", _CONFIG, ModelSpec, about="serverless_config")
+@error(
+    "IS600", "Serverless memory must be a multiple of 1024 MB.", _CONFIG, ModelSpec, about="serverless_config"
+)
 def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
     """From 1024 to 6144; the schema holds the ends."""
     for path, _, config in _serverless(spec):
@@ -43,13 +45,17 @@ def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
             fix = f"write {found // _STEP_MB * _STEP_MB} or {(found // _STEP_MB + 1) * _STEP_MB}"
             yield Finding(
                 (*path, "serverless_config", "memory_size_in_mb"),
-                f"{found} MB is no multiple of {_STEP_MB}",
+                f"{found} MB is not a multiple of {_STEP_MB}",
                 fix,
             )
 
 
 @error(
-    "IS601", "Provisioned concurrency is part of the maximum.", _CONFIG, ModelSpec, about="serverless_config"
+    "IS601",
+    "`provisioned_concurrency` cannot be above `max_concurrency`.",
+    _CONFIG,
+    ModelSpec,
+    about="serverless_config",
 )
 def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
     """It may equal it."""
@@ -63,7 +69,7 @@ def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS602",
-    "A serverless variant says nothing about instances.",
+    "A serverless variant cannot have instance settings.",
     SERVERLESS_PAGE,
     ModelSpec,
     about="serverless_config",
@@ -73,13 +79,13 @@ def nothing_about_instances(spec: ModelSpec) -> Iterator[Finding]:
     for path, variant, _ in _serverless(spec):
         for key in _OF_INSTANCES:
             if getattr(variant, key) is not None:
-                message = f"`{key}` does not go with `serverless_config`"
+                message = f"`{key}` cannot be used with `serverless_config`"
                 yield Finding((*path, key), message, f"remove `{key}`, or `serverless_config`")
 
 
 @error(
     "IS603",
-    "A serverless endpoint is not in a VPC.",
+    "A serverless endpoint cannot be in a VPC.",
     SERVERLESS_PAGE,
     ModelBackedSpec,
     about="serverless_config",
@@ -91,7 +97,7 @@ def not_in_a_vpc(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 @error(
     "IS604",
-    "A serverless endpoint has no network isolation.",
+    "A serverless endpoint cannot have network isolation.",
     SERVERLESS_PAGE,
     ModelBackedSpec,
     about="serverless_config",
@@ -103,7 +109,7 @@ def not_isolated(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 @error(
     "IS275",
-    "A serverless endpoint does not take `model_data_source`.",
+    "A serverless endpoint cannot use `model_data_source`.",
     CONTAINER_PAGE,
     ModelBackedSpec,
     about="serverless_config",
@@ -120,11 +126,15 @@ def _not_with_serverless(
     hosted = {variant.model_name for _, variant, _ in _serverless(spec)}
     for path, name, model in models(spec):
         if getattr(model, key) not in (None, False) and name in hosted:
-            yield Finding((*path, key), f"`{key}` does not go with a serverless variant", fix)
+            yield Finding((*path, key), f"`{key}` cannot be used with a serverless variant", fix)
 
 
 @error(
-    "IS605", "A serverless endpoint captures no data.", SERVERLESS_PAGE, ModelSpec, about="serverless_config"
+    "IS605",
+    "A serverless endpoint cannot capture data.",
+    SERVERLESS_PAGE,
+    ModelSpec,
+    about="serverless_config",
 )
 def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
@@ -132,12 +142,18 @@ def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
     if config is not None and config.data_capture_config is not None and list(_serverless(spec)):
         path = ("endpoint_config", "data_capture_config")
         yield Finding(
-            path, "`data_capture_config` does not go with a serverless variant", "remove it, or use instances"
+            path,
+            "`data_capture_config` cannot be used with a serverless variant",
+            "remove it, or use instances",
         )
 
 
 @error(
-    "IS606", "A serverless endpoint has one variant.", SERVERLESS_PAGE, ModelSpec, about="serverless_config"
+    "IS606",
+    "A serverless endpoint can have only one variant.",
+    SERVERLESS_PAGE,
+    ModelSpec,
+    about="serverless_config",
 )
 def one_variant(spec: ModelSpec) -> Iterator[Finding]:
     """Nor can instances stand beside serverless."""
@@ -151,19 +167,23 @@ def one_variant(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS607", "An asynchronous endpoint runs on instances.", CONFIG_PAGE, ModelSpec, about="serverless_config"
+    "IS607",
+    "An asynchronous endpoint must run on instances.",
+    CONFIG_PAGE,
+    ModelSpec,
+    about="serverless_config",
 )
 def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
     """Asynchronous and serverless exclude one another."""
     if is_async(spec):
         for path, _, _ in _serverless(spec):
-            message = "`serverless_config` does not go with `async_inference_config`"
+            message = "`serverless_config` cannot be used with `async_inference_config`"
             yield Finding((*path, "serverless_config"), message, "keep one of them")
 
 
 @error(
     "IS608",
-    "Placement in a network is set on the model, or for components on the endpoint configuration.",
+    "Network settings go on the model, or for inference components on the endpoint configuration.",
     CONFIG_PAGE,
     ModelSpec,
     about=("vpc_config", "enable_network_isolation"),
@@ -175,5 +195,5 @@ def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
         return
     for key in ("vpc_config", "enable_network_isolation"):
         if getattr(config, key) is not None:
-            message = f"`endpoint_config.{key}` is for inference components"
+            message = f"`endpoint_config.{key}` is only for inference components"
             yield Finding(("endpoint_config", key), message, f"move it to `model.{key}`")

@@ -12,7 +12,7 @@ _SHADOW = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests.html"
 
 @error(
     "IS280",
-    "An endpoint with a shadow has one production variant and one shadow.",
+    "An endpoint with a shadow must have exactly one production and one shadow variant.",
     CONFIG_PAGE,
     ModelBackedSpec,
     about="shadow_variants",
@@ -26,7 +26,11 @@ def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS281", "A shadow names a model that the spec has.", _SHADOW, ModelBackedSpec, about="shadow_variants"
+    "IS281",
+    "The model of a shadow variant must be one that the spec has.",
+    _SHADOW,
+    ModelBackedSpec,
+    about="shadow_variants",
 )
 def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Usually another one than production hosts."""
@@ -34,13 +38,19 @@ def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     for path, variant in shadow_variants(spec):
         if known and variant.model_name not in known:
             found = "no model" if variant.model_name is None else f"the model `{variant.model_name}`"
-            yield Finding((*path, "model_name"), f"the shadow names {found}", f"name one of {listed(known)}")
+            yield Finding((*path, "model_name"), f"the shadow names {found}", f"write {listed(known)}")
         if not known and variant.model_name is not None:
             message = f"there is no model `{variant.model_name}`"
             yield Finding((*path, "model_name"), message, "write it under `models`, or remove the name")
 
 
-@error("IS282", "A shadow has a name of its own.", CONFIG_PAGE, ModelBackedSpec, about="shadow_variants")
+@error(
+    "IS282",
+    "A shadow variant needs a name of its own.",
+    CONFIG_PAGE,
+    ModelBackedSpec,
+    about="shadow_variants",
+)
 def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
     """The name is a dimension of its metrics."""
     taken = {variant.variant_name for _, variant in variants(spec)}
@@ -52,7 +62,7 @@ def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 @error(
     "IS283",
-    "A shadow runs on instances, beside a real-time endpoint of single models.",
+    "A shadow variant needs a real-time endpoint on instances, with one model per variant.",
     _SHADOW,
     ModelBackedSpec,
     about="shadow_variants",
@@ -67,13 +77,19 @@ def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Finding]:
     }
     for what, there in unfit.items():
         if there and spec.shadow_variants is not None:
-            yield Finding(("shadow_variants",), f"the endpoint is {what}", "remove the shadow")
+            yield Finding(
+                ("shadow_variants",),
+                f"the endpoint is {what}, so it cannot have a shadow",
+                "remove the shadow",
+            )
 
 
-@error("IS284", "A shadow does not scale by itself.", _SHADOW, ModelBackedSpec, about="shadow_variants")
+@error(
+    "IS284", "A shadow variant cannot have `autoscaling`.", _SHADOW, ModelBackedSpec, about="shadow_variants"
+)
 def shadow_does_not_scale(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Scaling is registered for production variants."""
     for path, variant in shadow_variants(spec):
         if variant.autoscaling is not None:
-            message = "`autoscaling` stands in a shadow variant"
-            yield Finding((*path, "autoscaling"), message, "remove it; set `initial_instance_count`")
+            message = "`autoscaling` cannot be used in a shadow variant"
+            yield Finding((*path, "autoscaling"), message, "remove it, and set `initial_instance_count`")

@@ -16,14 +16,14 @@ from inferstack.spec.texts.placeholders import is_opaque
 
 _DIMENSION = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Dimension.html"
 _CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
-_FIX = "write letters, digits and signs of ASCII, as the metric is published with"
+_FIX = "write it as the metric is published: in ASCII letters, digits and punctuation"
 
 Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | TargetTrackingMetric
 
 
 @error(
     "IS227",
-    "Names and values of dimensions are ASCII without control characters, and no blanks alone.",
+    "Names and values of dimensions must be ASCII without control characters, and not only spaces.",
     _DIMENSION,
     ModelSpec,
     about="dimensions",
@@ -43,7 +43,7 @@ def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS228",
-    "A namespace is ASCII without control characters, and no blanks alone.",
+    "A namespace must be ASCII without control characters, and not only spaces.",
     _CONCEPTS,
     ModelSpec,
     about="namespace",
@@ -60,10 +60,10 @@ def _fault(text: str) -> str | None:
     if is_opaque(text):
         return None
     if not text.isascii():
-        return "has characters beyond ASCII"
+        return "has non-ASCII characters"
     if not text.isprintable():
         return "has control characters"
-    return "has nothing but blanks" if text.isspace() else None
+    return "is only spaces" if text.isspace() else None
 
 
 def _holders(spec: ModelSpec) -> Iterator[tuple[SpecPath, Holder]]:

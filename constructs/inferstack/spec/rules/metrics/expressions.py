@@ -28,7 +28,11 @@ _WORDS = frozenset(
 
 
 @warning(
-    "IS817", "An expression computes with metrics that stand beside it.", _MATH, ModelSpec, about="metrics"
+    "IS817",
+    "An expression should use only metrics that are defined beside it.",
+    _MATH,
+    ModelSpec,
+    about="metrics",
 )
 def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
     """By their ids. What CloudWatch says of another name is not documented."""
@@ -37,7 +41,7 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
         for index, query in enumerate(queries):
             for name in _names(query.expression or ""):
                 if name not in ids and not any(map(is_opaque, ids)):
-                    message = f"`{query.id}` computes with `{name}`, and no metric beside it has that `id`"
+                    message = f"`{query.id}` uses `{name}`, but no metric beside it has that `id`"
                     others = [it for it in ids if it != query.id]
                     fix = choose(name, others) if others else f"add the metric that `{name}` stands for"
                     yield Finding((*path, index, "expression"), message, fix)
@@ -45,7 +49,7 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS818",
-    "An id of a metric is a small letter, then letters, digits and underscores.",
+    "The `id` of a metric must be a lowercase letter, then letters, digits and underscores.",
     _QUERY,
     ModelSpec,
     about="metrics",
@@ -55,8 +59,8 @@ def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
     for path, queries in _queries(spec):
         for index, query in enumerate(queries):
             if not (re.fullmatch(_ID, query.id) or is_opaque(query.id)):
-                fix = "begin with a small letter, and write letters, digits and underscores alone"
-                yield Finding((*path, index, "id"), f"{describe(query.id)} can be no id of a metric", fix)
+                fix = "begin with a lowercase letter, and use only letters, digits and underscores"
+                yield Finding((*path, index, "id"), f"{describe(query.id)} is not a valid metric id", fix)
 
 
 def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:

@@ -29,7 +29,7 @@ def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[
     missing = [key for key in _OF_ONE if key not in given(of, _OF_ONE)]
     if missing:
         lacking = listed(missing, last="and")
-        yield Finding(path, f"the metric lacks {lacking}", f"add {lacking}{instead}")
+        yield Finding(path, f"the metric is missing {lacking}", f"add {lacking}{instead}")
 
 
 def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose:
     """
     beside = given(of, alone)
     if beside:
-        message = f"{listed(beside, last='and')} and `metrics` exclude one another"
+        message = f"{listed(beside, last='and')} and `metrics` cannot be used together"
         yield Finding((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")
     yield from _broken_queries((*path, "metrics"), of.metrics or (), purpose)
 
@@ -57,8 +57,8 @@ def _broken_queries(path: SpecPath, queries: Sequence[Query], purpose: str) -> I
 
 def _broken(path: SpecPath, query: Query, ids: Counter[str]) -> Iterator[Finding]:
     if (query.expression is None) == (query.metric_stat is None):
-        found = "neither" if query.expression is None else "both"
-        message = f"`{query.id}` has {found} of `metric_stat` and `expression`"
+        found = "neither {} nor {}" if query.expression is None else "both {} and {}"
+        message = f"`{query.id}` has {found.format('`metric_stat`', '`expression`')}"
         yield Finding(path, message, "write one of them")
     if ids[query.id] > 1:
-        yield Finding((*path, "id"), f"two metrics are called `{query.id}`", "give each a name of its own")
+        yield Finding((*path, "id"), f"two metrics have the id `{query.id}`", "give each an id of its own")

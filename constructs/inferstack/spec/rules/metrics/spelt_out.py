@@ -103,7 +103,7 @@ def _plain(namespace: str) -> str:
 
 @warning(
     "IS843",
-    "A metric of this endpoint's own is chosen by its name alone, with `metric`.",
+    "A metric of this endpoint should be chosen by its name alone, with `metric`.",
     METRICS_PAGE,
     ModelSpec,
     about=_SPELT_OUT,
@@ -113,7 +113,7 @@ def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
     for it in spelt_out(spec):
         part = _publisher(spec, it)
         if it.chosen_by is not None and part is not None:
-            message = f"{it.name} is a metric of this endpoint, and is spelt out like one of your own"
+            message = f"{it.name} is a metric of this endpoint, but is spelled out like a custom metric"
             where = "" if it.path == it.chosen_by else " in the policy itself"
             which = _chosen(spec, part) if it.follows is None else ""
             fix = f"write `metric: {it.name}`{which}{where} instead"
@@ -143,7 +143,7 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
 
 @warning(
     "IS844",
-    "A metric of SageMaker's is looked for where SageMaker publishes it.",
+    "A SageMaker metric should have the namespace that SageMaker publishes it in.",
     METRICS_PAGE,
     ModelSpec,
     about=_SPELT_OUT,
@@ -155,20 +155,24 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
         if it.namespace in (right or metrics.namespaces()):
             continue
         fix = f"write {listed(right)}" if right else did_you_mean(it.namespace, metrics.namespaces())
-        yield Finding((*it.path, "namespace"), f'{it.name} is not in "{it.namespace}"', fix)
+        yield Finding(
+            (*it.path, "namespace"), f'{it.name} is not published in the namespace "{it.namespace}"', fix
+        )
 
 
-@warning("IS845", "A metric of SageMaker's is one that there is.", METRICS_PAGE, ModelSpec, about=_SPELT_OUT)
+@warning("IS845", "A SageMaker metric should be one that exists.", METRICS_PAGE, ModelSpec, about=_SPELT_OUT)
 def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
     """Of endpoints; and of the spec's own endpoint, what endpoints of its sort publish."""
     here = metrics.names(hosting_of(spec))
     for it in spelt_out(spec):
         where = (*it.path, "metric_name")
         if not it.known:
-            message = f"SageMaker publishes no metric `{it.name}` of endpoints"
+            message = f"SageMaker publishes no metric `{it.name}` for endpoints"
             yield Finding(where, message, choose(it.name, here))
         elif _never_here(spec, it):
-            yield Finding(where, f"such an endpoint publishes no {it.name}", f"it has {listed(here)}")
+            yield Finding(
+                where, f"this kind of endpoint publishes no {it.name}", f"available here: {listed(here)}"
+            )
 
 
 def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
@@ -179,7 +183,7 @@ def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
 
 @warning(
     "IS846",
-    "A metric of SageMaker's is told apart by all of its dimensions, which name what there is.",
+    "A SageMaker metric should have all of its dimensions, with values that exist.",
     _CONCEPTS,
     ModelSpec,
     about=_SPELT_OUT,
@@ -191,9 +195,9 @@ def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
         wanted = [names for names in _dimensions(it.known) if found < frozenset(names)]
         whole = any(found >= frozenset(names) for names in _dimensions(it.known))
         if wanted and not whole and not _never_here(spec, it):
-            has = listed(list(it.dimensions), last="and") if found else "none"
+            has = f"only {listed(list(it.dimensions), last='and')}" if found else "none of them"
             ways = ", or with ".join(listed(names, last="and") for names in wanted)
-            message = f"{it.name} is published with {ways}, and of these here is {has}"
+            message = f"{it.name} is published with {ways}, but here it has {has}"
             fix = f"write all of its `dimensions`{_or_the_name(it)}"
             yield Finding((*it.path, "metric_name"), message, fix)
         for name, value, fix in _unknown(spec, it.dimensions):

@@ -33,7 +33,7 @@ class _Compared(msgspec.Struct, frozen=True):
 
 @error(
     "IS828",
-    "A share of a sum over devices needs an instance type whose devices are known.",
+    "A share of a sum over devices needs an instance type whose number of devices is known.",
     METRICS_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -45,14 +45,14 @@ def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
     for it in (*_in_alarms(spec), *_in_steps(spec)):
         preferred, *_ = instance_types(it.variant)
         if it.devices is None and _may_be_a_type(preferred) and _is_share(it.threshold, it.metric):
-            message = f"how many {_word(it.metric)} {preferred} has is not known here"
-            fix = f"instead of {it.threshold} write what the sum is compared with: 100 for each of them"
+            message = f"the number of {_word(it.metric)} of {preferred} is not known here"
+            fix = f"instead of {it.threshold} write the number that the sum is compared with: 100 for each"
             yield Finding((*it.path, "threshold"), message, fix)
 
 
 @warning(
     "IS829",
-    "A sum over devices means the same on every instance type of a pool.",
+    "A sum over devices should mean the same on every instance type of a pool.",
     METRICS_PAGE,
     ModelSpec,
     about="instance_pools",
@@ -65,9 +65,11 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Finding]:
         if counts and counts[fewest] != counts[most]:
             message = (
                 f"{it.metric.name} is a sum over {counts[most]} {_word(it.metric)} on {most}, "
-                f"and over {counts[fewest]} on {fewest}"
+                f"but over {counts[fewest]} on {fewest}"
             )
-            fix = f"choose types with as many {_word(it.metric)}, or a metric that is no sum over them"
+            fix = (
+                f"choose types with equally many {_word(it.metric)}, or a metric that is not a sum over them"
+            )
             yield Finding((*it.path, "metric"), message, fix)
 
 

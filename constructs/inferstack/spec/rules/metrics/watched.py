@@ -28,7 +28,7 @@ Watching = AlarmRule | StepPolicy
 
 @error(
     "IS812",
-    "An alarm watches one metric: SageMaker's, another, or an expression.",
+    "An alarm must watch exactly one metric: SageMaker's, a custom one, or an expression.",
     ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -39,15 +39,15 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
         ways = given(watched, _WAYS)
         if not ways and watched.namespace is None:
             fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
-            yield Finding(path, "nothing is watched", fix)
+            yield Finding(path, "the alarm has no metric to watch", fix)
         elif len(ways) > 1:
-            message = f"{listed(ways, last='and')} exclude one another"
+            message = f"{listed(ways, last='and')} cannot be used together"
             yield Finding((*path, ways[0]), message, "keep one of them")
 
 
 @error(
     "IS813",
-    "A watched metric of your own is given whole, alone or in `metrics`.",
+    "A custom metric that is watched must be complete, by itself or in `metrics`.",
     _QUERY,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -68,14 +68,15 @@ def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
 def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Finding]:
     beside = given(watched, _OF_OWN)
     if beside:
-        message = f"{listed(beside, last='and')} of {watched.metric} follow from its name"
-        fix = f"remove {'it' if len(beside) == 1 else 'them'}, or write `metric_name` instead of `metric`"
+        follows, them = ("follows", "it") if len(beside) == 1 else ("follow", "them")
+        message = f"{listed(beside, last='and')} of {watched.metric} {follows} from its name"
+        fix = f"remove {them}, or write `metric_name` instead of `metric`"
         yield Finding((*path, beside[0]), message, fix)
 
 
 @error(
     "IS814",
-    "The threshold of a metric of your own is a number.",
+    "The threshold of a custom metric must be a number.",
     ALARM_PAGE,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -85,14 +86,14 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     for path, watched in watching(spec):
         threshold = watched.threshold
         if given(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
-            message = f"the threshold is {describe(threshold)}, and the metric is your own"
-            fix = "write a number without quotes and without unit, as the metric is published"
+            message = f"the threshold is {describe(threshold)}, but this is a custom metric"
+            fix = "write a number without quotes or unit, in the unit that the metric is published in"
             yield Finding((*path, "threshold"), message, fix)
 
 
 @error(
     "IS815",
-    "An alarm computes one number from 10 metrics and 10 expressions at most.",
+    "An alarm must compute one number, from at most 10 metrics and 10 expressions.",
     _MATH,
     ModelSpec,
     about=("rules", "step_policies"),
@@ -105,7 +106,7 @@ def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
         for count, what in ((stats, "metrics"), (len(queries) - stats, "expressions")):
             if count > _MOST:
                 where = (*path, "metrics")
-                yield Finding(where, f"there are {count} {what}", f"at most {_MOST} are possible")
+                yield Finding(where, f"there are {count} {what}", f"at most {_MOST} are allowed")
         for index, query in enumerate(queries):
             yield from _search((*path, "metrics", index, "expression"), query)
 
@@ -113,4 +114,4 @@ def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
 def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Finding]:
     if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
         fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
-        yield Finding(path, f"`{query.id}` searches for metrics, which no alarm can", fix)
+        yield Finding(path, f"`{query.id}` searches for metrics, which alarms cannot do", fix)

@@ -27,8 +27,8 @@ _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAc
 _IMAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ImageConfig.html"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
 _BUCKETS_NAME = (
-    "write s3://bucket/key: a bucket's name has 3 to 63 small letters, digits, dots and hyphens, and "
-    "begins and ends with one of the first two"
+    "write s3://bucket/key: a bucket name has 3 to 63 lowercase letters, digits, dots and hyphens, and "
+    "begins and ends with a letter or digit"
 )
 
 
@@ -58,28 +58,28 @@ def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
     yield from ((path, str(sample(url))) for path, url in urls(spec))
 
 
-@error("IS230", "The URL of model files names a bucket and a key.", CONTAINER_PAGE, ModelSpec)
+@error("IS230", "The URL of model files must have a bucket and a key.", CONTAINER_PAGE, ModelSpec)
 def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
     """Also of components' artifacts; https URLs of S3 are left alone."""
     for path, url in _urls(spec):
         bucket = url.removeprefix("s3://").partition("/")[0]
         names_bucket = _BUCKET.fullmatch(bucket) is not None
         if url.startswith("s3://") and not (names_bucket and has_key(url)):
-            what = "no key" if names_bucket else f'no bucket: "{bucket}"'
+            what = "no key" if names_bucket else f'no valid bucket name: "{bucket}"'
             fix = "write s3://bucket/key" if names_bucket else _BUCKETS_NAME
-            yield Finding(path, f'"{url}" names {what}', fix)
+            yield Finding(path, f'"{url}" has {what}', fix)
 
 
 _OR_PLAIN_FILES = {
     "model_data_url": ", or use `model_data_source` for plain files",
     "artifact_url": (
-        "; plain files are for a model under `models` with `model_data_source`, which "
-        "`specification.model_name` names"
+        "; for plain files, write a model under `models` with `model_data_source`, and name it as "
+        "`specification.model_name`"
     ),
 }
 
 
-@error("IS231", "A model archive is a single `.tar.gz`.", CONTAINER_PAGE, ModelSpec)
+@error("IS231", "A model archive must be a single `.tar.gz`.", CONTAINER_PAGE, ModelSpec)
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
     """Not so for the prefix of a multi-model endpoint and for the files of an adapter. Of an asset of CDK the
     key ends in `.gz`: SageMaker looks at what is in the object, as CDK's own models are deployed like that.
@@ -95,12 +95,12 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
         plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
         if not plain and is_no_archive(url):
             fix = f"pack the files into a tar.gz{_OR_PLAIN_FILES.get(str(path[-1]), '')}"
-            yield Finding(path, f'"{url}" is no `.tar.gz` archive', fix)
+            yield Finding(path, f'"{url}" is not a `.tar.gz` archive', fix)
 
 
 @error(
     "IS232",
-    "A model has an image or comes from a model package.",
+    "A model must have an image or come from a model package.",
     CONTAINER_PAGE,
     ModelSpec,
     about=("model", "models"),
@@ -118,7 +118,7 @@ def model_has_an_image(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS233",
-    "A model from a model package brings its image and files with it.",
+    "A model package already has an image and files: the model should not set its own.",
     CONTAINER_PAGE,
     ModelSpec,
     about="model_package_name",
@@ -128,12 +128,14 @@ def package_brings_everything(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, model in model_containers(spec):
         for key in ("image", "model_data_url", "model_data_source"):
             if model.model_package_name is not None and getattr(model, key) is not None:
-                yield Finding((*path, key), f"`{key}` stands beside `model_package_name`", "keep one of them")
+                yield Finding(
+                    (*path, key), f"`{key}` should not be used with `model_package_name`", "keep one of them"
+                )
 
 
 @error(
     "IS234",
-    "`model_data_url` and `model_data_source` exclude one another.",
+    "`model_data_url` and `model_data_source` cannot be used together.",
     CONTAINER_PAGE,
     ModelSpec,
     about="model_data_source",
@@ -148,7 +150,7 @@ def one_source_of_files(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS235",
-    "`inference_specification_name` chooses within a model package.",
+    "`inference_specification_name` needs `model_package_name`.",
     CONTAINER_PAGE,
     ModelSpec,
     about="inference_specification_name",
@@ -157,7 +159,7 @@ def specification_of_a_package(spec: ModelSpec) -> Iterator[Finding]:
     """Without a package there is nothing to choose from."""
     for path, _, model in model_containers(spec):
         if model.inference_specification_name is not None and model.model_package_name is None:
-            message = "`inference_specification_name` stands without `model_package_name`"
+            message = "`inference_specification_name` cannot be used without `model_package_name`"
             yield Finding(
                 (*path, "inference_specification_name"), message, "add `model_package_name`, or remove it"
             )
@@ -165,7 +167,7 @@ def specification_of_a_package(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS240",
-    "An `S3Prefix` ends in `/`.",
+    "The URL of an `S3Prefix` must end in `/`.",
     _SOURCE,
     ModelSpec,
     about="s3_data_source",
@@ -188,7 +190,7 @@ def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS241",
-    "An `S3Object` is one object, so its URL does not end in `/`.",
+    "The URL of an `S3Object` cannot end in `/`, since it is a single object.",
     _SOURCE,
     ModelSpec,
     about="s3_data_source",
@@ -197,13 +199,13 @@ def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
     """The other way round than a prefix."""
     for path, source in _sources(spec):
         if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
-            message = f'"{source.s3_uri}" is a prefix and no object'
+            message = f'"{source.s3_uri}" is a prefix, not an object'
             yield Finding((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
 
 
 @warning(
     "IS242",
-    "Compressed files are one object: `Gzip` goes with `S3Object`.",
+    "Compressed files should be a single object: `Gzip` needs `S3Object`.",
     _SOURCE,
     ModelSpec,
     about="s3_data_source",
@@ -215,12 +217,12 @@ def compressed_is_one_object(spec: ModelSpec) -> Iterator[Finding]:
             fix = (
                 "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
             )
-            yield Finding((*path, "compression_type"), "`Gzip` stands beside `S3Prefix`", fix)
+            yield Finding((*path, "compression_type"), "`Gzip` should not be used with `S3Prefix`", fix)
 
 
 @error(
     "IS243",
-    "A gated model can only be used once its licence is accepted.",
+    "A gated model can only be used once its license is accepted.",
     _ACCESS,
     ModelSpec,
     about="model_access_config",
@@ -231,7 +233,7 @@ def licence_is_accepted(spec: ModelSpec) -> Iterator[Finding]:
         if source.model_access_config is not None and not source.model_access_config.accept_eula:
             where = (*path, "model_access_config", "accept_eula")
             yield Finding(
-                where, "the model's licence is not accepted", "read it, then write `accept_eula: true`"
+                where, "the model's license is not accepted", "read it, then write `accept_eula: true`"
             )
 
 
@@ -249,7 +251,7 @@ def private_registry_needs_a_vpc(spec: ModelSpec) -> Iterator[Finding]:
         if _pulls_through_vpc(container) and networks[name] is None:
             where = (*path, "image_config", "repository_access_mode")
             yield Finding(
-                where, "the image is pulled through a VPC, and the model has none", "add `vpc_config`"
+                where, "the image is pulled through a VPC, but the model has none", "add `vpc_config`"
             )
 
 
@@ -259,7 +261,7 @@ def _pulls_through_vpc(model: Container) -> bool:
 
 @error(
     "IS245",
-    "A login for the registry goes with `repository_access_mode: Vpc`.",
+    "A login for the registry needs `repository_access_mode: Vpc`.",
     _IMAGE,
     ModelSpec,
     about="image_config",
@@ -285,7 +287,7 @@ MODEL_IN_ENVIRONMENT = frozenset(
 
 @warning(
     "IS246",
-    "A container of a published image has model files, or is told where they are.",
+    "A container with an image from AWS should have model files, or a variable that names them.",
     CONTAINER_PAGE,
     ModelSpec,
 )
@@ -300,7 +302,7 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
         told = fetches and MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
         if not told:
             key = "artifact_url" if isinstance(container, ComponentContainer) else "model_data_url"
-            message = f"the {container.image.framework} container gets no model"
+            message = f"the {container.image.framework} container has no model"
             variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
             yield Finding(placed.path, message, f"add `{key}`{variable}")
 
@@ -314,7 +316,10 @@ def _has_files(container: Container | ComponentContainer) -> bool:
 
 
 @error(
-    "IS247", "An image lies in Amazon ECR, or in a registry that the model's VPC reaches.", _IMAGE, ModelSpec
+    "IS247",
+    "An image must be in Amazon ECR, or in a registry that the model's VPC reaches.",
+    _IMAGE,
+    ModelSpec,
 )
 def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
     """Docker Hub and short names are not known to SageMaker."""
@@ -324,7 +329,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
             continue
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
             fix = f"write the ECR URI, or {_published(image)}"
-            yield Finding((*placed.path, "image"), f'"{image[:60]}" is no image in Amazon ECR', fix)
+            yield Finding((*placed.path, "image"), f'"{image[:60]}" is not an image in Amazon ECR', fix)
 
 
 def _published(image: str) -> str:

@@ -13,7 +13,7 @@ _GPUS_OF_ONE_MODEL = ("OPTION_TENSOR_PARALLEL_DEGREE", "SM_NUM_GPUS", "SM_VLLM_T
 
 @warning(
     "IS273",
-    "A model is split over GPUs that its container has.",
+    "A model should not be split over more GPUs than its container has.",
     _LMI,
     ModelSpec,
     about="environment",
@@ -28,7 +28,7 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding
             for what, there in _gpus(spec, placed):
                 if int(said) > there:
                     message = (
-                        f"`{name}` is {said[:20]}, and {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
+                        f"`{name}` is {said[:20]}, but {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
                     )
                     fix = f'write "{there:g}" or less, or give the model more GPUs'
                     yield Finding((*placed.path, "environment", name), message, fix)

@@ -50,7 +50,7 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
 
 @error(
     "IS210",
-    "Names of environment variables are letters, digits and underscores.",
+    "Names of environment variables must consist of letters, digits and underscores.",
     CONTAINER_PAGE,
     ModelSpec,
     about="environment",
@@ -61,24 +61,20 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
         names = variable.bounds["propertyNames"]
         fits = re.fullmatch(names["pattern"], variable.key) is not None
         if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
-            message = f'"{variable.key[:60]}" is no name for an environment variable'
+            message = f'"{variable.key[:60]}" is not a valid environment variable name'
             yield Finding(variable.path, message, _how_to_name(variable.key))
 
 
 def _how_to_name(key: str) -> str:
     """CloudFormation's pattern for a component asks for a second character, which a model's does not."""
     if re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", key) is None:
-        return "use letters, digits and underscores, and no digit in front"
-    return (
-        "a component's names need two characters or more"
-        if len(key) == 1
-        else "write at most 1024 characters"
-    )
+        return "use letters, digits and underscores, and do not begin with a digit"
+    return "in a component, use two characters or more" if len(key) == 1 else "write at most 1024 characters"
 
 
 @error(
     "IS211",
-    "The value of an environment variable is not longer than SageMaker allows.",
+    "The value of an environment variable cannot be longer than SageMaker allows.",
     CONTAINER_PAGE,
     ModelSpec,
     about="environment",
@@ -98,7 +94,7 @@ def variable_values(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS212",
-    "Names and values of a container's environment fit into 32 KB together.",
+    "The names and values of a container's environment must fit into 32 KB together.",
     CONTAINER_PAGE,
     ModelSpec,
     about="environment",
@@ -123,7 +119,7 @@ def _bytes(container: Container | ComponentContainer) -> int:
 
 @error(
     "IS276",
-    "The environments of a pipeline's containers fit into 32 KB together.",
+    "The environments of a pipeline's containers must fit into 32 KB together.",
     CONTAINER_PAGE,
     PipelineSpec,
     about="environment",
@@ -141,7 +137,7 @@ def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
 
 @error(
     "IS213",
-    "A container has at most as many environment variables as SageMaker allows.",
+    "A container cannot have more environment variables than SageMaker allows.",
     CONTAINER_PAGE,
     ModelSpec,
     about="environment",
@@ -155,7 +151,7 @@ def environment_count(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
 
 
-@error("IS220", "A resource has at most as many tags as AWS allows.", _TAGS, ModelSpec, about="tags")
+@error("IS220", "A resource cannot have more tags than AWS allows.", _TAGS, ModelSpec, about="tags")
 def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
     count, most = (
@@ -166,7 +162,13 @@ def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
         yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
 
 
-@error("IS221", "No tag's key begins with `aws:`, which AWS keeps to itself.", _TAGS, ModelSpec, about="tags")
+@error(
+    "IS221",
+    "The key of a tag cannot begin with `aws:`, which is reserved for AWS.",
+    _TAGS,
+    ModelSpec,
+    about="tags",
+)
 def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
     """In any case, as AWS compares."""
     for key in spec.tags or {}:
@@ -179,7 +181,11 @@ def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
 
 
 @error(
-    "IS222", "Keys and values of tags have only characters that AWS allows.", _TAGS, ModelSpec, about="tags"
+    "IS222",
+    "Keys and values of tags can have only characters that AWS allows.",
+    _TAGS,
+    ModelSpec,
+    about="tags",
 )
 def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
     """The pattern is CloudFormation's."""
@@ -190,7 +196,7 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
             if _is_word(text) or is_opaque(text):
                 continue
             if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
-                message = f'the {name} "{text[:60]}" has characters that a tag may not have'
+                message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
                 yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
 
 
@@ -211,7 +217,7 @@ def _is_word(text: str) -> bool:
 
 @error(
     "IS223",
-    "Keys of tags differ in more than case where a role is made.",
+    "Keys of tags must differ in more than case where inferstack creates the role.",
     _ROLE_TAGS,
     ModelSpec,
     about="tags",
@@ -223,13 +229,17 @@ def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
     first: dict[str, str] = {}
     for key in spec.tags or {}:
         if key.casefold() in first:
-            message = f"`{key}` and `{first[key.casefold()]}` are one key to IAM, which has the role"
+            message = f"`{key}` and `{first[key.casefold()]}` are the same key to IAM, which tags the role"
             yield Finding(("tags", key), message, "keep one of them, or name a role in `execution_role`")
         first.setdefault(key.casefold(), key)
 
 
 @error(
-    "IS224", "A tag has a value where a resource needs one.", _CLOUDFORMATION_TAGS, ModelSpec, about="tags"
+    "IS224",
+    "A tag cannot be empty where a resource type requires a value.",
+    _CLOUDFORMATION_TAGS,
+    ModelSpec,
+    about="tags",
 )
 def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
     """The bound is CloudFormation's."""
@@ -240,7 +250,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
     ]
     for key, value in (spec.tags or {}).items():
         if strict and not value:
-            message = f"the tag `{key}` is empty, and {strict[0]} takes no empty value"
+            message = f"the tag `{key}` is empty, but {strict[0]} accepts no empty value"
             yield Finding(("tags", key), message, 'write a value such as "-", or remove the tag')
 
 
@@ -259,7 +269,7 @@ def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
 
 @error(
     "IS217",
-    "An environment is not taken for one of CloudFormation's functions.",
+    "An `environment` cannot look like a CloudFormation function.",
     _REF,
     ModelSpec,
     about="environment",
@@ -268,5 +278,5 @@ def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
     """A mapping whose only key is `Ref` is a reference, wherever it stands in a template."""
     for placed in containers(spec):
         if set(placed.container.environment or {}) == {"Ref"}:
-            message = "`Ref` alone would be a reference of CloudFormation"
+            message = "`Ref` as the only variable would be read as a CloudFormation reference"
             yield Finding((*placed.path, "environment"), message, "rename the variable, or add another one")

@@ -38,7 +38,7 @@ def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
 
 @error(
     "IS700",
-    "AWS publishes the framework's image in this version and for this kind of instance.",
+    "AWS must publish the framework's image in this version for this kind of instance.",
     _PATHS,
     ModelSpec,
 )
@@ -77,7 +77,7 @@ def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: 
 def _move(image: FrameworkImage, instance_type: str | None) -> str:
     """On which instances the image runs, instead of where it does not."""
     places = ", or with ".join(f"{what}, such as {name}" for what, name in _places(image))
-    how = "replace `serverless_config` by" if instance_type == SERVERLESS else "choose"
+    how = "replace `serverless_config` with" if instance_type == SERVERLESS else "choose"
     return f"{how} an instance type with {places}"
 
 
@@ -133,7 +133,7 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     return did_you_mean_then(found, patches or allowed, f"allowed: {shown}")
 
 
-@error("IS701", "AWS publishes the framework's image in the stack's region.", _PATHS, ModelSpec)
+@error("IS701", "AWS must publish the framework's image in the stack's region.", _PATHS, ModelSpec)
 def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """Where the spec names a region."""
     region = region_of(spec)
@@ -155,7 +155,7 @@ _KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarg
 
 @error(
     "IS707",
-    "The instance type is known before the deployment where it chooses the image of a framework.",
+    "The instance type must be known before the deployment where it chooses a framework's image.",
     _PATHS,
     ModelSpec,
     about="framework",
@@ -167,19 +167,22 @@ def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
         if isinstance(image, FrameworkImage) and any(map(is_opaque, placed.hosts)):
             found = {_tag(image, name) for name in _KINDS_OF_HOSTS} - {None}
             if len(found) > 1:
-                message = f"{image.framework} has an image for each processor, and the deployment knows which"
+                message = (
+                    f"{image.framework} has an image per processor, but the instance type is known only at "
+                    "deployment"
+                )
                 fix = "write the instance type itself, or the URI of the image"
                 yield Finding((*placed.path, "image"), message, fix)
 
 
-@error("IS702", "An image in Amazon ECR is in the stack's region.", CONTAINER_PAGE, ModelSpec)
+@error("IS702", "An image in Amazon ECR must be in the stack's region.", CONTAINER_PAGE, ModelSpec)
 def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker pulls from its own region only."""
     region = region_of(spec)
     for path, uri in _uris(spec):
         image = ecr_image(uri)
         if image is not None and region is not None and _is_elsewhere(image.region, region):
-            message = f"the image is in {image.region}, the stack in {region}"
+            message = f"the image is in {image.region}, but the stack is in {region}"
             fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
             yield Finding(path, message, fix)
 
@@ -194,7 +197,7 @@ def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
             yield (*placed.path, "image"), placed.image
 
 
-@error("IS703", "A Triton model repository runs in a Triton image.", _TRITON, ModelSpec)
+@error("IS703", "A Triton model repository needs a Triton image.", _TRITON, ModelSpec)
 def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
     """As does an ensemble, which is Triton's notion."""
     for placed in _must_be_triton(spec):
@@ -206,7 +209,7 @@ def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS704",
-    "A Triton model repository runs in a Triton image, which an image's name should show.",
+    "A Triton model repository needs a Triton image, and the image's name should show that it is one.",
     _TRITON,
     ModelSpec,
 )
@@ -216,7 +219,9 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
         image = placed.image
         if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
             message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
-            yield Finding((*placed.path, "image"), message, "make sure that Triton is in it")
+            yield Finding(
+                (*placed.path, "image"), message, "make sure that it contains Triton, then ignore IS704"
+            )
 
 
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
@@ -228,7 +233,7 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
             yield placed
 
 
-@warning("IS705", "The build of an image fits the processors of the instance.", _PATHS, ModelSpec)
+@warning("IS705", "The build of an image should fit the processors of the instance.", _PATHS, ModelSpec)
 def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
     """Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own."""
     for placed in containers(spec):
@@ -236,7 +241,7 @@ def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
             misfit = next(_misfits(placed, name), None)
             if misfit is not None:
                 where = "a serverless endpoint" if name == SERVERLESS else name
-                message = f"{misfit[0]}, and {where} has {misfit[1]}"
+                message = f"{misfit[0]}, but {where} has {misfit[1]}"
                 yield Finding((*placed.path, "image"), message, _other_build(placed.image, name))
 
 
@@ -268,7 +273,7 @@ def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
 
 @error(
     "IS706",
-    "The image of a framework is the same one on each instance type that a container runs on.",
+    "A framework's image must be the same on all instance types that a container runs on.",
     _PATHS,
     ModelSpec,
     about="framework",
@@ -283,7 +288,7 @@ def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
                 first_on.setdefault(f"{found.repository}:{found.tag}", name or "")
         if len(first_on) > 1:
             (one, here), (other, there) = list(first_on.items())[:2]
-            message = f"{here} needs {one}, and {there} {other}"
+            message = f"{here} needs {one}, but {there} needs {other}"
             yield Finding((*placed.path, "image"), message, _an_image_each(spec, placed))
 
 

@@ -17,19 +17,26 @@ _OF_JUMPSTART = "jumpstart-"
 _BUCKET = re.compile(rf"s3://{_OF_JUMPSTART}(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
 
 
-@warning("IS237", "Files of SageMaker JumpStart are those of the stack's region.", CONTAINER_PAGE, ModelSpec)
+@warning(
+    "IS237",
+    "Files of SageMaker JumpStart should come from the bucket of the stack's region.",
+    CONTAINER_PAGE,
+    ModelSpec,
+)
 def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     """The bucket's name says where it is, and model files must be in the endpoint's region."""
     here = region_of(spec)
     for path, bucket in _buckets(spec):
         there = bucket["region"]
         if here is not None and there != here and regions.has_form(there) and regions.has_form(here):
-            message = f"the bucket is in {there}, the stack in {here}"
+            message = f"the bucket is in {there}, but the stack is in {here}"
             name = f"jumpstart-{bucket['private'] or ''}cache-prod-{here}"
             yield Finding(path, message, f"write {name}, or ${{AWS::Region}} at the end of its name")
 
 
-@warning("IS238", "The licence of a gated model of SageMaker JumpStart is accepted.", _ACCESS, ModelSpec)
+@warning(
+    "IS238", "The license of a gated model of SageMaker JumpStart should be accepted.", _ACCESS, ModelSpec
+)
 def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
     """JumpStart's private buckets hold what is gated; a licence that is declined is an error of its own."""
     accepting = {
@@ -40,8 +47,8 @@ def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
     }
     for path, bucket in _buckets(spec):
         if bucket["private"] and path not in accepting:
-            message = "JumpStart's private bucket holds gated models, and no licence is accepted"
-            yield Finding(path, message, f"read the licence, then {_how_to_accept(str(path[-1]))}")
+            message = "JumpStart's private bucket holds gated models, but no license is accepted"
+            yield Finding(path, message, f"read the license, then {_how_to_accept(str(path[-1]))}")
 
 
 def _buckets(spec: ModelSpec) -> Iterator[tuple[SpecPath, re.Match[str]]]:

@@ -17,7 +17,7 @@ _KEY = "model_package_name"
 
 
 @warning(
-    "IS236", "A model from AWS Marketplace is cut off from the network.", _ISOLATION, ModelSpec, about=_KEY
+    "IS236", "A model from AWS Marketplace should have network isolation.", _ISOLATION, ModelSpec, about=_KEY
 )
 def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker refuses training jobs without it. Serverless endpoints have neither it nor such models."""
@@ -33,7 +33,7 @@ def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS609",
-    "A serverless endpoint takes no model from AWS Marketplace.",
+    "A serverless endpoint cannot host a model from AWS Marketplace.",
     SERVERLESS_PAGE,
     ModelSpec,
     about=_KEY,
@@ -42,8 +42,8 @@ def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
     """Among the features that serverless endpoints lack."""
     for path, name in marketplace_packages(spec):
         if _is_serverless(spec, name):
-            message = "a package from AWS Marketplace does not go with a serverless variant"
-            yield Finding((*path, _KEY), message, "replace `serverless_config` by instances")
+            message = "a package from AWS Marketplace cannot be used with a serverless variant"
+            yield Finding((*path, _KEY), message, "replace `serverless_config` with instances")
 
 
 @warning(
@@ -62,7 +62,7 @@ def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS285",
-    "A model from AWS Marketplace is tested without shadows.",
+    "A model from AWS Marketplace cannot be tested with shadow variants.",
     _SHADOWS,
     ModelBackedSpec,
     about="shadow_variants",
@@ -71,7 +71,7 @@ def no_shadows_with_marketplace_models(spec: ModelBackedSpec) -> Iterator[Findin
     """Neither beside it nor as one."""
     if shadow_variants(spec):
         for path, _ in marketplace_packages(spec):
-            message = "a package from AWS Marketplace does not go with `shadow_variants`"
+            message = "a package from AWS Marketplace cannot be used with `shadow_variants`"
             fix = "remove them, or compare two production variants by their weights"
             yield Finding((*path, _KEY), message, fix)
 

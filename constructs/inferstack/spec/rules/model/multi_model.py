@@ -32,7 +32,7 @@ _SHOWN_ON_GPUS = frozenset(
 
 @error(
     "IS300",
-    "A container that serves many models has a prefix ending in `/` under which its archives lie.",
+    "A multi-model container needs a prefix ending in `/`, with its archives below.",
     _CREATE,
     ModelBackedSpec,
 )
@@ -44,7 +44,7 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
             fix = "add the prefix of the archives: s3://bucket/prefix/"
             yield Finding(path, "the model has no `model_data_url`", fix)
         elif url is not None and not is_opaque(url) and not url.endswith("/"):
-            what = "one archive" if url.endswith(".tar.gz") else "no prefix"
+            what = "one archive" if url.endswith(".tar.gz") else "not a prefix"
             fix = f'write "{url.rpartition("/")[0]}/"' if url.endswith(".tar.gz") else f'write "{url}/"'
             message = f'"{url}" is {what}: {_what_has_many(spec)} needs a prefix'
             yield Finding((*path, "model_data_url"), message, fix)
@@ -62,7 +62,7 @@ def _what_has_many(spec: ModelBackedSpec) -> str:
 
 @error(
     "IS301",
-    "A container that serves many models does not take `model_data_source`.",
+    "A multi-model container cannot have `model_data_source`.",
     CONTAINER_PAGE,
     ModelBackedSpec,
     about="model_data_source",
@@ -72,13 +72,13 @@ def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
     for path, container in _with_many_models(spec):
         if container.model_data_source is not None:
             fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
-            message = f"{_what_has_many(spec)} takes no `model_data_source`"
+            message = f"`model_data_source` cannot be used with {_what_has_many(spec)}"
             yield Finding((*path, "model_data_source"), message, fix)
 
 
 @error(
     "IS302",
-    "A multi-model endpoint is not serverless.",
+    "A multi-model endpoint cannot be serverless.",
     SERVERLESS_PAGE,
     MultiModelSpec,
     about="serverless_config",
@@ -91,7 +91,7 @@ def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "serverless_config"), "a multi-model endpoint cannot be serverless", fix)
 
 
-@error("IS303", "On GPUs a multi-model endpoint runs Triton.", _SUPPORT, ModelBackedSpec)
+@error("IS303", "On GPUs, a multi-model endpoint must run Triton.", _SUPPORT, ModelBackedSpec)
 def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     """AWS's other frameworks do multi-model on CPUs only, but for some of which its guide does not tell."""
     for path, image in _images_on_gpus(spec):
@@ -105,7 +105,10 @@ def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 
 @warning(
-    "IS304", "On GPUs a multi-model endpoint runs Triton, or an image made for it.", _SUPPORT, ModelBackedSpec
+    "IS304",
+    "On GPUs, a multi-model endpoint should run Triton, or an image made for it.",
+    _SUPPORT,
+    ModelBackedSpec,
 )
 def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     """An image of one's own may implement the contract; from its name nobody can tell."""
@@ -116,7 +119,7 @@ def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*path, "image"), message, fix)
         elif isinstance(image, str) and not is_opaque(image) and not is_triton(image):
             message = f'nothing shows that "{image[:60]}" can host several models on a GPU'
-            fix = "make sure that its `multi-models` label and its endpoints are there"
+            fix = "make sure that it has the `multi-models` label and its API, then ignore IS304"
             yield Finding((*path, "image"), message, fix)
 
 
@@ -128,7 +131,10 @@ def _images_on_gpus(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, str | Fra
 
 
 @warning(
-    "IS305", "AWS documents multi-model endpoints on GPU for types with one GPU.", _SUPPORT, MultiModelSpec
+    "IS305",
+    "AWS documents multi-model endpoints on GPUs only for instance types with one GPU.",
+    _SUPPORT,
+    MultiModelSpec,
 )
 def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
     """Others may work; nobody promises it."""
@@ -147,7 +153,7 @@ def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS306",
-    "A multi-model endpoint has two or more instances, to stay up when one fails.",
+    "A multi-model endpoint should have two or more instances, to stay up when one fails.",
     _CREATE,
     MultiModelSpec,
 )
@@ -165,12 +171,12 @@ def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
         if id(variant) in scaled:
             where, fewest = (*scaled[id(variant)][0], "min_capacity"), scaled[id(variant)][1]
         if fewest == 1 and id(variant) not in unclear:
-            yield Finding(where, "the endpoint may run on 1 instance", "AWS recommends 2 or more")
+            yield Finding(where, "the endpoint may run on 1 instance", "write 2 or more, as AWS recommends")
 
 
 @error(
     "IS307",
-    "`multi_model_config` is for multi-model endpoints.",
+    "`multi_model_config` is only for multi-model containers.",
     CONTAINER_PAGE,
     ModelSpec,
     about="multi_model_config",
@@ -180,7 +186,7 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     for placed in containers(spec):
         config = getattr(placed.container, "multi_model_config", None)
         if config is not None and not placed.takes_prefix:
-            message = f"`multi_model_config` does not fit {_what_has_one(spec)}"
+            message = f"`multi_model_config` cannot be used with {_what_has_one(spec)}"
             fix = f"remove it, or {how_to_have_many(spec)}"
             yield Finding((*placed.path, "multi_model_config"), message, fix)
 
@@ -201,13 +207,15 @@ def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
     if is_async(spec):
         path = ("endpoint_config", "async_inference_config")
         yield Finding(
-            path, "the multi-model endpoint is asynchronous", "use `kind: single-model`, or answer at once"
+            path,
+            "AWS does not document asynchronous multi-model endpoints",
+            "use `kind: single-model`, or remove `async_inference_config`",
         )
 
 
 @warning(
     "IS310",
-    "AWS documents instance pools for single models and inference components.",
+    "AWS documents instance pools only for single models and inference components.",
     POOLS_PAGE,
     MultiModelSpec,
     about="instance_pools",
@@ -218,6 +226,6 @@ def no_instance_pools(spec: MultiModelSpec) -> Iterator[Finding]:
         if variant.instance_pools is not None:
             yield Finding(
                 (*path, "instance_pools"),
-                "the multi-model endpoint has instance pools",
+                "AWS does not document instance pools for multi-model endpoints",
                 "write one `instance_type`",
             )

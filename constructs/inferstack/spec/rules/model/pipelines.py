@@ -24,7 +24,7 @@ def _mode(model: Model) -> str:
 
 @error(
     "IS320",
-    "Only a pipeline has `containers`.",
+    "Only a pipeline can have `containers`.",
     OWN_FORMAT,
     ModelSpec,
     about=("containers", "inference_execution_config"),
@@ -39,11 +39,11 @@ def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
                 where = ".".join(map(str, path))
                 instead = f"write the container's properties directly under `{where}`"
                 way = instead if key == "containers" else "remove it"
-                message = f"`{key}` does not fit `kind: {spec.kind}`"
+                message = f"`{key}` cannot be used with `kind: {spec.kind}`"
                 yield Finding((*path, key), message, f"{way}, or choose `kind: pipeline`")
 
 
-@error("IS321", "A pipeline has two or more containers.", _SERIAL, PipelineSpec)
+@error("IS321", "A pipeline needs two or more containers.", _SERIAL, PipelineSpec)
 def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Finding]:
     """One container alone is no pipeline."""
     for path, _, model in models(spec):
@@ -53,7 +53,7 @@ def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Finding]:
             yield Finding((*path, "containers"), message, "add `containers`, or choose another kind")
 
 
-@error("IS322", "The containers of a pipeline say themselves what they run.", _MODEL, PipelineSpec)
+@error("IS322", "In a pipeline, what a container runs must be written in `containers`.", _MODEL, PipelineSpec)
 def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Finding]:
     """A model has one container or a list of them."""
     for path, _, model in models(spec):
@@ -61,14 +61,14 @@ def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Finding]:
             if getattr(model, key) is not None:
                 yield Finding(
                     (*path, key),
-                    f"`{key}` stands beside `containers`",
+                    f"`{key}` cannot be used beside `containers`",
                     "move it into the container it is for",
                 )
 
 
 @error(
     "IS323",
-    "A serial pipeline has one multi-model container at most, a direct one none.",
+    "A serial pipeline can have at most one multi-model container, a direct one none.",
     _DIRECT,
     PipelineSpec,
 )
@@ -79,11 +79,14 @@ def one_multi_model_container(spec: PipelineSpec) -> Iterator[Finding]:
         found = [i for i, it in enumerate(model.containers or ()) if it.mode == "MultiModel"]
         for index in found[most:]:
             where = (*path, "containers", index, "mode")
-            message = f"{len(found)} containers of the {_mode(model).lower()} pipeline are multi-model"
-            yield Finding(where, message, f"at most {most} may be: write `mode: SingleModel`")
+            containers = f"{len(found)} multi-model container{'s' * (len(found) > 1)}"
+            message = f"the {_mode(model).lower()} pipeline has {containers}"
+            yield Finding(
+                where, message, f"{'only 1' if most else 'none'} is allowed: write `mode: SingleModel`"
+            )
 
 
-@error("IS324", "Containers that are called by name have names of their own.", _DIRECT, PipelineSpec)
+@error("IS324", "Containers that requests call by name need names of their own.", _DIRECT, PipelineSpec)
 def direct_containers_have_names(spec: PipelineSpec) -> Iterator[Finding]:
     """`TargetContainerHostname` of a request is one of them."""
     for path, _, model in models(spec):
@@ -96,7 +99,9 @@ def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
     for index, container in enumerate(model.containers or ()):
         where, name = (*path, "containers", index), container.container_hostname
         if name is None:
-            yield Finding(where, "the container has no name to be called by", "add `container_hostname`")
+            yield Finding(
+                where, "the container has no name by which requests can call it", "add `container_hostname`"
+            )
         elif names[name] > 1:
             message = f"{names[name]} containers are called `{name}`"
             yield Finding((*where, "container_hostname"), message, "give each a name of its own")
@@ -104,7 +109,7 @@ def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
 
 @error(
     "IS329",
-    "In a serial pipeline all containers have a `container_hostname`, or none has.",
+    "In a serial pipeline, all containers must have a `container_hostname`, or none.",
     CONTAINER_PAGE,
     PipelineSpec,
     about="container_hostname",
@@ -116,14 +121,15 @@ def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
         names = [it.container_hostname for it in found if it.container_hostname is not None]
         for index in range(len(found)) if names and _mode(model) == "Serial" else ():
             if found[index].container_hostname is None:
+                have = "has" if len(names) == 1 else "have"
                 message = (
-                    f"the container has no `container_hostname`, and {listed(names, last='and')} have one"
+                    f"the container has no `container_hostname`, but {listed(names, last='and')} {have} one"
                 )
                 fix = "add `container_hostname` here too, or remove it from all containers"
                 yield Finding((*path, "containers", index), message, fix)
 
 
-@error("IS325", "A pipeline runs on instances.", SERVERLESS_PAGE, PipelineSpec)
+@error("IS325", "A pipeline must run on instances.", SERVERLESS_PAGE, PipelineSpec)
 def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Finding]:
     """Serverless endpoints have one container."""
     for path, variant in variants(spec):

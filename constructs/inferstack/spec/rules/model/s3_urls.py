@@ -14,7 +14,10 @@ _REFERENCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dy
 
 
 @error(
-    "IS239", "An S3 URL tells its bucket, also where only the deployment knows it.", _REFERENCES, ModelSpec
+    "IS239",
+    "An S3 URL must show its bucket, even where that is known only at deployment.",
+    _REFERENCES,
+    ModelSpec,
 )
 def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
     """The role's rights name it. Functions take a token apart, but no dynamic reference: that is filled in
@@ -22,8 +25,8 @@ def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
     """
     for path, url in every_url(spec):
         if s3_url(url) is None:
-            fix = "write s3://bucket/key; what the deployment knows can stand for the bucket or in the key"
-            yield Finding(path, f"{describe(url)} does not tell the bucket", fix)
+            fix = "write s3://bucket/key; the bucket, or parts of the key, may be known only at deployment"
+            yield Finding(path, f"{describe(url)} does not show the bucket", fix)
 
 
 def every_url(spec: ModelSpec) -> Iterator[Named]:

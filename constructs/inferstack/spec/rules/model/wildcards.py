@@ -18,7 +18,7 @@ _FILES = ("model_data_url", "s3_uri", "artifact_url")
 
 @error(
     "IS248",
-    "What the role may use has no wildcards and no variables of IAM: files, images, functions, hub contents.",
+    "Files, images, functions and hub contents cannot have wildcards or IAM variables in their names.",
     _RESOURCES,
     ModelSpec,
 )
@@ -27,7 +27,7 @@ def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Finding]:
     for path, text in _used(spec):
         wild = wildcard_in(text)
         if wild is not None:
-            what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which no deployment fills in"
+            what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which is never filled in"
             yield Finding(path, f"{describe(text)} has a {what}", _fix(path, wild))
 
 
@@ -37,7 +37,7 @@ def _fix(path: SpecPath, wild: str) -> str:
         return f"write what it stands for; allowed: {known}"
     if path[-1] in _FILES:
         return "name one archive, or a prefix that ends in `/` in `model_data_source`"
-    return "write the name itself"
+    return "write the exact name"
 
 
 def _used(spec: ModelSpec) -> Iterator[Named]:

@@ -16,7 +16,7 @@ _OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/comm
 
 @error(
     "IS298",
-    "A variable that sets an option of Triton has a value that the server reads as it stands.",
+    "A variable that sets an option of Triton must have a value that the server accepts as written.",
     _OPTIONS,
     ModelSpec,
     about="environment",
@@ -41,6 +41,6 @@ def _options_set(spec: ModelSpec, placed: PlacedContainer) -> list[str]:
 
 
 def _allowed(value: Value) -> str:
-    numbers = "whole numbers in digits alone" if value.is_whole else "numbers"
+    numbers = "whole numbers of digits only" if value.is_whole else "numbers"
     number = [] if value.least is None else [f"{numbers}, {span(value.least, value.most)}"]
     return ", or ".join([*([listed(value.words)] if value.words else []), *number])

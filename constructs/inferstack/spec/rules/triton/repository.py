@@ -26,7 +26,7 @@ _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endp
 
 @error(
     "IS250",
-    "A model repository is declared in one way: `models`, `archives` or `repository`.",
+    "A model repository must be declared in one way: `models`, `archives` or `repository`.",
     _TRITON,
     ModelSpec,
     about="triton",
@@ -37,7 +37,7 @@ def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
         keys = ("models", "archives", "repository")
         ways = [key for key in keys if getattr(placed.block, key) is not None]
         if len(ways) > 1:
-            message = f"{listed(ways, last='and')} exclude one another"
+            message = f"{listed(ways, last='and')} cannot be used together"
             yield Finding((*placed.path, ways[1]), message, "keep one of them")
         elif not any(getattr(placed.block, key) for key in ways):
             message = "`triton` declares no models"
@@ -49,19 +49,19 @@ def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding(path, f"`{name}` has no models", "add a model to it, or remove the archive")
 
 
-@error("IS251", "Only a multi-model endpoint has `archives`.", _MULTI_MODEL, ModelSpec, about="triton")
+@error("IS251", "Only a multi-model endpoint can have `archives`.", _MULTI_MODEL, ModelSpec, about="triton")
 def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
     """Every other endpoint loads one archive."""
     for placed in triton_blocks(spec):
         if placed.block.archives is not None and not placed.multi_model:
-            message = f"`archives` does not fit `kind: {spec.kind}`"
+            message = f"`archives` cannot be used with `kind: {spec.kind}`"
             fix = f"write the models directly under `triton.models`, or {how_to_have_many(spec)}"
             yield Finding((*placed.path, "archives"), message, fix)
 
 
 @error(
     "IS252",
-    "A multi-model endpoint declares its Triton models by archive.",
+    "A multi-model endpoint must declare its Triton models by archive.",
     _MULTI_MODEL,
     ModelBackedSpec,
     about="triton",
@@ -71,10 +71,14 @@ def multi_model_has_archives(spec: ModelBackedSpec) -> Iterator[Finding]:
     for placed in triton_blocks(spec):
         if placed.multi_model and placed.block.models is not None:
             fix = "write them under `triton.archives.<name>.tar.gz.models`"
-            yield Finding((*placed.path, "models"), "`models` says of no archive what it holds", fix)
+            yield Finding(
+                (*placed.path, "models"), "`models` does not say which archive holds which model", fix
+            )
 
 
-@error("IS253", "`default_model` names a model that the repository has.", _TRITON, ModelSpec, about="triton")
+@error(
+    "IS253", "`default_model` must be a model that the repository has.", _TRITON, ModelSpec, about="triton"
+)
 def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
     """The container stops when the folder is missing."""
     for placed in triton_blocks(spec):
@@ -85,7 +89,7 @@ def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
 
 @error(
     "IS254",
-    "Among several Triton models of one archive, one is the default or the ensemble.",
+    "Of several Triton models in one archive, one must be the default or the ensemble.",
     _TRITON,
     ModelSpec,
     about="triton",
@@ -104,7 +108,13 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "models"), message, fix)
 
 
-@error("IS255", "The repository of an ensemble has an ensemble.", _TRITON, EnsembleSpec, about="triton")
+@error(
+    "IS255",
+    "The repository of `kind: ensemble` must have an ensemble.",
+    _TRITON,
+    EnsembleSpec,
+    about="triton",
+)
 def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
     """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
     for placed in triton_blocks(spec):
@@ -115,7 +125,7 @@ def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
 
 @error(
     "IS256",
-    "Only a repository with folders of its own has a `default_model`.",
+    "`default_model` cannot be used where each request names an archive.",
     _MULTI_MODEL,
     ModelBackedSpec,
     about="triton",
@@ -124,11 +134,11 @@ def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
     """With several archives the request says which one it means."""
     for placed in triton_blocks(spec):
         if placed.multi_model and placed.block.default_model is not None:
-            message = "`default_model` has no meaning where each request names an archive"
+            message = "`default_model` cannot be used where each request names an archive"
             yield Finding((*placed.path, "default_model"), message, "remove it")
 
 
-@error("IS257", "A container loads the model repository.", _TRITON, ModelSpec, about="triton")
+@error("IS257", "At least one container must load the model repository.", _TRITON, ModelSpec, about="triton")
 def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
     """That of a lone container of another framework is said of its image."""
     found = containers(spec)
@@ -136,15 +146,17 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
         if placed.loaders or len(found) < 2:
             continue
         own = sum(own_block(it) is not None for it in found)
-        message = "none of the containers loads these models: "
-        message += "all that run Triton have their own" if own else "all have images of other frameworks"
+        message = "no container loads these models: "
+        message += (
+            "all that run Triton have models of their own" if own else "all have images of other frameworks"
+        )
         fix = "remove it" if own else "write `framework: triton` in the container that does"
         yield Finding(placed.path, message, fix)
 
 
 @error(
     "IS258",
-    "A container with Triton models of its own gets an archive with them.",
+    "A container with Triton models of its own needs the URL of their archive.",
     _TRITON,
     ModelSpec,
     about="triton",
@@ -153,8 +165,8 @@ def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Finding]:
     """Nothing else brings them into the container."""
     for placed in _with_own_block(spec):
         if archive_of(placed) is None:
-            fix = f"{_how_to_get_one(placed)}, the place for the archive that `inferstack package` makes"
-            yield Finding(placed.path, "the container gets no archive with its Triton models", fix)
+            fix = f"{_how_to_get_one(placed)}, the URL for the archive that `inferstack package` makes"
+            yield Finding(placed.path, "the container has no URL for the archive of its Triton models", fix)
 
 
 def _how_to_get_one(placed: PlacedContainer) -> str:
@@ -168,7 +180,7 @@ def _how_to_get_one(placed: PlacedContainer) -> str:
 
 @error(
     "IS259",
-    "An archive that several containers load holds the same models for all of them.",
+    "An archive that several containers load must hold the same models for all of them.",
     _TRITON,
     ModelSpec,
     about="triton",
@@ -183,7 +195,7 @@ def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
         where, url = archive
         other, content = first.setdefault(url, (container, block))
         if (content.models, content.repository) != (block.models, block.repository):
-            message = f'"{url}" has other models for {_who(container)} than for {_who(other)}'
+            message = f'"{url}" has different models for {_who(container)} than for {_who(other)}'
             fix = "give each its own archive, or declare the same models"
             yield Finding(where, message, fix)
 
