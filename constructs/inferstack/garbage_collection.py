@@ -1,4 +1,4 @@
-"""The search for reference cycles, which what reads specs goes without."""
+"""Switches off Python's search for reference cycles, which reading specs does not need."""
 
 import gc
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Within the block nothing looks for reference cycles.
+    """Nothing looks for reference cycles within the block.
 
-    Reading specs makes none. The search finds all of what was read alive, again and again, which takes a
-    quarter of the time of many specs, and more of an app's, which keeps them all.
+    Reading specs makes none. Again and again the search would find everything that was read still in use:
+    that takes a quarter of the time for many specs, and more for an app, which keeps them all.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -1,7 +1,7 @@
 """Which Node runs CDK.
 
-aws-cdk-lib is JavaScript: its Python face starts a Node process on import. The machine's own Node may be
-missing or too old, so the one of the `node` extra goes first where that is installed.
+aws-cdk-lib is JavaScript: its Python bindings start a Node process on import. The machine's own Node may be
+missing or too old, so that of the `node` extra comes first where it is installed.
 """
 
 import os
@@ -21,17 +21,17 @@ _HOW = (
 
 
 class NodeMissingError(ImportError):
-    """There is no Node, without which nothing of CDK can be imported. A program says so in one line."""
+    """There is no Node, without which CDK cannot be imported. Programs print only the one-line message."""
 
     def __init__(self, how: str = _HOW) -> None:
         super().__init__(how)
 
 
 def select_node(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Chooses Node for the first ``import aws_cdk`` of the process. An existing choice stays.
+    """Chooses Node for the first ``import aws_cdk`` of the process: a path in ``JSII_NODE`` stays.
 
     Raises:
-        NodeMissingError: when neither the `node` extra nor the machine has one, or the choice is none.
+        NodeMissingError: when neither the `node` extra nor the machine has one, or ``JSII_NODE`` names none.
     """
     chosen = environment.get(VARIABLE)
     if chosen is not None:
@@ -48,14 +48,14 @@ def _refuse_no_node(chosen: str, path: str | None) -> None:
     found = shutil.which(chosen, path=path)
     if found is None:
         raise NodeMissingError(f'{VARIABLE} is "{chosen}", where there is no program; name one, or unset it')
-    # The bundled one is a choice of ours, made by this process or by one that started it.
+    # The bundled one is our own choice, made by this process or one that started it: it is not run to see.
     if Path(found) != _bundled_node() and not _is_node(found):
         raise NodeMissingError(f'{VARIABLE} is "{chosen}", which is no Node.js; name one, or unset it')
 
 
 @lru_cache
 def _is_node(program: str) -> bool:
-    """Whether it answers as Node does: jsii ends in a broken pipe where it does not."""
+    """Whether the program answers as Node does: if it does not, jsii fails with a broken pipe."""
     import subprocess  # noqa: PLC0415 - for a choice of the user's own
 
     try:

@@ -1,4 +1,4 @@
-"""Answers about a spec, a repository of models or one of its models, that many rules ask for, found once."""
+"""Answers about a spec, a model repository or one of its models that many rules need, found only once."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -20,11 +20,11 @@ def found_once(find: Callable[[Subject], Iterable[T]]) -> Callable[[Subject], tu
 
 
 def answered_once(answer: Callable[[Subject], Answer]) -> Callable[[Subject], Answer]:
-    """Remembers the answer about the subject that was asked about last: specs are frozen and come one by one.
+    """Remembers the answer about the latest subject only: specs are frozen and are handled one by one.
 
     Without it the rules take twice as long, as nearly all begin with the same few walks.
     """
-    # In one variable, so that threads never see the answer about one spec beside another spec.
+    # Both in one variable, so that no thread can see one spec with the answer about another.
     last: tuple[Subject, Answer] | None = None
 
     @wraps(answer)

@@ -1,6 +1,6 @@
 """An endpoint as a stack, and the app that makes one for each spec.
 
-Importing this does not import CDK, which starts Node at once. :func:`build_app` does, beside reading specs.
+Importing this does not import CDK, which starts Node at once. :func:`build_app` does, while it reads specs.
 """
 
 from contextlib import suppress
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inferstack.node_runtime import NodeMissingError, select_node
 
-# Before anything below imports aws_cdk. Whoever then needs Node says that there is none.
+# Before anything below imports aws_cdk. If there is no Node, what needs it says so later.
 with suppress(NodeMissingError):
     select_node()
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EndpointStack", "add_stacks", "build_app"]
 
-# What starts Node, or reads specs while Node starts, by its module.
+# The modules of names that are imported on demand: they start Node, or read specs while Node starts.
 _ON_DEMAND = {"EndpointStack": "endpoint_stack", "add_stacks": "building"}
 
 
@@ -32,5 +32,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # What is imported on demand is not there yet, and who completes names looks here.
+    # Names that are imported on demand are no globals yet, and completion in editors looks here.
     return sorted({*globals(), *__all__})

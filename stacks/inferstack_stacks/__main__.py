@@ -29,7 +29,7 @@ def _rows(app: "App", folder: Path) -> Iterator[tuple[str, ...]]:
     for stack in app.node.children:
         if isinstance(stack, EndpointStack):
             template = (folder / stack.template_file).read_text(encoding="utf-8")
-            # Of two stacks of one name, in several regions, the file tells which is which, as the CLI does.
+            # Stacks of one name in several regions are told apart by their file, as in the CDK CLI.
             name = stack.template_file.removesuffix(_TEMPLATE)
             yield name, stack.kind, str(len(json.loads(template)["Resources"]))
 

@@ -1,8 +1,8 @@
 """The app: one stack for each spec in a folder.
 
-CDK context, in cdk.json or by ``-c name=value``: `specs`, a folder or a file (by default the app's), and
-`stage`, the stage to make all specs for. A key that is nearly one of these, such as `stages=prod`, ends the
-process.
+It reads two keys of CDK's context, in cdk.json or from ``-c name=value``: `specs`, a folder or a file
+(``specs_dir`` by default), and `stage`, the stage to make all specs for. A key that is nearly one of these,
+such as `stages=prod`, ends the process.
 """
 
 import sys
@@ -24,17 +24,18 @@ def build_app(
     outdir: str | None = None,
     default_stack_synthesizer: "IReusableStackSynthesizer | None" = None,
 ) -> "App":
-    """The app of all specs in a folder. Its output folder is made at once, as for any of CDK's apps, and
-    stays empty until ``synth()``.
+    """The app of all specs in a folder. Its output folder is made at once, as for any CDK app, and stays
+    empty until ``synth()``.
 
     Errors of the specs end the process with status 1 after all of them, in all files, were printed to
-    standard error, one a line.
+    standard error, one per line. So do a missing Node, a context or an environment that cannot be used, and
+    an output folder that cannot be made.
 
     Args:
         specs_dir: folder, relative to the working directory, which is that of cdk.json under the CDK CLI.
-        context: further CDK context; that of the command line wins.
+        context: further CDK context; that of cdk.json and of the command line wins.
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
-        default_stack_synthesizer: how stacks are deployed, where not as `cdk bootstrap` prepares it.
+        default_stack_synthesizer: how stacks are deployed, if not in the way that `cdk bootstrap` prepares.
     """
     try:
         select_node()

@@ -1,4 +1,4 @@
-"""From specs to the app: they are read before anything of CDK is needed."""
+"""From specs to the app: specs are read before anything of CDK is needed."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from inferstack_stacks.endpoint_stack import EndpointStack
 
-# Where in Node a construct was made, which says nothing about Python and costs a tenth of the synthesis.
+# No traces of where in Node a construct was made: they do not show Python, and cost a tenth of the synthesis.
 _NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
 # Set by the CDK CLI for the app that it runs.
 _OUTDIR = "CDK_OUTDIR"
@@ -47,7 +47,7 @@ def build(
             app = _app(context, outdir, synthesizer)
             _add_stacks(app, loaded, _or_else(account, region))
             if _OUTDIR not in os.environ:
-                # The CDK CLI shows the warnings of the constructs; nobody else does.
+                # The CDK CLI shows the constructs' warnings; without it nothing would.
                 sys.stderr.write(text(tuple(_warnings(loaded))))
         except SpecError as error:
             sys.stderr.write(text(error.problems))
@@ -58,18 +58,18 @@ def build(
 def add_stacks(
     scope: "Construct", specs_dir: Path | str = "model_specs", *, stage: str | None = None
 ) -> "tuple[EndpointStack, ...]":
-    """A stack for each spec in a folder, in an app or a ``Stage`` that has other stacks, too.
+    """Makes a stack for each spec in a folder, in an app or a ``Stage`` that may have other stacks, too.
 
     Account and region are those of the ``Stage``, else those of the spec.
 
     Args:
-        scope: the app, or a stage of it.
-        specs_dir: folder, relative to the working directory.
-        stage: which of the stages in the specs.
+        scope: the app, or a ``Stage`` of it.
+        specs_dir: folder or file, relative to the working directory.
+        stage: the stage of the specs to make them for; without it, they are made as for no stage.
 
     Raises:
-        SpecError: with every error of every file, when there is any; one is a spec that names another account
-            or region than the ``Stage``.
+        SpecError: with every error of every file, when there is any. A spec that names another account or
+            region than the ``Stage`` has an error.
     """
     from aws_cdk import Stage  # noqa: PLC0415 - `build` reads specs before CDK is there
 
@@ -80,7 +80,7 @@ def add_stacks(
 
 
 def _or_else(account: str | None, region: str | None) -> "Callable[[ModelSpec], Environment]":
-    """Where a spec goes: as it says, else there."""
+    """Tells where a spec goes: where it says, else to this account and region."""
     from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
 
     from inferstack_stacks.endpoint_stack import environment  # noqa: PLC0415 - waits for Node
@@ -98,17 +98,17 @@ def _app(
         context={_NO_CREATION_STACKS: True, **context},
         default_stack_synthesizer=synthesizer,
         analytics_reporting=False,
-        # They name lines of Node's, never of Python.
+        # They name lines of JavaScript, never of Python.
         stack_traces=False,
-        # What is not whole is not written: the CLI's default would write on exit, too.
+        # An app that is incomplete must not be written; under the CLI, CDK would write it on exit by default.
         auto_synth=False,
     )
 
 
 def _writable(folder: Path) -> Path:
-    """The folder, there and absolute, since Node's working directory stays the one that it was started in.
+    """Makes the folder. Its path is absolute, since Node keeps the working directory that it was started in.
 
-    CDK would make it, too, and answers with a traceback of Node's where it cannot.
+    CDK would make it, too, but shows a traceback of Node's where it cannot.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def _writable(folder: Path) -> Path:
 
 
 def load_specs(specs: Path | str, stage: str | None, region: str | None) -> tuple[LoadedSpec, ...]:
-    """All specs of a folder, for one stage; ``region`` counts where a spec names none.
+    """All specs of a folder, for one stage; ``region`` is for specs that name none.
 
     Raises:
         SpecError: with every problem of every file, when there is an error in any.
@@ -156,7 +156,7 @@ def _add_stacks(
 
 
 def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
-    """The stack's name; the same endpoint in several accounts or regions is told apart by them."""
+    """The stack's name, with account and region where several specs are for endpoints of one name."""
     name = stack_name(one.spec.endpoint_name)
     if names[name] == 1:
         return name

@@ -1,4 +1,4 @@
-"""The import of CDK beside other work."""
+"""Imports CDK in parallel with other work."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,12 +8,13 @@ from threading import Thread
 
 @contextmanager
 def cdk_import_beside() -> Iterator[None]:
-    """Within the block CDK is imported in a thread. Whoever imports it there waits for that.
+    """Imports CDK in a thread while the block runs. Code in the block that imports it, too, waits for that.
 
-    It is mostly waiting for Node, with which two threads cannot speak at once: each could wait for the answer
-    that the other one has read. So it ends with the block, where nobody imports, say, `constructs` first.
+    The import mostly waits for Node. Two threads cannot talk to Node at once: each could wait for an answer
+    that the other one has read. So the import ends with the block, and code in the block must not import
+    anything else that talks to Node, such as `constructs`, before `aws_cdk`.
     """
-    # First and alone: right after it Node starts, which the rest then waits for the less.
+    # First and alone: Node starts right after this import, so that the rest waits less for it.
     _import("jsii")
     thread = Thread(target=_import, args=("aws_cdk",), name="import of aws_cdk")
     thread.start()
@@ -24,6 +25,6 @@ def cdk_import_beside() -> Iterator[None]:
 
 
 def _import(name: str) -> None:
-    # What fails here fails again for the first who imports it, and there it can be seen.
+    # An import that fails here fails again at the next attempt, outside the thread, where it can be seen.
     with suppress(Exception):
         import_module(name)

@@ -1,4 +1,4 @@
-"""CDK's context and default place, known before there is an app."""
+"""CDK's context, and its default account and region, as known before there is an app."""
 
 import json
 import os
@@ -11,20 +11,21 @@ from typing import Any
 from inferstack.catalog import regions
 from inferstack.spec.problem.words import slip_of
 
-# Set by the CDK CLI for the app that it runs: the context, and a file with what the first could not hold.
+# Set by the CDK CLI for the app that it runs: the context, and a file with what does not fit in there.
 _CONTEXT = "CDK_CONTEXT_JSON"
 _OVERFLOW = "CONTEXT_OVERFLOW_LOCATION_ENV"
-# Those of the credentials; where there are none, it sets neither.
+# Account and region of the credentials; where there are none, the CLI sets neither.
 _ACCOUNT, _REGION = "CDK_DEFAULT_ACCOUNT", "CDK_DEFAULT_REGION"
 
 SPECS, STAGE = "specs", "stage"
-"""What the app asks of its context."""
+"""The keys that the app reads from its context."""
 
 
 def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
     """Which specs the context chooses, and at which stage; None where it says nothing.
 
-    A key that was probably meant ends the process: without it the bare specs would be deployed in silence.
+    A key that is probably one of these misspelt ends the process: ignoring it would silently deploy the specs
+    without it.
     """
     context = cdk_context(given)
     _refuse_slips(context)
@@ -38,7 +39,7 @@ def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | 
 def _refuse_slips(context: Mapping[str, Any]) -> None:
     for key, value in context.items():
         meant = None if key in (SPECS, STAGE) else slip_of(key, (SPECS, STAGE))
-        # What is not text was not written behind `-c`: an app may have such data of its own.
+        # `-c` gives text only: anything else is data of an app's own.
         if meant is not None and meant not in context and isinstance(value, str):
             own = f'if it is one of your own, say `"{meant}": null` in the context of cdk.json'
             sys.exit(f"the context has `{key}`: did you mean `-c {meant}={value}`? {own}")
@@ -53,7 +54,7 @@ def _refuse_data(context: Mapping[str, Any]) -> None:
 def default_place() -> tuple[str | None, str | None]:
     """Account and region where a spec names none; None where the CDK CLI says nothing.
 
-    What can be neither ends the process: no spec is wrong there.
+    A value that can be no account or region ends the process: it is not an error of any spec.
     """
     # A pipeline that has no value for a variable sets it to nothing.
     account, region = (os.environ.get(name, "").strip() or None for name in (_ACCOUNT, _REGION))
@@ -65,7 +66,7 @@ def default_place() -> tuple[str | None, str | None]:
 
 
 def cdk_context(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What `App` with this context answers; that of cdk.json and of the command line wins.
+    """The context that an `App` made with this one has; that of cdk.json and of the command line wins.
 
     An app cannot be asked before Node has started, and specs are read meanwhile.
     """

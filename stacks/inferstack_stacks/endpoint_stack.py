@@ -27,14 +27,14 @@ from inferstack.spec.texts.placeholders import is_opaque
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole, Role
 
-# How the key ends under which context has the synthesizer of an app; there is no property for it.
+# The end of the context key under which CDK keeps an app's synthesizer; there is no property for it.
 _SYNTHESIZER_OF_THE_APP = ":core/defaultStackSynthesizer"
-# By app or stage, which is asked once, and not for each stack.
+# By app or stage: each is asked once, not for every stack.
 _HAS_OWN_SYNTHESIZER: dict[str, bool] = {}
 
 
 class StackOptions(TypedDict, total=False):
-    """What else CDK's stacks take.
+    """The other options of CDK's stacks.
 
     https://docs.aws.amazon.com/cdk/api/v2/python/aws_cdk/StackProps.html
     """
@@ -54,9 +54,9 @@ class StackOptions(TypedDict, total=False):
     description: str
     """Another description than the spec's."""
     suppress_template_indentation: bool
-    """Whether the template is written without blanks."""
+    """Whether the template is written without indentation."""
     property_injectors: Sequence[IPropertyInjector]
-    """What changes the properties of constructs that the app adds; those of a spec are as the spec says."""
+    """Change the properties of constructs that the app adds; resources of the spec stay as the spec says."""
     analytics_reporting: bool
     """Whether the template tells AWS which constructs it is made of; it does not when absent."""
 
@@ -65,7 +65,8 @@ class EndpointStack(Stack):
     """A stack that holds one endpoint and nothing else: its template is what `inferstack render` prints.
 
     The stack has the endpoint's name. Logical ids do not depend on ``construct_id``, so that a stack can move
-    in the construct tree without replacing anything.
+    in the construct tree without replacing anything. ``endpoint`` is the
+    :class:`~inferstack.constructs.InferenceEndpoint`, ``kind`` the spec's `kind`.
     """
 
     def __init__(
@@ -85,19 +86,22 @@ class EndpointStack(Stack):
             scope: the app or a stage of it.
             construct_id: name of the stack for the CDK CLI.
             spec: from a file or made in Python.
-            role: of another stack or of none, as for :class:`inferstack.constructs.InferenceEndpoint`.
-            env: account and region where the spec names none; else those of a stage around the stack. Without
-                any the template works anywhere.
-            synthesizer: how the stack is deployed; the app's own when absent. Where that has none either, the
-                bootstrap stack is asked for roles, and the check of its version is left to the CDK CLI, so
-                that the template has no parameter.
+            role: from another stack or from outside the app, as for
+                :class:`inferstack.constructs.InferenceEndpoint`.
+            env: account and region, for a spec that names none; by default those of a stage around the stack.
+                If nothing names them, the template works anywhere.
+            synthesizer: how the stack is deployed; by default the app's own. Where the app has none either,
+                CDK's default one: it uses the roles of the bootstrap stack, and leaves the check of that
+                stack's version to the CDK CLI, so that the template has no parameter.
             **options: of CDK's stack, such as ``termination_protection``.
 
         Raises:
-            SpecError: with every error of the spec, when it has any; when it names another account or region
-                than ``env`` or the stage; or with each of its names that another stack of the app has taken,
-                in the same account and region.
-            ValueError: when only the deployment knows the endpoint's name, and there is no ``stack_name``.
+            SpecError: with all errors, when the spec has any; when it names another account or region than
+                ``env`` or the stage; or when another stack of the app has taken some of its names, in the
+                same account and region.
+            TypeError: when ``role`` is not a role.
+            ValueError: when ``role`` has an ARN that is not a role's; or when only the deployment knows the
+                endpoint's name, and there is no ``stack_name``.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
         loaded, env = _placed(loaded, scope, env)
@@ -115,9 +119,9 @@ class EndpointStack(Stack):
 
 
 def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tuple[LoadedSpec, Environment]:
-    """The spec as it is where the stack goes, and where that is: as ``env``, a stage or the spec say."""
+    """The spec for the place that the stack goes to, and that place: as ``env``, a stage or the spec say."""
     account, region = (None, None) if env is None else (env.account, env.region)
-    # An app, whose stacks are the most, is a stage that says nothing.
+    # Most stacks are directly in an app, which is a stage that names no place.
     stage = scope if isinstance(scope, Stage) else Stage.of(scope)
     if stage is not None and not isinstance(stage, App):
         account = stage.account if account is None else account
@@ -140,7 +144,7 @@ def _called_like(endpoint_name: str) -> str:
 def _has_own_synthesizer(scope: Construct) -> bool:
     ref = construct_ref(scope)
     if ref not in _HAS_OWN_SYNTHESIZER:
-        # Context is that of all above, too.
+        # This includes the context of everything above.
         context = scope.node.get_all_context()
         _HAS_OWN_SYNTHESIZER[ref] = any(key.endswith(_SYNTHESIZER_OF_THE_APP) for key in context)
     return _HAS_OWN_SYNTHESIZER[ref]
@@ -156,5 +160,6 @@ def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:
 
 
 def _without_version_rule() -> DefaultStackSynthesizer:
-    # One for each stack: those that share one share its list of assets, too, which grows with their square.
+    # One for each stack: stacks that share one also share its list of assets, and all their lists together
+    # then grow with the square of their number.
     return DefaultStackSynthesizer(generate_bootstrap_version_rule=False)

@@ -1,4 +1,4 @@
-"""What needs an AWS account: today the uploading of archives.
+"""What needs an AWS account: at present, uploading archives.
 
-boto3 comes with the extra ``aws`` and is imported when something is asked of an account, never before.
+boto3 comes with the extra ``aws``, and is only imported when an account is really asked for something.
 """

@@ -1,4 +1,4 @@
-"""Buckets: which one a URL of a spec means, whether it is there, and where."""
+"""Buckets: which one a URL of a spec means, whether it exists, and in which region."""
 
 from typing import Any, NamedTuple
 
@@ -21,12 +21,13 @@ class S3Place(NamedTuple):
 
 
 def s3_place(url: str, connection: Connection, *, account: str | None) -> S3Place:
-    """What a URL of a spec means in the account: ``${AWS::AccountId}`` and its like filled in.
+    """The place that a spec's URL means, with ``${AWS::AccountId}`` and other pseudo parameters filled in.
 
-    ``account`` is the one that the spec names, if it does.
+    ``account`` is the one that the spec names, None if it names none.
 
     Raises:
-        AccountError: when the URL needs a region and none is known, or the account of somebody else.
+        AccountError: when the URL needs a region and none is known, or when it has ``${AWS::AccountId}`` and
+            the credentials are of another account than ``account``.
     """
     values = connection.pseudo_parameters
     names = [name for name in PLACEHOLDER.findall(url) if name.startswith("AWS::")]
@@ -40,13 +41,13 @@ def s3_place(url: str, connection: Connection, *, account: str | None) -> S3Plac
 
 
 def client_for(bucket: str, connection: Connection, *, region: str | None) -> Any:
-    """A client of S3 in the bucket's own region.
+    """A boto3 client of S3 in the bucket's own region.
 
-    ``region`` is the endpoint's, if the spec names it: SageMaker reads models of its own region only, see
-    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html
+    ``region`` is the endpoint's, None if the spec does not name it: SageMaker only reads models in its own
+    region, see https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html
 
     Raises:
-        AccountError: when there is no such bucket, it may not be looked at, or is in another region.
+        AccountError: when there is no such bucket, S3 cannot be asked, or the bucket is in another region.
     """
     found = _region_of(bucket, connection)
     if region is not None and found is not None and found != region:
@@ -56,10 +57,13 @@ def client_for(bucket: str, connection: Connection, *, region: str | None) -> An
 
 
 def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
-    """Names of the archives that lie directly under a prefix, at most the first thousand.
+    """Names, without the prefix, of the `.tar.gz` archives directly under it: at most the first thousand keys
+    are looked at.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
 
     Raises:
-        AccountError: when the bucket may not be listed.
+        AccountError: when the bucket cannot be listed.
     """
     with explained(f"what is under {place} cannot be listed"):
         found = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
@@ -76,7 +80,7 @@ def _region_of(bucket: str, connection: Connection) -> str | None:
         except ClientError as error:
             if error_code(error) != "403":
                 raise
-            # Who may not list a bucket may still put objects into it, and is told where it is.
+            # Without the right to list a bucket one may still put objects into it, and is told where it is.
             answer = error.response
     headers = answer["ResponseMetadata"].get("HTTPHeaders", {})
     found = answer.get("BucketRegion", headers.get(_HEADER))

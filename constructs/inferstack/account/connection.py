@@ -1,4 +1,4 @@
-"""The account that credentials lead to."""
+"""The account that the credentials are of."""
 
 import os
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from inferstack.account.errors import AccountError, explained
 from inferstack.catalog import regions
 from inferstack.spec.texts.placeholders import PLACEHOLDER
 
-# Where nothing says otherwise. STS answers everywhere, and S3 says where a bucket is.
+# Where no region is known: STS answers in any, and S3 says where a bucket is.
 _ANY_REGION = "us-east-1"
-# Longer than botocore's own patience: an upload may take an hour and S3 asks to slow down now and then.
+# More than botocore makes by itself: an upload may take an hour, and S3 asks to slow down now and then.
 _ATTEMPTS = 8
 _MOST_CONNECTIONS = 16
 _BRIEF = 5
@@ -18,18 +18,18 @@ _BRIEF = 5
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An account that was reached. ``region`` is that of the spec, or else that of the credentials."""
+    """An account that was reached. ``region`` is the spec's, else that of the environment or profile."""
 
     account: str
     region: str | None
     session: Any
 
     def s3(self, region: str | None = None) -> Any:
-        """A client of S3, by default for the connection's region."""
+        """A boto3 client of S3, by default for the connection's region."""
         return _client(self.session, "s3", self.region if region is None else region)
 
     def kms(self, region: str) -> Any:
-        """A client of KMS for questions that can stay without an answer: a network may have no way there."""
+        """A boto3 client of KMS that soon gives up: a network may not reach KMS, and answers are optional."""
         from botocore.config import Config  # noqa: PLC0415 - comes with an extra
 
         brief = Config(connect_timeout=_BRIEF, read_timeout=_BRIEF, retries={"total_max_attempts": 2})
@@ -37,7 +37,10 @@ class Connection:
 
     @property
     def pseudo_parameters(self) -> dict[str, str]:
-        """What ``AWS::…`` means here, as far as it is known."""
+        """Values of CloudFormation's ``AWS::…`` here, as far as they are known.
+
+        https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
+        """
         if self.region is None:
             return {"AWS::AccountId": self.account}
         return {
@@ -48,16 +51,18 @@ class Connection:
         }
 
     def filled(self, text: str) -> str:
-        """A text with what is known of its placeholders filled in."""
+        """The text with pseudo parameters filled in; placeholders that are not known stay."""
         return PLACEHOLDER.sub(lambda it: self.pseudo_parameters.get(it[1], it[0]), text)
 
 
 def connect(region: str | None) -> Connection:
-    """Finds credentials and asks whose they are.
+    """Finds credentials and asks STS whose they are. ``region`` is the spec's, None if it names none.
+
+    https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
 
     Raises:
-        AccountError: without boto3, without credentials, with ones that are not accepted, or with a setting
-            that boto3 cannot read.
+        AccountError: without boto3, without credentials, with credentials that are not accepted, or with a
+            setting that boto3 cannot read.
     """
     try:
         import boto3  # noqa: PLC0415 - comes with an extra
@@ -69,7 +74,7 @@ def connect(region: str | None) -> Connection:
             found = _region_around(session) if region is None else region
             client = _client(session, "sts", found)
         except ValueError as error:
-            # Of a number, say, that is none; boto3 does not say which.
+            # Such as a number that is none; boto3 does not say which setting.
             where = "look at the variables that begin with `AWS_` and at the profile"
             raise AccountError(
                 f"AWS cannot be asked: a setting of boto3's is wrong: {error}; {where}"
@@ -81,7 +86,7 @@ def connect(region: str | None) -> Connection:
 def _region_around(session: Any) -> str | None:
     """The region that the CDK CLI would deploy to; boto3 alone does not look at AWS_REGION.
 
-    A pipeline that has no value for a variable sets it to nothing, which says nothing.
+    A pipeline without a value for a variable sets it to an empty text, which counts as not set.
     """
     named = next(filter(None, (os.environ.get("AWS_REGION"), session.region_name)), None)
     if named is not None and not regions.has_form(named):

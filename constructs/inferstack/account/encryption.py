@@ -1,4 +1,4 @@
-"""How S3 is asked to encrypt archives, and whether an archive is encrypted so.
+"""How S3 is asked to encrypt archives, and whether an archive is encrypted in that way.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/serv-side-encryption.html
 """
@@ -11,7 +11,7 @@ from inferstack.catalog.kms import KMS_KEY
 
 S3_KEY = "AES256"
 ALGORITHMS = (S3_KEY, "aws:kms", "aws:kms:dsse")
-"""What S3 encrypts an object of a bucket with; what else its API knows is for file systems and backups."""
+"""What S3 can encrypt an object of a bucket with; its API's other values are for file systems and backups."""
 
 
 class Encryption(NamedTuple):
@@ -22,18 +22,18 @@ class Encryption(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What every request that makes an object says."""
+        """boto3's arguments for every request that makes an object."""
         asked = {"ServerSideEncryption": self.sse, "SSEKMSKeyId": self.sse_kms_key_id}
         return {name: value for name, value in asked.items() if value is not None}
 
     @property
     def options(self) -> str:
-        """As it is written for the AWS CLI and for ours."""
+        """The options for it, which the AWS CLI and ours have in common."""
         asked = {"--sse": self.sse, "--sse-kms-key-id": self.sse_kms_key_id}
         return " ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
 
     def is_of(self, there: Mapping[str, Any]) -> bool:
-        """Whether S3 says so of an object; only KMS knows which key an alias means."""
+        """Whether S3 says this about an object. For an alias any key passes: only KMS knows which it is."""
         key, asked = there.get("SSEKMSKeyId"), self.sse_kms_key_id
         same_key = asked is None or key is None or "alias/" in asked or _id(key) == _id(asked)
         return self.sse in (None, there.get("ServerSideEncryption")) and same_key
@@ -49,7 +49,7 @@ def is_key(text: str) -> bool:
 
 
 def described(there: Mapping[str, Any]) -> str:
-    """What S3 says that an object is encrypted with."""
+    """What an object is encrypted with, from S3's answer about it."""
     algorithm, key = there.get("ServerSideEncryption"), there.get("SSEKMSKeyId")
     return f"{algorithm}" if key is None else f"{algorithm} by {key}"
 

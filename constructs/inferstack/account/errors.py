@@ -1,4 +1,4 @@
-"""AWS's refusals in words that help, and the one exception of this room."""
+"""AWS's refusals in words that help, and the one exception of this package."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ _BUSY = f"wait a little, {_AGAIN}"
 _NETWORK = f"see whether the network is there, and proxies are set, {_AGAIN}"
 _BUCKET = "make the bucket, or correct its name in the spec"
 
-# Codes of the service, and names of botocore's exceptions; an answer without a body has only a status.
+# By the service's error code or the name of botocore's exception; an answer without a body only has a status.
 _HELP = {
     **dict.fromkeys(
         (
@@ -59,7 +59,7 @@ _HELP = {
 
 
 class AccountError(Exception):
-    """Something cannot be done in the account; says in one line what, why, and what helps."""
+    """Something cannot be done in the account; its one line says what, why, and what helps."""
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def explanation(error: BaseException) -> str:
 
 
 def error_code(error: BaseException | None) -> str | None:
-    """The code of an answer of AWS, such as ``NoSuchBucket``; None for what is no answer."""
+    """The error code in AWS's answer, such as ``NoSuchBucket``; None for an error that is not an answer."""
     response: Any = getattr(error, "response", None)
     return None if response is None else str(response.get("Error", {}).get("Code", ""))
 

@@ -1,6 +1,6 @@
 """KMS keys that encrypt archives, and whether the endpoint's role may use them.
 
-A role that may not is found out late: SageMaker creates the endpoint, and it waits for its model.
+Otherwise it comes out late that the role may not: SageMaker creates the endpoint, which waits for its model.
 """
 
 import re
@@ -23,8 +23,8 @@ _DECRYPT = "kms:decrypt"
 def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
     """What to do so that the endpoint's role may use the key with this ARN; None when it may.
 
-    What the spec does not say only AWS knows: whose key it is, and which one an alias means. Where that may
-    not be asked, the advice is to look.
+    Only AWS knows what the spec does not say: whose key it is, and which one an alias means. Where AWS may
+    not be asked, the advice is to check.
     """
     role = ExecutionRole() if spec.execution_role is None else spec.execution_role
     if not isinstance(role, str) and any(_allows(statement, key) for statement in role.statements):
@@ -44,7 +44,7 @@ def advice(key: str, spec: ModelSpec, connection: Connection) -> str | None:
 
 
 def _about(key: str, names: tuple[str, ...], connection: Connection) -> Iterator[bool | None]:
-    """Whether it is one of these keys, or AWS's own for S3, which every role may use; None is not known."""
+    """Whether it is one of these keys, or AWS's own for S3, which every role may use; None for not known."""
     for name in names:
         arn, alias = key_arn(name)
         yield None if is_opaque(name) else _is_it(key, connection.filled(arn), alias, connection)
@@ -60,7 +60,7 @@ def _is_it(key: str, arn: str, alias: str | None, connection: Connection) -> boo
 
 
 def _metadata(arn: str, connection: Connection) -> Any:
-    """What KMS says of a key; None when it may not be asked, or cannot be reached."""
+    """What KMS says about a key; None when it may not be asked, or cannot be reached."""
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - comes with an extra
 
     found = _ARN.fullmatch(arn)
@@ -77,6 +77,6 @@ def _where_the_endpoint_is(spec: ModelSpec, connection: Connection) -> Connectio
 
 
 def _allows(statement: PolicyStatement, key: str) -> bool:
-    """Whether a statement is on the key; what its conditions mean is its writer's affair."""
+    """Whether a statement allows decrypting with the key; its conditions are left to its author."""
     acts = any(fnmatchcase(_DECRYPT, action.lower()) for action in statement.action)
     return acts and any(fnmatchcase(key, resource) for resource in statement.resource)

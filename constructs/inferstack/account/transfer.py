@@ -1,6 +1,6 @@
-"""An archive on its way into S3, in parts by boto3's own transfers; nothing is there before the last part is.
+"""Moves an archive into S3 in parts, by boto3's own transfers; there is no object before the last part.
 
-Parts have their SHA-256, which S3 compares on arrival, and no transfer overwrites what has the name before:
+Each part has its SHA-256, which S3 checks on arrival, and no transfer overwrites an object of the same name:
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
 """
 
@@ -17,9 +17,9 @@ from inferstack.account.encryption import Encryption
 from inferstack.account.errors import AccountError, error_code
 
 PART = 16 << 20
-"""Bytes of a part; more where an archive would have too many. An archive of one part travels whole."""
+"""Bytes of a part; more where an archive would have too many parts. A smaller archive is sent as a whole."""
 DIGEST = "inferstack-sha256"
-"""Metadata of an archive in S3, which has no digest of the whole of one that came in parts."""
+"""Metadata with an archive's SHA-256: S3 has no digest of the whole of an object that came in parts."""
 _MOST_PARTS = 10_000
 _MIB = 1 << 20
 _TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
@@ -36,7 +36,7 @@ class Archive(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """``progress`` is told of bytes that arrived, and of less than none when some are sent again."""
+    """``progress`` gets the number of bytes that arrived, or a negative one when some are sent again."""
 
     client: Any
     archive: Archive
@@ -45,10 +45,10 @@ class Transfer:
     encryption: Encryption
 
     def send(self) -> bool:
-        """From this machine; False when somebody else took the place meanwhile.
+        """Sends the archive from this machine; False when somebody else took the place meanwhile.
 
         Raises:
-            AccountError: when the archive is not what was packed.
+            AccountError: when the file changed after it was packed.
             S3UploadFailedError: when S3 refuses it; the cause is its context.
         """
         from boto3.exceptions import S3UploadFailedError  # noqa: PLC0415 - comes with an extra
@@ -64,14 +64,14 @@ class Transfer:
         return True
 
     def copy(self, source: S3Place, etag: str) -> None:
-        """From another place in S3, which does it, as long as there is what has this ETag.
+        """Has S3 copy the archive from another place, on condition that the object there has this ETag.
 
         Raises:
             ClientError: when S3 does not copy it, or somebody else took the place meanwhile.
         """
         from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
 
-        # Tags would take rights of their own, and what is sent from here has none.
+        # Copying tags would take more rights, and archives that are sent from here have no tags.
         arguments = {**self._of_the_object(), "ChecksumAlgorithm": "SHA256", "CopySourceIfMatch": etag}
         arguments |= {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE"}
         named = {"Bucket": source.bucket, "Key": source.key}
@@ -102,10 +102,10 @@ class Transfer:
 
         for operation in _MAKING:
             event = f"provide-client-params.s3.{operation}"
-            # Under a name of its own, which registers it once for each client.
+            # The name makes sure that it is registered only once for each client.
             self.client.meta.events.register(event, _if_absent, f"if-absent-{event}")
         part = part_size(self.archive.size)
-        # The other kind of transfer, which some machines have, knows nothing of the condition.
+        # The other kind of transfer client, which some machines have, does not know the condition.
         return TransferConfig(
             multipart_threshold=part, multipart_chunksize=part, preferred_transfer_client="classic"
         )
@@ -121,7 +121,7 @@ def part_size(size: int) -> int:
 
 
 def _if_absent(params: dict[str, Any], **_: object) -> dict[str, Any]:
-    """The condition that boto3's transfers do not know yet."""
+    """Adds the condition that boto3's transfers do not know yet."""
     return {**params, "IfNoneMatch": "*"}
 
 
@@ -136,7 +136,7 @@ def _one_at_a_time(progress: Callable[[int], None]) -> Callable[[int], None]:
 
 
 def _expect_unchanged(archive: Archive) -> None:
-    """Of parts S3 knows the digest of each, not that of the whole, so that is compared here."""
+    """S3 knows the digest of each part but not that of the whole, which is therefore compared here."""
     with archive.path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != archive.sha256:

@@ -1,4 +1,4 @@
-"""Archives into S3: complete or not at all, never over something else, and only once."""
+"""Uploads archives to S3: complete or not at all, never over something else, and only once."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ UPLOADED, WAS_THERE, COPIED = "uploaded", "was there already", "copied from"
 
 
 class Stored(NamedTuple):
-    """An archive in S3: what was done for that, and the KMS key that encrypts it, if one does."""
+    """An archive in S3: how it got there, and the KMS key that encrypts it, if one does."""
 
     outcome: str
     key: str | None
@@ -26,13 +26,13 @@ def upload(
     encryption: Encryption = AS_THE_BUCKET_SAYS,
     former: S3Place | None = None,
 ) -> Stored:
-    """Puts an archive to its place, unless it is there already.
+    """Puts an archive in its place, unless it is there already.
 
-    ``progress`` is told of bytes sent, and of less than none when some are sent again. ``former`` is where
-    the same archive may lie; S3 then copies it, and it is sent when S3 does not.
+    ``progress`` gets the number of bytes that were sent, or a negative one when some are sent again.
+    ``former`` is a place that may have the same archive: S3 then copies it, and if S3 does not, it is sent.
 
     Raises:
-        AccountError: when S3 refuses it, something else has the name, or it is there and encrypted otherwise.
+        AccountError: when S3 refuses it, something else has the name, or it is there but encrypted otherwise.
     """
     with explained(f"{place} cannot be uploaded"):
         there, outcome = _look(client, place), WAS_THERE

@@ -1,7 +1,7 @@
 """The command line: ``validate``, ``render``, ``package``, ``rehearse``, ``body``, ``explain``, ``schema``.
 
 Results go to standard output, everything else to standard error. Exit status: 0 done, 1 problems found
-or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 nobody reads on.
+or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 no reader any more.
 """
 
 import gc
@@ -22,17 +22,17 @@ _NOBODY_READS = 141
 
 def program() -> int:
     """The console script: one command, and then the process ends."""
-    # What is imported from here on makes no cycles that are worth a search.
+    # What is imported from here on makes no reference cycles that are worth a search.
     gc.disable()
     try:
         return _ended(_run_alone)
     finally:
-        # At its end Python looks for cycles in all that it has, which takes as long as checking ten specs.
+        # On exit Python searches all that it has for cycles, which takes as long as checking ten specs.
         gc.freeze()
 
 
 def _run_alone() -> int:
-    # So that this import, too, has no collection, and an interruption of it is one line.
+    # Here, so that this import, too, runs without collection, and Ctrl-C during it prints one line.
     from inferstack.cli.patterns_on_demand import patterns_on_demand  # noqa: PLC0415
 
     with patterns_on_demand():
@@ -59,7 +59,7 @@ def _ended(run: Callable[[], int]) -> int:
             with without_collection():
                 status = run()
         finally:
-            # Help and wrong usage, too, which end in SystemExit.
+            # Also after help and wrong usage, which end in SystemExit.
             flush()
     except Refusal as refusal:
         return _end(_REFUSED, str(refusal))
@@ -78,8 +78,8 @@ def _ended(run: Callable[[], int]) -> int:
 
 
 def _command(words: Sequence[str]) -> Callable[[], int]:
-    """What the words ask for, with all that it imports."""
-    # So that these imports, too, have no collection.
+    """The command that the words ask for, with all its imports done."""
+    # Here, so that these imports, too, run without collection.
     from inferstack.cli.arguments import parse  # noqa: PLC0415
     from inferstack.spec.problem import SpecError  # noqa: PLC0415
 

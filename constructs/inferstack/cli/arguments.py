@@ -8,12 +8,12 @@ from importlib import import_module
 
 from inferstack.spec.problem.words import choose, did_you_mean
 
-# argparse would ask the terminal, also where it shows no help: that takes as long as checking four specs.
+# argparse would ask the terminal, even if it shows no help: that takes as long as checking four specs.
 _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """What the words of a command line say; the command's function is in ``run``.
+    """Parses the words of a command line; the command's function is ``run`` of the result.
 
     Raises:
         SystemExit: with status 2 for wrong usage, and 0 after help or the version was printed.
@@ -27,7 +27,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=top.prog)
     parsers = {}
-    # To know all commands takes longer than to check a spec.
+    # Only the command that is named: making all of them takes longer than checking a spec.
     for name in words[:1] if words and words[0] in _COMMANDS else _COMMANDS:
         made = parsers[name] = commands.add_parser(
             name, help=_COMMANDS[name], formatter_class=_AS_WIDE_AS_EVERY_TERMINAL
@@ -44,7 +44,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         top.error(f"name a command: {', '.join(_COMMANDS)}")
     options, unknown = top.parse_known_args(words)
     if unknown:
-        # Left to itself, argparse shows the usage of all commands, which names none of this one's options.
+        # By itself, argparse shows the usage of `inferstack`, which names none of this command's options.
         asked = parsers.get(words[0], top)
         asked.error("; ".join(_unknown(word, asked) for word in unknown))
     return options
@@ -59,7 +59,7 @@ def _unknown(word: str, command: argparse.ArgumentParser) -> str:
 
 
 class _Version(argparse.Action):
-    """Looks the version up when it is asked for, which takes longer than to check a spec."""
+    """Looks the version up only when it is asked for, as that takes longer than checking a spec."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from inferstack.spec.report.words import product_version  # noqa: PLC0415
@@ -77,5 +77,5 @@ _COMMANDS = {
     "explain": "say what a code means",
     "schema": "print the JSON Schema",
 }
-"""What a line of help says of each command. What it does is ``run`` of the module of its name, and what can
-be written after it ``add_arguments``."""
+"""The line of help for each command. In the module of its name, ``run`` does the work, and ``add_arguments``
+adds its arguments."""

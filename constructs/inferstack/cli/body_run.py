@@ -69,7 +69,7 @@ def make(options: argparse.Namespace) -> int:
 
 
 def read(options: argparse.Namespace) -> int:
-    """Shows the arrays of an answer, and writes them if asked to; not one that a spec declares otherwise.
+    """Shows the arrays of an answer, checks them if there is a spec, and then writes them if asked to.
 
     Raises:
         SpecError: with what is wrong with the spec.
@@ -113,8 +113,8 @@ def _refused(problems: tuple[str, ...]) -> int:
 
 
 def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
-    """The only one, or what is chosen. A request does not choose on which instance type a component runs, and
-    variants share the requests: then one has to fit all.
+    """The model to ask: the only one, or the chosen one. A request does not choose on which instance type a
+    component runs, and variants share the requests: then one request has to fit all of several models.
     """
     chosen = chosen_by(options)
     choice = only_one(spec) if chosen == ALL else chosen

@@ -1,6 +1,6 @@
 """Which of a spec's model repositories is meant, where several containers have their own.
 
-With inference components it is told by the component that loads it, else by the model under `models`.
+With inference components it is chosen by a component that loads it, else by a model under `models`.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from inferstack.spec.problem.words import choose, listed
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What the command line says of it: an inference component, a model, or nothing."""
+    """What the command line chooses: an inference component, a model, or nothing."""
 
     component: str | None = None
     model: str | None = None
 
     @property
     def name(self) -> str | None:
-        """Of whichever is chosen."""
+        """Name of whichever is chosen."""
         return self.model if self.component is None else self.component
 
 
@@ -37,7 +37,7 @@ def chosen_by(options: argparse.Namespace) -> Choice:
 
 
 def blocks_of(spec: ModelSpec, choice: Choice) -> list[PlacedTriton]:
-    """The model repositories of a spec: all, or those that what is chosen loads.
+    """The model repositories of a spec: all, or those that the chosen component or model loads.
 
     Raises:
         Refusal: when the spec has no such component or model.
@@ -58,7 +58,7 @@ def _require_component(spec: ModelSpec, name: str) -> None:
 
 
 def _instead(spec: ModelSpec, name: str, known: list[str]) -> str:
-    """What to write where no component is called so."""
+    """What to write where no component has this name."""
     path = model_path(spec, name)
     if not known:
         return "the spec has none at all" if path is None else f"it is a model: write --model {name}"
@@ -80,7 +80,7 @@ def _run_by(spec: ModelSpec, model: str) -> str:
 
 
 def only_one(spec: ModelSpec) -> Choice:
-    """The component or model that loads whatever is loaded; nothing if there are several, or none."""
+    """The only component or model that loads anything; :data:`ALL` if there are several, or none."""
     found = {name for block in triton_blocks(spec) for name in loading(spec, block)}
     if len(found) != 1:
         return ALL
@@ -98,7 +98,7 @@ def loading(spec: ModelSpec, block: PlacedTriton) -> list[str]:
 def only_block(
     spec: ModelSpec, blocks: Iterable[PlacedTriton], what: str, choice: Choice = ALL
 ) -> PlacedTriton:
-    """The one that is left, of all or of those that what is chosen loads.
+    """The only one of these repositories, which are all, or those that ``choice`` loads.
 
     Raises:
         Refusal: when there are several, so that one must be named.
@@ -118,7 +118,7 @@ def block_of_archive(
     spec: ModelSpec, archive: Path, blocks: list[PlacedTriton], choice: Choice
 ) -> PlacedTriton:
     """The repository that an archive is meant for, by the path that `package` would give it, or by its name.
-    ``blocks`` are all, or those that what is chosen loads.
+    ``blocks`` are all repositories, or those that ``choice`` loads.
 
     Raises:
         Refusal: when it may be for several.

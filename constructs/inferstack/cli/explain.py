@@ -17,7 +17,7 @@ from inferstack.spec.rules.ignore import may_be_ignored
 _LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
 _MOST_DIGITS = 4
 _WIDTH = 80
-# Below this more lines would be broken in words than at their ends.
+# In fewer columns, more lines would be broken inside words than between them.
 _NARROWEST = 40
 
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def _list_all() -> None:
     for it in catalogue().values():
         code = f"{it.code} {it.severity:7} "
-        # One line a code for whatever reads on, such as grep.
+        # One line per code for programs that read it, such as grep.
         print(_wrapped(it.sentence, code) if sys.stdout.isatty() else f"{code}{it.sentence}")
 
 
@@ -57,7 +57,7 @@ def _show_example(code: str) -> None:
 
 
 def _wrapped(text: str, before: str = "") -> str:
-    """The text as wide as the terminal, and below itself where something stands before it."""
+    """The text wrapped to the terminal's width; its further lines are indented by the width of ``before``."""
     width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 0)).columns)
     return textwrap.fill(
         text,
@@ -70,7 +70,7 @@ def _wrapped(text: str, before: str = "") -> str:
 
 
 def _probably_meant(code: str) -> list[str]:
-    """Codes of which this may be a slip of the keys. Another number is another code, however near it is."""
+    """Codes that this may be a typing error for. A number that is only close to a code's is not one."""
     digits = re.sub("[^0-9]", "", code.removeprefix("IS").translate(_LOOK_LIKE_DIGITS))
     if not (0 < len(digits) <= _MOST_DIGITS and re.search("[0-9]", code)):
         return []
@@ -79,7 +79,7 @@ def _probably_meant(code: str) -> list[str]:
 
 
 def _slips(digits: str) -> Iterator[str]:
-    """With two digits the other way round, or with one of two that are the same."""
+    """The codes with two neighbouring digits swapped, or with only one of two that are the same."""
     for at, (left, right) in enumerate(pairwise(digits)):
         once = left if left == right else f"{right}{left}"
         yield f"IS{digits[:at]}{once}{digits[at + 2 :]}"

@@ -1,7 +1,7 @@
-"""Imports msgspec without ``typing_extensions``, which takes it as long as all the rest of msgspec.
+"""Imports msgspec without ``typing_extensions``, whose import takes as long as all the rest of msgspec.
 
-msgspec asks there for what ``typing`` has since Python 3.11, and takes it from there where the other is not
-installed. Only the console script does this: whoever imports the library may have types of the other.
+msgspec looks there for what ``typing`` has since Python 3.11, and takes it from ``typing`` if the other is
+missing. Only the console script does this: a program that imports the library may use the other's types.
 """
 
 import sys
@@ -9,7 +9,7 @@ import sys
 _ELSEWHERE = "typing_extensions"
 
 if _ELSEWHERE not in sys.modules:
-    # How Python is told that there is no such module.
+    # This tells Python that there is no such module.
     sys.modules[_ELSEWHERE] = None  # type: ignore[assignment]
     try:
         import msgspec  # noqa: F401

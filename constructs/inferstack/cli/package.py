@@ -1,8 +1,8 @@
-"""``inferstack package``: model archives, made or looked into.
+"""``inferstack package``: makes model archives, or inspects them.
 
-What is wrong goes to standard error while packing, where it stops the work, and to standard output with
-``--check``, where it is the result. A spec without a ``triton`` block has nothing to pack, and that is no
-mistake: whoever packs all specs of a folder has some of those.
+Problems go to standard error while packing, where they stop the work, and to standard output with
+``--check``, where they are the result. A spec without a ``triton`` block has nothing to pack, and that is no
+error: when all specs of a folder are packed, some may be such.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     """Pack the model archives that a spec declares, or look into archives that there are."""
     for message in _wrong_usage(options):
         options.wrong_usage(message)
-    # A lock says what was packed before.
+    # The lock is left aside, since it says what was packed before.
     loaded = None if options.spec is None else load_spec(options.spec, stage=options.stage, locked=False)
     if options.check is not None:
         return _check(options, loaded)
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
-    """What does not go together, at first what there is to do at all."""
+    """What does not go together; first, whether there is anything to do at all."""
     if options.spec is None and options.check is None:
         yield "name a SPEC to pack, or archives with --check"
     if options.upload and options.check is not None:

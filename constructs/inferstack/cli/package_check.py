@@ -25,10 +25,10 @@ from inferstack.triton.rules import Context
 
 
 def check(archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *, multi_model: bool) -> int:
-    """Looks into archives without unpacking them; prints what is in them and what is wrong with it.
+    """Inspects archives without unpacking them; prints what is in them and what is wrong with it.
 
-    With a spec they are judged as its endpoint loads them, or the component or model that is chosen or that
-    their paths tell; else as an endpoint of the kind does that is asked for.
+    With a spec, an archive is judged as the spec's endpoint would load it, or as the component or model would
+    that is chosen or that its path tells; without a spec, as ``multi_model`` says.
 
     Raises:
         Refusal: before any is read, when it is not clear what an archive is for.
@@ -52,7 +52,7 @@ def _summary(found: Sequence[Sequence[Problem]]) -> str:
 
 
 def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
-    """The repository of a spec that an archive holds, also where the spec declares none.
+    """The repository of a spec that an archive is for, even if the spec declares none.
 
     Raises:
         Refusal: when it may be that of several components or models.
@@ -62,7 +62,7 @@ def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
 
 
 def inspected(archive: Path, *, multi_model: bool) -> Inspection:
-    """What is in an archive, read as a container with many of them loads it, or one with this only."""
+    """What is in an archive, read as a container loads it among many, or as the only one."""
     kind: RepositoryKind = "multi-model" if multi_model else "single"
     with bar(archive.name, _size(archive)) as progress:
         return inspect_archive(archive, kind, progress)
@@ -79,7 +79,7 @@ def _size(archive: Path) -> int:
 def problems_of(
     inspection: Inspection, loaded: LoadedSpec | None, placed: PlacedTriton | None
 ) -> list[Problem]:
-    """What is wrong with an archive's form and with the models in it. ``placed``: what it is to hold."""
+    """What is wrong with an archive's form and with its models; ``placed`` is the repository it is for."""
     return [*inspection.problems, *_model_problems(inspection, loaded, placed)]
 
 

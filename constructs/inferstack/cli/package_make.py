@@ -34,7 +34,7 @@ def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> 
 
 
 def has_nothing_to_pack(loaded: LoadedSpec, spec: Path) -> bool:
-    """Whether a spec declares no archive; then that is said."""
+    """Whether a spec declares no archive; if so, standard error is told."""
     if any(triton_blocks(loaded.spec)):
         return False
     tell(f"{spec}: nothing to package: the spec has no `triton` block")
@@ -65,12 +65,12 @@ def _plans(loaded: LoadedSpec, base: Path, allowed: Iterable[Path]) -> tuple[Pla
 
 
 def file_place(document: Document, place: Place) -> FilePlace:
-    """Where something stands: in the file of the spec, unless it is in another one."""
+    """Where something is written: in the file of the spec, unless it is in another one."""
     return place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(place))
 
 
 def _refuse_own_output(plans: Iterable[Plan], out: Path) -> None:
-    """An archive among the files of another would make the next one larger, and never the same."""
+    """An archive that packs an archive of the last run would grow with each run, and never be the same."""
     targets = {(out / plan.archive).resolve() for plan in plans}
     for plan in plans:
         for file in plan.local_files:

@@ -2,8 +2,8 @@
 
     look at everything -> pack -> upload -> lock
 
-The lock comes last, so that it never names what is not there. Whoever is interrupted runs it again: what is
-uploaded is found by its digest and stays.
+The lock comes last, so that it never names what is not there. After an interruption, run the command again:
+what is uploaded is found by its digest and stays.
 """
 
 import os
@@ -54,7 +54,7 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Archives for a target, by their names there, what the lock will say of them, and what it says now."""
+    """Archives for a target by their names there, and what the lock will say about them and says now."""
 
     target: _Target
     packed: Mapping[str, Packed]
@@ -65,7 +65,7 @@ class _Load:
         return self.target.place(self.upload.url_of(name))
 
     def former(self, made: Packed) -> S3Place | None:
-        """Where the same archive was put before, under whichever name."""
+        """Where the same archive was put before, under any name."""
         if self.before is None:
             return None
         same = (name for name, it in self.before.archives.items() if it.sha256 == made.file_sha256)
@@ -104,7 +104,7 @@ def make_and_upload(
 
 
 def _lock_of(spec: Path) -> Lock:
-    """The lock so far, which can be written again: that is found out before hours of work are lost."""
+    """The present lock. One that cannot be written again is refused here, before hours of work are lost."""
     if not os.access(spec.parent, os.W_OK):
         raise Refusal(f"{lock_path(spec)} cannot be written: its folder is read-only")
     lock = read_lock(lock_path(spec))
@@ -125,7 +125,7 @@ def _targets(
 
 
 def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
-    """Archives that others put under a prefix are not found once the endpoint reads from a folder in it."""
+    """Tells of others' archives under a prefix: an endpoint that reads from a folder in it misses them."""
     location = target.destination.location
     if not location.endswith("/"):
         return
@@ -142,7 +142,7 @@ def _tell_of_strangers(target: _Target, archives: Iterable[str]) -> None:
 def _load_for(
     target: _Target, plans: Mapping[str, Plan], made: Mapping[str, Packed], base: Path, before: Uploads
 ) -> _Load:
-    """What belongs to one destination; ``plans`` and what was ``made`` of them are by archive."""
+    """What belongs to one destination; ``plans`` and what was ``made`` from them are keyed by archive."""
     location = target.destination.location
     archives = {name: it.archive for name, it in repositories_for(target.destination, base).items()}
     locked = {name: locked_archive(plans[it], made[it], base) for name, it in archives.items()}

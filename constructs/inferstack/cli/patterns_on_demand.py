@@ -1,10 +1,10 @@
-"""Patterns that are compiled when they are first used, for what is imported meanwhile.
+"""Makes modules that are imported meanwhile compile their regular expressions only on first use.
 
 Most modules compile their patterns when they are imported, and a run uses one in five. PyYAML's alone, which
-libyaml does without, take as long as to check ten specs.
+libyaml does not need, take as long as checking ten specs.
 """
 
-# It hands its pattern to a function of `re`, which takes no stand-in.
+# Imported before, since it hands its pattern to a function of `re`, which accepts no stand-in.
 import gettext  # noqa: F401
 import re
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ _compile = re.compile
 
 @contextmanager
 def patterns_on_demand() -> Iterator[None]:
-    """Lets ``re.compile`` put it off. For a program that imports modules it knows: what they get does what a
-    pattern does, but is none where somebody asks for its type or hands it to a function of ``re``.
+    """Makes ``re.compile`` put off its work. Only for a program that knows what it imports: a stand-in does
+    what a pattern does, but it has another type, and functions of ``re`` do not accept it.
 
-    msgspec keeps what it finds when it is imported, and asks it for the patterns of its types.
+    msgspec keeps the ``re.compile`` that it finds on import, and makes the patterns of its types with it.
     """
     re.compile = _later
     try:
@@ -37,10 +37,10 @@ class _Pattern:
         self._wanted = pattern, flags
 
     def __getattr__(self, name: str) -> object:
-        # Whoever copies it asks before there is anything wanted.
+        # Copying the object asks for such names before `_wanted` is there.
         if name.startswith("_"):
             raise AttributeError(name)
-        # `re` remembers what it compiled, and this object what was asked of it.
+        # `re` remembers what it compiled, and this object the attributes that it was asked for.
         value = getattr(_compile(*self._wanted), name)
         setattr(self, name, value)
         return value

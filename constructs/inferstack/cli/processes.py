@@ -1,8 +1,8 @@
-"""Work on many files in as many processes as the machine has cores for, and as have enough to do.
+"""Work on many files in as many processes as the machine has cores for, if each has enough to do.
 
-This process works, too. The others are copies of it, which know all that it knows: they take portions of
-the work from a pipe until that is empty, and each hands over at its end what it made. What one does not
-hand over, because it was killed or the work failed, this process does itself.
+This process works, too. The others are copies of it (forks), with all that it has in memory: they take
+portions of the work from a pipe until that is empty, and each finally hands over what it made. What a copy
+does not hand over, because it was killed or the work failed, this process does itself.
 """
 
 import os
@@ -16,33 +16,33 @@ import msgspec
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-# A copy of this process, and what it then finds out for itself, takes as long as checking a dozen specs.
+# Copying this process, and what a copy then has to load for itself, takes as long as checking a dozen specs.
 _FEWEST = 20
-# With more, what is left of the work is less than what a program takes to start; and not every core that a
-# container sees is its own.
+# With more, the work takes less time than the program takes to start; and not every core that a container
+# sees is its own.
 _MOST = 8
-# A portion is taken as the one byte that is its number.
+# A portion is taken by reading its number from the pipe, which is a single byte.
 _PORTIONS = 256
 
 
 def mapped(work: Callable[[In], Out], items: Iterable[In], makes: type[Out]) -> list[Out]:
-    """What the work makes of each item, in order, all of the type that is given. In other processes if there
-    are many items: what it remembers, or prints, is then lost.
+    """The results of ``work`` for each item, in order, all of the type ``makes``. If there are many items,
+    other processes take part: what ``work`` remembers or prints there is lost.
     """
     todo = list(items)
     count = min(_cores(), _MOST, len(todo) // _FEWEST)
     if count < 2:
         return list(map(work, todo))
-    # Copied before the first item: what each then finds out for itself, such as the tables of the catalog,
-    # they find out at the same time, and memory that is not shared need not be parted.
+    # Copied before the first item: what each process has to load, such as the tables of the catalog, all load
+    # at the same time, and memory that was never shared need not be copied on write.
     return _in_processes(work, todo, count, makes)
 
 
 def _cores() -> int:
-    """How many processes can work at once; 1 where a process cannot be copied as it is, with all it knows."""
+    """How many processes can work at once; 1 where a process cannot be copied with all that it has."""
     if not (hasattr(os, "sched_getaffinity") and hasattr(os, "fork")):
         return 1
-    # Where the end of children is ignored, none can be waited for, and its number is soon another one's.
+    # Where the end of children is ignored, none can be waited for, and its id may soon be another process's.
     return 1 if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else len(os.sched_getaffinity(0))
 
 
@@ -67,7 +67,7 @@ def _in_processes(work: Callable[[In], Out], items: Sequence[In], count: int, ma
 
 @contextmanager
 def _numbers(count: int) -> Iterator[int]:
-    """A pipe that holds the numbers below a count, and then its end."""
+    """A pipe that holds the numbers below ``count``, a byte each, and then ends."""
     source, sink = os.pipe()
     os.write(sink, bytes(range(count)))
     os.close(sink)
@@ -78,9 +78,9 @@ def _numbers(count: int) -> Iterator[int]:
 
 
 def _taken(source: int, first: int) -> Iterator[int]:
-    """Numbers from the pipe, until all are taken. Whoever reads one has it alone.
+    """Numbers from the pipe, until all are taken. Each number is read by one process only.
 
-    No copy goes on when the first process is gone: who reads its output would wait for that.
+    No copy goes on when the first process is gone: what reads the output would wait for the copy to end.
     """
     while first in (os.getpid(), os.getppid()) and (number := os.read(source, 1)):
         yield number[0]
@@ -91,7 +91,7 @@ def _copies(done: Callable[[], dict[int, list[Out]]], count: int) -> Iterator[li
     """Copies of this process at work: the pipes that they write to. None is left after the block."""
     started: dict[int, int] = {}
     try:
-        # No more processes allowed: then there are fewer, and the others do their part.
+        # If no more processes are allowed, the others do their part.
         with suppress(OSError):
             for _ in range(count):
                 process, pipe = _copy(done)
@@ -105,7 +105,7 @@ def _copies(done: Callable[[], dict[int, list[Out]]], count: int) -> Iterator[li
 
 
 def _copy(done: Callable[[], dict[int, list[Out]]]) -> tuple[int, int]:
-    """A copy of this process at work: its number, and the pipe that it writes to."""
+    """A copy of this process at work: its process id, and the pipe that it writes to."""
     source, sink = os.pipe()
     process = os.fork()
     if not process:
@@ -115,9 +115,9 @@ def _copy(done: Callable[[], dict[int, list[Out]]]) -> tuple[int, int]:
 
 
 def _work_and_end(done: Callable[[], object], source: int, sink: int) -> NoReturn:
-    """What a copy does. It ends here, whatever happens: the rest of the program is the first one's."""
+    """What a copy does. It ends here, whatever happens: the rest of the program is for the first process."""
     try:
-        # Who has a pipe open for reading is not told that nobody else reads it, and waits for ever to write.
+        # With this end open, a copy would not notice that nobody reads any more, and would wait for ever.
         os.close(source)
         # Ctrl-C reaches every process of a terminal, and the first one answers for all.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

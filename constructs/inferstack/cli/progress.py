@@ -1,4 +1,4 @@
-"""A bar for work that takes long, where somebody watches."""
+"""A progress bar for long work, where there is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -14,8 +14,8 @@ _WORTH_IT = 64 << 20
 def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """Shows on a terminal's standard error how much of ``total`` bytes is done, and clears it in the end.
 
-    What it gives is told of the bytes done since the last time. Without a terminal, or for little work, it
-    shows nothing.
+    The function that it yields takes the bytes done since the last call. Without a terminal, or for little
+    work, nothing is shown.
     """
     if sys.stderr is None or not sys.stderr.isatty() or total < _WORTH_IT:
         yield lambda _: None
@@ -28,7 +28,7 @@ def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 class _Bar:
-    """Draws only when a percent is full: a terminal is slower than a disk."""
+    """Draws only when another percent is done: a terminal is slower than a disk."""
 
     def __init__(self, label: str, total: int) -> None:
         self._label, self._total = _shortened(label), total
@@ -52,6 +52,6 @@ class _Bar:
 
 
 def _shortened(label: str) -> str:
-    """The end of a label that would not stand in one line: what breaks is not cleared."""
+    """The end of a label that would not fit in one line: a line that wraps would not be cleared."""
     room = max(1, get_terminal_size().columns - _BESIDE_LABEL)
     return label if len(label) <= room else f"…{label[len(label) - room + 1 :]}"

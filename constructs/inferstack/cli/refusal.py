@@ -1,4 +1,4 @@
-"""How a command ends that cannot do what it was asked for."""
+"""How a command ends if it cannot do what it was asked for."""
 
 
 class Refusal(Exception):  # noqa: N818 - no error of the program: the user reads its text

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
     from inferstack.cli.rehearse_run import rehearse_and_tell  # noqa: PLC0415 - brings protobuf
 
-    # What is rehearsed is what will be uploaded, whatever a lock says of before.
+    # The lock is left aside: what is rehearsed is what will be uploaded, not what was.
     return rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
 
 

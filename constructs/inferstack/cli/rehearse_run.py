@@ -32,7 +32,7 @@ from inferstack.triton.repository.of_spec import repositories_at
 
 
 def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
-    """Rehearses a spec and prints what came of it. 1 when an archive is not served as declared.
+    """Rehearses a spec and prints what came of it. Returns 1 when an archive is not served as declared.
 
     Raises:
         SpecError: with all that is wrong with the archives, or keeps them from being packed; then no server
@@ -114,8 +114,8 @@ def _rehearsals_at(
 
 
 def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]:
-    """What the containers that load a repository will be deployed with: of several with Triton, each that
-    differs; of those that only may have it, the first."""
+    """The environments of the containers that load a repository, as deployed: of containers that run Triton
+    for certain, each that differs; where none does, that of the first one that may."""
     certain = [it for it in placed.loaders if is_triton(it.image)]
     found: list[dict[str, str]] = []
     for one in certain or placed.loaders[:1]:

@@ -24,7 +24,7 @@ from inferstack.spec.report import text
 
 
 class RenderedFile(msgspec.Struct, frozen=True):
-    """What comes of one spec: warnings, the names that it takes and the template as text; or its errors."""
+    """The result for one spec: warnings, the names that it takes and the template as text; or its errors."""
 
     problems: tuple[Problem, ...]
     taken: TakenNames | None = None

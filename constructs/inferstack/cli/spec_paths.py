@@ -14,7 +14,7 @@ _DEFAULT = Path("model_specs")
 
 
 def add_paths(command: argparse.ArgumentParser) -> None:
-    """Spec files and folders of such, as many as there are."""
+    """Adds the argument for any number of spec files, and of folders with such."""
     command.add_argument(
         "paths",
         metavar="PATH",
@@ -26,7 +26,7 @@ def add_paths(command: argparse.ArgumentParser) -> None:
 
 
 def add_region(command: argparse.ArgumentParser) -> None:
-    """The region of specs that name none."""
+    """Adds the option for the region of specs that name none."""
     command.add_argument("--region", type=_region, help="region of the stack, for a spec that names none")
 
 
@@ -43,7 +43,7 @@ def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
     """The files that paths stand for, each once, and what is wrong with the folders among them."""
     files: dict[Path, Path] = {}
     problems: list[Problem] = []
-    # Once: each of many `Path.absolute` would ask the system.
+    # Asked once: `Path.absolute` would ask the system for each file.
     here = Path.cwd()
     for path in paths:
         if path == _DEFAULT and not path.exists():
@@ -58,6 +58,6 @@ def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
 
 
 def _no_default() -> Problem:
-    """Of a folder that was probably not named at all, so that no other file was meant by it."""
+    """The default folder is not there. Probably no path was given, so that no other file is suggested."""
     message = f"there is no folder `{_DEFAULT}` here, which is meant unless another path is given"
     return Problem(str(_DEFAULT), 1, 1, NO_FILE, message, "name a spec file, or a folder of them")

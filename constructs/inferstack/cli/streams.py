@@ -12,7 +12,7 @@ def tell(line: str) -> None:
 
 
 def never_fail_on_a_character() -> None:
-    """Messages quote specs, so they may hold what the terminal's encoding has not."""
+    """Escapes what the terminal's encoding lacks: messages quote specs, which may hold any character."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -26,7 +26,7 @@ def flush() -> None:
 
 
 def write_into_nothing() -> None:
-    """For streams that failed: Python flushes once more at its end and would complain again."""
+    """Connects streams that failed to nothing: Python flushes them once more on exit, and would complain."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

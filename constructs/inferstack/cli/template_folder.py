@@ -11,8 +11,8 @@ from inferstack.cli.refusal import Refusal
 def write_all(folder: Path, contents: Mapping[str, str]) -> dict[Path, str]:
     """Writes all files or none: each gets its name only when all are complete.
 
-    A file that is as it should be is left alone: to replace it takes longer than to make its content, and
-    whoever looks at times would take it for a new one.
+    A file that is up to date is left alone: replacing it takes longer than making its content, and tools that
+    look at times would take it for a new one.
 
     Returns:
         What was written, and what there was before.
@@ -35,7 +35,7 @@ def write_all(folder: Path, contents: Mapping[str, str]) -> dict[Path, str]:
 
 
 def without_spec(folder: Path, names: Collection[str], form: str) -> Iterator[Path]:
-    """The templates of a folder that are none of these."""
+    """The templates of a folder whose names are not among these."""
     found = folder.glob(f"*.template.{form}")
     return (path for path in sorted(found) if path.name not in names)
 
@@ -43,11 +43,11 @@ def without_spec(folder: Path, names: Collection[str], form: str) -> Iterator[Pa
 def _holds(path: Path, content: str) -> bool:
     wanted = content.encode()
     try:
-        # Nor is a pipe read, which would wait for a writer.
+        # A pipe, say, is not read: that would wait for a writer.
         found = path.stat()
         return stat.S_ISREG(found.st_mode) and found.st_size == len(wanted) and path.read_bytes() == wanted
     except OSError:
-        # Not there, or not ours to read: whether it can be written is seen when it is.
+        # Not there, or not ours to read: writing will show whether it can be written.
         return False
 
 
@@ -55,5 +55,5 @@ def _forget(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError:
-        # The folder is none, or not ours: then there is nothing to remove either.
+        # This is no folder, or it is not ours: then there is nothing to remove either.
         return

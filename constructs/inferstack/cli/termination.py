@@ -1,4 +1,4 @@
-"""What a request to end does to a command that has something to clean up."""
+"""Lets a command clean up when it is asked to terminate."""
 
 import signal
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasa
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Within the block, a request to end raises ``KeyboardInterrupt`` as Ctrl-C does.
+    """Within the block, a request to terminate raises ``KeyboardInterrupt`` as Ctrl-C does.
 
-    By default it would end the process on the spot, and leave behind what it was about to finish.
+    By default it would end the process on the spot, and leave behind what is unfinished.
     """
     before: dict[int, Any] = {}
-    # Another thread than the first one gets no signals, and may not ask for them.
+    # Only the main thread gets signals, and no other may ask for them.
     with suppress(ValueError):
         before = {ending: signal.signal(ending, _interrupt) for ending in _ENDINGS}
     try:

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 def _with_updates(
     problems: list[Problem], files: list[Path], options: argparse.Namespace
 ) -> tuple[list[Problem], list[str]]:
-    """What was found, and what deploying the specs would do to the stacks that are there."""
+    """The problems, with those of deploying the specs to the stacks that exist, and a note on each spec."""
     from inferstack.review.against import compare_with  # noqa: PLC0415 - brings the making of templates
 
     comparison = compare_with(

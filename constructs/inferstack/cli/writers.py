@@ -10,7 +10,7 @@ import yaml
 
 from inferstack.resolve.template import Template
 
-# What YAML 1.2, or one of the many readers in between, takes for a number and PyYAML's 1.1 does not.
+# What YAML 1.2, or one of the many readers between 1.1 and 1.2, takes for a number, but PyYAML does not.
 _NUMBER = re.compile(
     r"[-+]?(0[xob][0-9a-f_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?)", re.IGNORECASE
 )
@@ -55,7 +55,9 @@ def _json(template: Template) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    """So that any terminal shows it. What takes two escapes stays: CloudFormation's linter reads no pairs."""
+    """Escapes a character, so that any terminal shows it. Not one that takes a pair of escapes, which
+    CloudFormation's linter does not read.
+    """
     return f"\\u{ord(found[0]):04x}"
 
 

@@ -1,9 +1,9 @@
 """CDK constructs of a SageMaker inference endpoint.
 
-    spec -> plain CloudFormation data (:mod:`inferstack.resolve`) -> L1 constructs, in one crossing to Node
+    spec -> plain CloudFormation data (:mod:`inferstack.resolve`) -> L1 constructs, in one call to Node
 
-:class:`InferenceEndpoint` is the whole; the other constructs are parts of it for an endpoint that is made
-elsewhere. Importing this chooses Node, see :mod:`inferstack.node_runtime`.
+:class:`InferenceEndpoint` makes all of it; each other construct makes one part, for an endpoint that is made
+elsewhere. Importing this package chooses which Node runs CDK, see :mod:`inferstack.node_runtime`.
 """
 
 from inferstack.node_runtime import select_node

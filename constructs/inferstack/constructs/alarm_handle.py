@@ -10,7 +10,7 @@ from constructs import Construct
 
 from inferstack.spec.texts.placeholders import is_list_token
 
-# By the method of CDK's alarms, which only fill a list on an alarm that is imported.
+# The L1's property, by the method of CDK's alarms. On an imported alarm, these methods only fill a list.
 _ACTIONS = {
     "add_alarm_action": "alarm_actions",
     "add_ok_action": "ok_actions",
@@ -19,7 +19,7 @@ _ACTIONS = {
 
 
 def alarm_handle(scope: Construct, construct_id: str, made: cdk.CfnResource) -> cdk.aws_cloudwatch.AlarmBase:
-    """The alarm of an L1: what is to happen in one of its states is added to the L1."""
+    """CDK's alarm for an L1: actions that are added to the alarm are added to the L1."""
     imported = cdk.aws_cloudwatch.Alarm.from_alarm_arn(scope, construct_id, made.get_att("Arn").to_string())
     handle = cast("cdk.aws_cloudwatch.AlarmBase", imported)
     for method, actions in _ACTIONS.items():

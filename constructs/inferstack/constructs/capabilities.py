@@ -1,7 +1,7 @@
 """CDK's interfaces for what can be granted rights and what has connections, as jsii needs them at run time.
 
-Type checkers see by its members that an endpoint has them. jsii wants the interfaces themselves, of which it
-takes the names that stand here: importing `aws_ec2` for one of them takes a tenth of a second.
+Type checkers see from its members that an endpoint implements them. jsii wants the interfaces themselves, but
+reads only the names given here. Importing `aws_ec2` for the real one would take a tenth of a second.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ class Grantable:
     @property
     @jsii.member(jsii_name="grantPrincipal")
     def grant_principal(self) -> Any:
-        """Who gets the rights."""
+        """The principal that gets the rights."""
 
 
 class Connectable:

@@ -1,4 +1,4 @@
-"""The L1 constructs with their types, by what makes them: the whole endpoint and its parts share these."""
+"""Access to the L1 constructs by type. The whole endpoint and its parts inherit what applies to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inferstack.spec.parts.walk import components
 
 
 class RoleL1s(Rendered):
-    """Of the execution role."""
+    """L1s of the execution role."""
 
     @property
     def cfn_role(self) -> cdk.aws_iam.CfnRole:
@@ -27,12 +27,12 @@ class RoleL1s(Rendered):
 
     @property
     def cfn_policies(self) -> Sequence[cdk.aws_iam.CfnManagedPolicy]:
-        """The L1s of the role's policies, several where one would be too long; none of a role of yours."""
+        """The L1s of the role's policies: several if one would be too long, none for a role of your own."""
         return self._l1s(cdk.aws_iam.CfnManagedPolicy)
 
 
 class ComponentL1s(Rendered):
-    """Of inference components and models."""
+    """L1s of inference components and models."""
 
     @property
     def cfn_models(self) -> Sequence[cdk.aws_sagemaker.CfnModel]:
@@ -43,7 +43,7 @@ class ComponentL1s(Rendered):
         """The L1 of an inference component, by the name that it has in the spec.
 
         Raises:
-            ValueError: when the spec has none of the name.
+            ValueError: when the spec has no component of that name.
         """
         return cast("cdk.aws_sagemaker.CfnInferenceComponent", self._component(name))
 
@@ -53,7 +53,7 @@ class ComponentL1s(Rendered):
 
 
 class AlarmL1s(Rendered):
-    """Of alarms."""
+    """L1s of alarms."""
 
     @property
     def cfn_alarms(self) -> Sequence[cdk.aws_cloudwatch.CfnAlarm]:
@@ -62,7 +62,7 @@ class AlarmL1s(Rendered):
 
 
 class DashboardL1s(Rendered):
-    """Of the dashboard."""
+    """L1 of the dashboard."""
 
     @property
     def cfn_dashboard(self) -> cdk.aws_cloudwatch.CfnDashboard:
@@ -75,7 +75,7 @@ class DashboardL1s(Rendered):
 
 
 class ScalingL1s(Rendered):
-    """Of what scales."""
+    """L1s of autoscaling."""
 
     @property
     def cfn_scalable_targets(self) -> Sequence[cdk.aws_applicationautoscaling.CfnScalableTarget]:

@@ -17,7 +17,7 @@ _ENDPOINT_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]+:[^:]+:endpoint/[^/]+")
 
 
 class ImportedEndpoint(IInferenceEndpoint):
-    """An endpoint of which only names are known, and perhaps its ARN; without, it is where its stack is."""
+    """An endpoint known by names and perhaps by ARN. Without ARN it is taken to be where its stack is."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ImportedEndpoint(IInferenceEndpoint):
 
     @cached_property
     def _components(self) -> cdk.ArnComponents:
-        """What the ARN says, where one is given.
+        """The fields of the ARN, where one is given.
 
         Raises:
             ValueError: when it is the ARN of something else.
@@ -74,10 +74,10 @@ class ImportedEndpoint(IInferenceEndpoint):
         return cdk.Stack.of(self).split_arn(arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
 
     def inference_component_name(self, name: str) -> str:
-        """The name, if it was given.
+        """Name to invoke an inference component by: ``name`` itself, which is only checked.
 
         Raises:
-            ValueError: when it was not.
+            ValueError: when it is not one of the names that were given.
         """
         return known_component(name, self._component_names)
 
@@ -85,7 +85,7 @@ class ImportedEndpoint(IInferenceEndpoint):
         """ARN of an inference component.
 
         Raises:
-            ValueError: when its name was not given.
+            ValueError: when ``name`` is not one of the names that were given.
         """
         return self._arn("inference-component", known_component(name, self._component_names))
 
@@ -114,7 +114,7 @@ class ImportedEndpoint(IInferenceEndpoint):
 
 
 def _names(option: str, given: Sequence[str]) -> tuple[str, ...]:
-    # To Python a text is a sequence of texts, too, and so it is to type checkers.
+    # A text is itself a sequence of texts, so that type checkers accept it.
     if isinstance(given, str):
         raise TypeError(f"`{option}` is the text {given!r}; write a list: `[{given!r}]`")
     for name in given:
@@ -132,7 +132,7 @@ def _refuse_no_name(option: str, name: str, instead_of_arn: str) -> None:
 
 
 def _refuse_other_name(arn: str, name: str) -> None:
-    """Metrics would be those of one endpoint, and grants on another. An ARN has names in lower case."""
+    """Of two endpoints, metrics would be those of one and grants on the other. ARNs have lower-case names."""
     in_arn = arn.rpartition("/")[2]
     if is_settled(in_arn) and is_settled(name) and in_arn.lower() != name.lower():
         raise ValueError(f'the ARN "{arn}" is not that of the endpoint `{name}`; pass both of one endpoint')

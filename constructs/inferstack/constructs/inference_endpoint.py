@@ -38,7 +38,7 @@ from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, endpoint_config, hosting_of, models
 from inferstack.spec.texts.placeholders import is_list_token
 
-# What belongs to a template as a whole and would mix with that of the stack's other contents.
+# Sections that belong to a whole template, and would mix with those of the stack's other contents.
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})
 
 
@@ -46,8 +46,8 @@ _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outpu
 class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1s, IInferenceEndpoint):
     """A SageMaker inference endpoint: role, models, configuration, components, scaling, alarms, dashboard.
 
-    `node.default_child` is the AWS::SageMaker::Endpoint. What is asked of the construct (grants, metrics,
-    the role) is made when it is asked for.
+    `node.default_child` is the AWS::SageMaker::Endpoint. CDK's objects for grants, metrics and the role are
+    only made when they are asked for.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-model.html
     """
@@ -58,7 +58,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         construct_id: str,
         *,
         spec: AnySpec,
-        # CDK's own class, too: pyright does not take it for the interface, which names parameters otherwise.
+        # `Role`, too: pyright does not accept it as an `IRole`, whose methods name parameters differently.
         role: cdk.aws_iam.IRole | cdk.aws_iam.Role | None = None,
         preserve_logical_ids: bool = False,
     ) -> None:
@@ -66,20 +66,23 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
 
         Args:
             scope: where the endpoint belongs.
-            construct_id: its name there. It is part of every logical id: changing it replaces the endpoint.
+            construct_id: its name there. Without ``preserve_logical_ids`` it is part of every logical id, and
+                changing it replaces the endpoint.
             spec: from :func:`inferstack.spec.check.load_spec`, or made in Python, perhaps with tokens.
-            role: what the containers run under, for a spec without `execution_role`, or the one that
-                :class:`ExecutionRole` made of that. Its rights are yours to give; models are made after what
-                is granted to it here. Without one, the endpoint has a role with what its spec needs.
+            role: the role that the containers run under, for a spec without `execution_role`; or, for a spec
+                with one, the role that :class:`ExecutionRole` made from it. You give it its rights; models
+                are made after what the app grants to it. Without ``role``, the endpoint gets a role with the
+                rights that its spec needs, unless the spec names one.
             preserve_logical_ids: True for an endpoint that has its stack to itself: logical ids are those of
-                the plain template, and the template's outputs are there.
+                the plain template, and the stack gets the template's outputs.
 
         Raises:
-            SpecError: with every error of the spec, when it has any; when it names another account or region
-                than the stack; when it has an `execution_role` and ``role`` was not made of that; or with
-                each of its names that a construct before it has taken, in the same stack or the same account
-                and region.
-            TypeError: when ``role`` is no role, but its ARN or an L1; ValueError when that is no role's.
+            SpecError: with all errors, when the spec has any or its template is too large; when it names
+                another account or region than the stack; when it has an `execution_role` that ``role`` was
+                not made from; or when an earlier construct has taken some of its names, in the same stack or
+                the same account and region.
+            TypeError: when ``role`` is an ARN as text, an L1 or something else that is not a role.
+            ValueError: when ``role`` has an ARN that is not a role's.
         """
         given = cast("cdk.aws_iam.IRole | None", role)
         self._given_role = given
@@ -109,9 +112,11 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
     ) -> IInferenceEndpoint:
         """An endpoint that exists already, in the stack's account and region.
 
+        For ``variant_names`` and ``inference_components`` see :meth:`from_endpoint_attributes`.
+
         Raises:
             TypeError: when a text is given for a list.
-            ValueError: when a name is an ARN, or has not the form of a name.
+            ValueError: when a name is an ARN, or does not have the form of a name.
         """
         return InferenceEndpoint.from_endpoint_attributes(
             scope,
@@ -125,8 +130,11 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
     def from_endpoint_arn(scope: Construct, construct_id: str, endpoint_arn: str) -> IInferenceEndpoint:
         """An endpoint that exists already, in the account and region of its ARN.
 
-        Its name is as the ARN has it: in lower case. An endpoint whose name is not is invoked and measured
-        under its own, see :meth:`from_endpoint_attributes`.
+        Its name is taken from the ARN, where it is in lower case. An endpoint whose name has capitals is
+        invoked and measured under that name: pass both to :meth:`from_endpoint_attributes`.
+
+        Raises:
+            ValueError: when the ARN is of something else.
         """
         return InferenceEndpoint.from_endpoint_attributes(scope, construct_id, endpoint_arn=endpoint_arn)
 
@@ -140,20 +148,21 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         variant_names: Sequence[str] = ("AllTraffic",),
         inference_components: Sequence[str] = (),
     ) -> IInferenceEndpoint:
-        """An endpoint that exists already, of which more is known than its name.
+        """An endpoint that exists already, when more is known about it than its name.
 
         Args:
             scope: where the handle belongs.
             construct_id: its name there.
-            endpoint_arn: says account and region; those of the stack without it.
-            endpoint_name: the name as it was given; the one in the ARN, in lower case, without it.
-            variant_names: what publishes metrics.
-            inference_components: what is invoked and publishes metrics under a name of its own.
+            endpoint_arn: gives account and region; without it, they are the stack's.
+            endpoint_name: the name with its capitals; without it, the one in the ARN, in lower case.
+            variant_names: names of the variants, which publish metrics.
+            inference_components: names of the inference components, which are invoked by name and publish
+                metrics, too.
 
         Raises:
             TypeError: when a text is given for a list.
-            ValueError: when there is neither ARN nor name, or the ARN is of something else; when a name is an
-                ARN, or has not the form of a name.
+            ValueError: when there is neither ARN nor name, or they are of two endpoints, or the ARN is of
+                something else; when a name is an ARN, or does not have the form of a name.
         """
         return ImportedEndpoint(
             scope,
@@ -166,7 +175,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
 
     @property
     def endpoint_name(self) -> str:
-        """Name to invoke; whoever uses it is deployed after the endpoint."""
+        """Name to invoke; a resource that refers to it is deployed after the endpoint."""
         return self._l1(ENDPOINT).get_att("EndpointName").to_string()
 
     @property
@@ -176,7 +185,11 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
 
     @cached_property
     def execution_role(self) -> cdk.aws_iam.IRole:
-        """The role that the containers run under. What is granted to it is granted before models start."""
+        """The role that the containers run under. Models are made after what is granted to it.
+
+        Raises:
+            ValueError: when the app has called `Role.customize_roles`, and the spec makes the role.
+        """
         if self._given_role is not None:
             return self._given_role
         role = self._imported_role()
@@ -200,7 +213,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
 
     @property
     def grant_principal(self) -> cdk.aws_iam.IPrincipal:
-        """Who gets what is granted to the endpoint, as by `bucket.grant_read(endpoint)`: its role."""
+        """The role of the endpoint: it gets what is granted to that, as by `bucket.grant_read(endpoint)`."""
         return self.execution_role.grant_principal
 
     @property
@@ -208,7 +221,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         """The security groups that the spec names under `vpc_config`.
 
         Raises:
-            ValueError: when the spec has no `vpc_config`, or a list in it that only the deployment knows.
+            ValueError: when the spec has no `vpc_config`, or one with a list that only the deployment knows.
         """
         return self._connections
 
@@ -227,7 +240,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
 
     @property
     def cfn_endpoint(self) -> cdk.aws_sagemaker.CfnEndpoint:
-        """The L1 of the endpoint; here and below for escape hatches."""
+        """The L1 of the endpoint, for escape hatches."""
         return self._only_l1(cdk.aws_sagemaker.CfnEndpoint)
 
     @property
@@ -240,7 +253,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
     ) -> cdk.aws_cloudwatch.AlarmBase:
         """The alarm that the spec puts on a metric, the first where there are several.
 
-        Actions that are added to it come after those of the spec.
+        ``metric_name`` is AWS's name, or for an alarm on an expression the `id` of what that returns. Actions
+        that are added to the alarm come after those of the spec; adding one raises ValueError where the
+        spec's are a list that only the deployment knows.
 
         Raises:
             ValueError: when there is none, or when several variants or inference components have one and
@@ -258,18 +273,18 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         return {}
 
     def inference_component_name(self, name: str) -> str:
-        """Name to invoke an inference component by; whoever uses it is deployed after the component.
+        """Name to invoke an inference component by; a resource that refers to it is deployed after that.
 
         Raises:
-            ValueError: when the spec has none of the name.
+            ValueError: when the spec has no component of that name.
         """
         return for_cdk(name_once_there(name, self._component(name).ref))
 
     def inference_component_arn(self, name: str) -> str:
-        """ARN of an inference component; whoever uses it is deployed after the component.
+        """ARN of an inference component; a resource that refers to it is deployed after the component.
 
         Raises:
-            ValueError: when the spec has none of the name.
+            ValueError: when the spec has no component of that name.
         """
         return self._component(name).ref
 

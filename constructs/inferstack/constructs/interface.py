@@ -1,7 +1,7 @@
 """What can be done with any endpoint, of this app or not: invoke it and watch it.
 
-CDK's service modules are named through ``aws_cdk``, which loads each on first use: not asking for a
-grant or a metric costs nothing.
+CDK's service modules are reached through ``aws_cdk``, which loads each on first use: an app that asks for no
+grant or metric does not pay for them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseS
 
 
 class MetricOptions(TypedDict, total=False):
-    """Which of several, and how to look at it: the options of CDK's metrics, and two that choose.
+    """The options of CDK's metrics, and two that choose among several variants or inference components.
 
     https://docs.aws.amazon.com/cdk/api/v2/python/aws_cdk.aws_cloudwatch/MetricOptions.html
     """
@@ -42,15 +42,15 @@ class MetricOptions(TypedDict, total=False):
     inference_component: str | None
     """The inference component, where several publish the metric."""
     label: str | None
-    """Its name in a graph; `[max: ${MAX}]` and its like are filled in by CloudWatch."""
+    """Its name in a graph; CloudWatch fills in placeholders such as `[max: ${MAX}]`."""
     color: str | None
     """Its colour in a graph, `#00ff00` for instance."""
     visible: bool | None
-    """False for one that only expressions use."""
+    """False for a metric that only expressions use."""
     id: str | None
     """Its name in expressions: a lower-case letter, then letters, digits and `_`."""
     unit: cdk.aws_cloudwatch.Unit | None
-    """Only data points of this unit; where the number means nothing without one, it is there already."""
+    """Only data points of this unit; when absent, the metric's own for a percentage or a time, else any."""
     dimensions_map: Mapping[str, str] | None
     """Other dimensions instead of those of the endpoint's part."""
     account: str | None
@@ -58,9 +58,9 @@ class MetricOptions(TypedDict, total=False):
     region: str | None
     """Another region than the endpoint's."""
     stack_account: str | None
-    """The account that needs no naming; the endpoint's when absent."""
+    """The account that a graph or alarm does not have to name; the endpoint's when absent."""
     stack_region: str | None
-    """The region that needs no naming; the endpoint's when absent."""
+    """The region that a graph or alarm does not have to name; the endpoint's when absent."""
 
 
 class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
@@ -102,11 +102,11 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
 
     @abstractmethod
     def _component_arns(self) -> Iterable[str]:
-        """ARNs of the inference components, which are invoked under their own permission."""
+        """ARNs of the inference components: invoking one takes a permission on it."""
 
     @abstractmethod
     def _known_name(self) -> str:
-        """The name as the spec or the app says it; nothing waits for the endpoint by it."""
+        """The name as the spec or the app gives it: no reference, by which a resource would wait."""
 
     @abstractmethod
     def _measured(self) -> Sequence[Measured]:
@@ -114,7 +114,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
 
     @abstractmethod
     def _hosting(self) -> Hosting | None:
-        """What decides which metrics there are; None where it is not known."""
+        """How models are hosted, which decides which metrics there are; None where it is not known."""
 
     def grant_invoke(self, grantee: cdk.aws_iam.IGrantable) -> cdk.aws_iam.Grant:
         """Lets ``grantee`` send requests to the endpoint and to each of its inference components.
@@ -130,14 +130,14 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
     def metric(self, metric_name: str, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
         """A metric that SageMaker publishes for the endpoint, by AWS's name for it.
 
-        Namespace, dimensions and unit follow from the name. Latencies are in microseconds;
-        GPUUtilization and CPUUtilization are sums over an instance's devices, 100 for each. The metric knows
-        the endpoint's account and region: dashboards elsewhere show it, alarms in another region refuse it.
+        Namespace, dimensions and unit follow from the name. Latencies are in microseconds; GPUUtilization and
+        CPUUtilization are sums over an instance's devices, up to 100 % for each. The metric knows the
+        endpoint's account and region: dashboards elsewhere show it, alarms in another region refuse it.
         https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 
         Raises:
-            TypeError: when there is no such option.
-            ValueError: when such an endpoint does not publish the metric, or when several of its
+            TypeError: when ``options`` has a key that :class:`MetricOptions` has not.
+            ValueError: when an endpoint of this kind does not publish the metric, or when several of its
                 variants or inference components do and none is chosen.
         """
         chosen = _chosen(options)
@@ -150,7 +150,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
             "statistic": found.statistic,
             "period": cdk.Duration.seconds(ALARM_PERIOD.value),
             "unit": None if unit is None else cdk.aws_cloudwatch.Unit[unit.upper()],
-            # As `attach_to` of CDK: what is in the same place does not name it.
+            # As CDK's `attach_to` sets them: graphs and alarms in the same place do not name it.
             "stack_account": settled(self.env.account),
             "stack_region": settled(self.env.region),
         }
@@ -159,7 +159,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         )
 
     def metric_invocations(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
-        """Requests."""
+        """Number of requests."""
         return self.metric("Invocations", **options)
 
     def metric_model_latency(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
@@ -179,15 +179,15 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
         return self.metric("Invocation5XXErrors", **options)
 
     def metric_gpu_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
-        """Use of an instance's GPUs in percent, 100 for each GPU."""
+        """Use of an instance's GPUs in percent, up to 100 for each GPU."""
         return self.metric("GPUUtilization", **options)
 
     def metric_gpu_memory_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
-        """Use of the memory of an instance's GPUs in percent, 100 for each GPU."""
+        """Use of the memory of an instance's GPUs in percent, up to 100 for each GPU."""
         return self.metric("GPUMemoryUtilization", **options)
 
     def metric_cpu_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
-        """Use of an instance's vCPUs in percent, 100 for each vCPU."""
+        """Use of an instance's vCPUs in percent, up to 100 for each vCPU."""
         return self.metric("CPUUtilization", **options)
 
     def metric_memory_utilization(self, **options: Unpack[MetricOptions]) -> cdk.aws_cloudwatch.Metric:
@@ -196,7 +196,7 @@ class IInferenceEndpoint(Construct, metaclass=jsii.JSIIAbstractClass):
 
 
 def _chosen(options: MetricOptions) -> dict[str, Any]:
-    """The options that are given. Types are not there when a program runs, and a dropped one is not seen."""
+    """The options that are given. Nothing checks types at run time, and a dropped option goes unnoticed."""
     known = sorted(MetricOptions.__optional_keys__)
     for name in options:
         if name not in known:
@@ -206,10 +206,10 @@ def _chosen(options: MetricOptions) -> dict[str, Any]:
 
 
 def known_component(name: str, known: Iterable[str]) -> str:
-    """The name of an inference component.
+    """``name``, where the endpoint has an inference component of that name.
 
     Raises:
-        ValueError: when it is not among those that are known.
+        ValueError: when it has none.
     """
     names = list(known)
     if name not in names:

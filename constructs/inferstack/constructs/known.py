@@ -1,4 +1,4 @@
-"""What CDK knows of the tokens in a spec when a construct is made, and what it is told of texts."""
+"""What CDK already knows of a spec's tokens when a construct is made, and how CDK gets texts of a spec."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,23 +14,22 @@ from inferstack.spec.texts.placeholders import is_list_token, tokens
 
 
 def for_cdk(value: Any) -> str:
-    """A text of a spec, or a function with such texts, for CDK's constructs: to them `${AWS::Region}` is no
-    placeholder, but text like any other.
+    """A text of a spec, or a function with such texts, as CDK's constructs need it: to them `${AWS::Region}`
+    is not a placeholder, but text like any other.
     """
     filled = at_deployment(value)
     return filled if isinstance(filled, str) else Token.as_string(filled)
 
 
 def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:
-    """The spec with the texts that CDK has for tokens in it, such as the URL of an asset; checked again.
-
-    What the others stand for is kept in :mod:`inferstack.resolve.tokens`.
+    """The spec, checked again, with each token replaced for which CDK has a text already, such as an asset's
+    URL. What tokens stand for is remembered in :mod:`inferstack.resolve.tokens`.
 
     Raises:
-        SpecError: when what is known now is wrong.
+        SpecError: when the spec is wrong with these texts.
     """
     written = msgspec.json.encode(loaded.spec)
-    # Nearly all specs have none; asking CDK takes a round trip to Node.
+    # Nearly all specs have no token, and asking CDK takes a round trip to Node.
     if b"{Token[" not in written:
         return loaded
     found = list(dict.fromkeys(tokens(written.decode())))
@@ -44,12 +43,12 @@ def _meanings(stack: Stack, found: list[str]) -> Mapping[str, Any]:
     try:
         return _resolved(stack, found)
     except Exception:
-        # Whatever the code behind a token raises: one that is not known yet keeps no other from being known.
+        # The code behind a token may raise anything. One that is not known yet must not hide the others.
         return _one_by_one(stack, found)
 
 
 def _resolved(stack: Stack, found: Iterable[str]) -> dict[str, Any]:
-    # Not as keys, which CDK resolves, too.
+    # Tokens are not the keys, since CDK resolves those, too.
     numbered = {str(index): token for index, token in enumerate(found)}
     data = {index: [token] if is_list_token(token) else token for index, token in numbered.items()}
     resolved = stack.resolve(data)
@@ -62,6 +61,6 @@ def _one_by_one(stack: Stack, found: Iterable[str]) -> dict[str, Any]:
         try:
             known |= _resolved(stack, [token])
         except Exception:
-            # The synthesis says what is wrong with it.
+            # Synthesis will say what is wrong with it.
             continue
     return known

@@ -1,4 +1,4 @@
-"""Which metric, of which part of an endpoint, a name means."""
+"""Finds the metric that a name stands for, and the part of the endpoint that publishes it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def measurement(
     """The metric and the values of its dimensions.
 
     Raises:
-        ValueError: when no part of such an endpoint publishes the metric, or several do.
+        ValueError: when no part of such an endpoint publishes the metric, or when several that fit do.
     """
     there = list(parts)
     found = metrics.find(wanted.metric, hosting)
@@ -61,7 +61,7 @@ def measurement(
 
 
 def alarm_id(wanted: Wanted, alarms: Resources) -> str:
-    """Logical id of the alarm on a metric, the first one where there are several on the same numbers.
+    """Logical id of the alarm on a metric, the first where several watch it on the same part.
 
     Raises:
         ValueError: when there is none, or when several parts of the endpoint have one.
@@ -84,7 +84,7 @@ def _is_on(alarm: Resource, wanted: Wanted) -> bool:
 
 
 def _watched(alarm: Resource) -> str:
-    """Name of the metric, or of an expression the `id` of what it returns."""
+    """Name of the metric; for an expression, the `id` of the query that returns data."""
     if "MetricName" in alarm.properties:
         return str(alarm.properties["MetricName"])
     return next(str(it["Id"]) for it in alarm.properties["Metrics"] if it.get("ReturnData") is not False)
@@ -95,7 +95,7 @@ def _dimensions(alarm: Resource) -> dict[str, str]:
 
 
 def _not_one(wanted: Wanted, count: int, choices: Iterable[Mapping[str, str]]) -> str:
-    """What to say where a part had to be named, or another one."""
+    """The message that asks to name a part, or another part."""
     named = {
         f"{option}={values[name]!r}"
         for values in choices
@@ -110,7 +110,7 @@ def _not_one(wanted: Wanted, count: int, choices: Iterable[Mapping[str, str]]) -
 def imported_parts(
     endpoint_name: str, variant_names: Iterable[str], inference_components: Iterable[str]
 ) -> Iterable[Measured]:
-    """The parts of an endpoint of which only names are known."""
+    """The parts of an endpoint that is known by names alone."""
     yield from map(of_component, inference_components)
     yield from (of_variant(endpoint_name, name) for name in variant_names)
     yield of_endpoint(endpoint_name)

@@ -1,4 +1,4 @@
-"""Parts of an endpoint by themselves, for an endpoint that is made elsewhere.
+"""Single parts of an endpoint, for one that is made elsewhere.
 
 Each takes the spec of the whole endpoint and makes its own resources only: the same ones that
 :class:`~inferstack.constructs.InferenceEndpoint` would make.
@@ -43,12 +43,12 @@ from inferstack.spec.parts.walk import components, models
 from inferstack.spec.problem import Problem
 from inferstack.spec.texts.placeholders import is_settled
 
-# Rules about a role that is made, which find what it lacks at what needs it.
+# Rules about a role that a spec makes. They report a missing right at the block that needs it.
 _ROLE_LACKS = frozenset({"IS823", "IS830"})
 
 
 def _role(spec: ModelSpec) -> AbstractSet[str]:
-    # A policy has its content in its id: that of the region that the template is for.
+    # The id of a policy depends on its content, and that on the region that the template is for.
     return resolve_execution_role(spec.execution_role, gather_needs(spec, spec.region)).keys()
 
 
@@ -87,7 +87,7 @@ def _run_models(spec: ModelSpec) -> AbstractSet[str]:
 
 
 def _undoing(spec: ModelSpec) -> AbstractSet[str]:
-    """Alarms of the spec that undo an update of a component, which refers to them."""
+    """Alarms of the spec that roll back an update of a component: the component refers to them."""
     return {
         logical_id
         for _, rollback, name in rollbacks(spec)
@@ -97,10 +97,10 @@ def _undoing(spec: ModelSpec) -> AbstractSet[str]:
 
 
 class _Part(Rendered):
-    """Some of a spec's resources: those that ``wanted`` names, of which ``main_id`` is the default child.
+    """Some of a spec's resources: ``wanted`` gives their logical ids, ``main_id`` that of the default child.
 
-    ``takes`` has the codes of the problems that a second resource of the same name would be, ``about`` the
-    blocks of the spec whose warnings are the part's.
+    ``takes`` has the codes of the problems that report a name that is taken already, ``about`` the blocks of
+    the spec whose warnings the part shows.
     """
 
     wanted: ClassVar[staticmethod[[ModelSpec], AbstractSet[str]]]
@@ -117,10 +117,10 @@ class _Part(Rendered):
             spec: of the whole endpoint, from a file or made in Python.
 
         Raises:
-            SpecError: when the spec has errors, or names another account or region than the stack; or with
-                each of its names that a construct before it has taken, in the same stack or the same account
-                and region.
-            ValueError: when the spec asks for nothing of what the construct makes.
+            SpecError: when the spec has errors, or names another account or region than the stack; or when an
+                earlier construct has taken some of its names, in the same stack or the same account and
+                region.
+            ValueError: when the spec asks for nothing that the construct makes.
         """
         loaded, template = template_for(scope, spec)
         name = loaded.spec.endpoint_name
@@ -135,12 +135,12 @@ class _Part(Rendered):
 
     @classmethod
     def _concerns(cls, warning: Problem) -> bool:
-        """Whether a warning is the part's: the whole says the others."""
+        """Whether the part shows a warning; the others are for the construct of the whole endpoint."""
         return not cls.about.isdisjoint(warning.path[:1])
 
 
 class _Beside(_Part):
-    """A part that can only be made once the endpoint is there."""
+    """A part that can only be deployed once the endpoint exists."""
 
     def __init__(
         self,
@@ -156,14 +156,14 @@ class _Beside(_Part):
             scope: where the part belongs.
             construct_id: its name there.
             spec: of the whole endpoint, from a file or made in Python.
-            endpoint: the endpoint where the app makes it, which the part then waits for; or has imported it.
+            endpoint: the endpoint, where the app makes or imports it; the part waits for one that it makes.
 
         Raises:
-            SpecError: when the spec has errors, or names another account or region than the stack; or with
-                each of its names that a construct before it has taken, in the same stack or the same account
-                and region.
-            ValueError: when the spec asks for nothing of what the construct makes, or ``endpoint`` has
-                another name or is in another account or region.
+            SpecError: when the spec has errors, or names another account or region than the stack; or when an
+                earlier construct has taken some of its names, in the same stack or the same account and
+                region.
+            ValueError: when the spec asks for nothing that the construct makes, or ``endpoint`` has another
+                name or is in another account or region.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
         if endpoint is not None:
@@ -199,7 +199,7 @@ def _refuse_elsewhere(scope: Construct, endpoint: IInferenceEndpoint) -> None:
 
 
 class _Whole(Dependable):
-    """Who waits for a role of the part's waits for all of the part: its policies, and what was granted."""
+    """Makes what waits for the part's role wait for the whole part: its policies, and what was granted."""
 
     def __init__(self, part: Construct) -> None:
         super().__init__()
@@ -213,7 +213,10 @@ class _Whole(Dependable):
 
 @jsii.implements(Grantable)
 class ExecutionRole(_Part, RoleL1s):
-    """The role that a spec's containers need, for a stack that keeps roles apart from endpoints."""
+    """The role that a spec's containers need, for a stack that keeps roles apart from endpoints.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms
+    """
 
     wanted = staticmethod(_role)
     about = frozenset({"execution_role"})
@@ -221,12 +224,16 @@ class ExecutionRole(_Part, RoleL1s):
 
     @property
     def role(self) -> cdk.aws_iam.IRole:
-        """The role, for grants, and for `role` of an endpoint, whose models wait for all its policies."""
+        """The role, to grant rights to and to pass as an endpoint's `role`: models wait for all its policies.
+
+        Raises:
+            ValueError: when the app has called `Role.customize_roles`.
+        """
         return self._role
 
     @property
     def grant_principal(self) -> cdk.aws_iam.IPrincipal:
-        """Who gets what is granted to the part, as by `bucket.grant_read(part)`: the role."""
+        """The role: it gets what is granted to the part, as by `bucket.grant_read(part)`."""
         return self.role.grant_principal
 
     @classmethod
@@ -236,7 +243,7 @@ class ExecutionRole(_Part, RoleL1s):
     @cached_property
     def _role(self) -> cdk.aws_iam.IRole:
         block = self._spec.execution_role
-        # With an ARN there is nothing to make, and no part.
+        # For an ARN there is nothing to make, and the constructor has refused it.
         assert not isinstance(block, str)
         made = role_handle(self, self._l1(ROLE), block)
         Dependable.implement(made, self._with_policies)
@@ -253,14 +260,20 @@ class ExecutionRole(_Part, RoleL1s):
 
 
 class EndpointAlarms(_Part, AlarmL1s):
-    """The alarms of an endpoint that exists already."""
+    """The alarms of an endpoint that exists already.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
+    """
 
     wanted = staticmethod(_alarms)
     about = frozenset({"alarms"})
 
 
 class EndpointDashboard(_Part, DashboardL1s):
-    """The dashboard of an endpoint that exists already."""
+    """The dashboard of an endpoint that exists already.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+    """
 
     wanted = staticmethod(_dashboard)
     about = frozenset({"dashboard"})
@@ -269,20 +282,25 @@ class EndpointDashboard(_Part, DashboardL1s):
 
 
 class EndpointAutoscaling(_Beside, ScalingL1s, AlarmL1s):
-    """The scaling of variants and inference components that another construct makes, or somebody else."""
+    """The scaling of variants and inference components that are made elsewhere, in this app or outside it.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+    """
 
     wanted = staticmethod(_scaling)
     about = frozenset({"autoscaling"})
 
     @classmethod
     def _concerns(cls, warning: Problem) -> bool:
-        # Variants and components have such a block, too.
+        # Inside variants and components there is such a block, too.
         return not cls.about.isdisjoint(warning.path)
 
 
 class InferenceComponents(_Beside, ComponentL1s, ScalingL1s, AlarmL1s):
-    """Inference components with their models and scaling, on an endpoint that another construct makes, or
-    somebody else.
+    """Inference components with their models and scaling, on an endpoint that is made elsewhere, in this app
+    or outside it.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
     """
 
     wanted = staticmethod(_components)

@@ -1,7 +1,7 @@
 """The one way from plain CloudFormation data to CDK.
 
-``CfnInclude`` makes real L1 constructs of a template in a single crossing to Node, so that tags,
-aspects, tokens of other constructs and escape hatches work as in any CDK construct.
+``CfnInclude`` turns a template into real L1 constructs in a single call to Node, so that tags, aspects,
+tokens of other constructs and escape hatches work as in any CDK construct.
 https://docs.aws.amazon.com/cdk/v2/guide/use-cfn-template.html
 """
 
@@ -43,7 +43,7 @@ _SEVERAL_IDS = (
 
 
 class _NoLogicalId:
-    """What CDK has for the construct is the id of none of its resources."""
+    """Refuses to answer: the id that CDK has for the construct is that of none of its resources."""
 
     def __get__(self, instance: object, owner: type) -> "_NoLogicalId":
         if instance is None:
@@ -54,7 +54,7 @@ class _NoLogicalId:
 class Rendered(CfnInclude):
     """A construct whose children come out of a CloudFormation template, each under its logical id there.
 
-    It is the CfnInclude itself, since a construct around it would take one more crossing.
+    It is the CfnInclude itself, since a construct around it would take one more call to Node.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class Rendered(CfnInclude):
         main_id: str | None,
         preserve_logical_ids: bool = False,
     ) -> None:
-        # Of what was read only this is kept: the rest is far larger.
+        # Only this is kept of what was read: the rest is far larger.
         self._spec = loaded.spec
         self._types = {logical_id: it["Type"] for logical_id, it in template["Resources"].items()}
         self._main_id = main_id
-        # In as few bytes as it can have: what is too large here is so for CloudFormation, too. CDK looks at
+        # In as few bytes as possible: what is too large even so is too large for CloudFormation. CDK checks
         # the size of the whole stack.
         content = msgspec.json.encode(template)
         refuse_too_large(loaded, template, len(content))
@@ -80,11 +80,11 @@ class Rendered(CfnInclude):
                 scope, construct_id, template_file=name, preserve_logical_ids=preserve_logical_ids
             )
         for warning in loaded.warnings:
-            # By code, so that CDK can be told that a warning is known.
+            # The code is the id by which a user acknowledges the warning in CDK.
             Annotations.of(self).add_warning_v2(warning.code, warning.without_severity)
         for name in template.get("Mappings", ()):
-            # Where CDK sees no look-up by a token, it advises the user to have the mapping left out; those of
-            # the template are functions, which it does not count.
+            # CDK advises the user to leave out a mapping in which it sees no look-up by a token. It does not
+            # count those of the template, which are functions, so here is one.
             self.get_mapping(name).find_in_map(Aws.REGION, "Account")
 
     if not TYPE_CHECKING:
@@ -92,28 +92,28 @@ class Rendered(CfnInclude):
         @cached_property
         def node(self) -> Node:
             """The place in the construct tree; its `default_child` is the L1 that the construct is about."""
-            # Not a plain property: jsii would take that for an override and call back from Node at every
-            # look. On first use only, as each of these steps is a round trip to Node. And hidden from
-            # type checkers, for which it stays the property of every construct.
+            # Not a plain property: jsii would take that for an override, and Node would call back at every
+            # access. Cached, as each of these steps is a round trip to Node. And hidden from type checkers,
+            # for which it stays the property that every construct has.
             node = super().node
             if self._main_id is not None:
                 node.default_child = self._l1(self._main_id)
             return node
 
     def override_logical_id(self, new_logical_id: str) -> None:
-        """Refused: each resource has a logical id of its own.
+        """Always refused: each resource has a logical id of its own.
 
         Raises:
-            TypeError: always. CDK would take the id, and no resource would have it.
+            TypeError: always. CDK would accept the id and give it to no resource.
         """
         raise TypeError(f"{_SEVERAL_IDS}, and give that {new_logical_id!r}")
 
     if not TYPE_CHECKING:
-        # Hidden as `node` is, which CDK itself reads of every element.
+        # Hidden from type checkers, and no property, as `node`: CDK itself reads it from every element.
         logical_id = _NoLogicalId()
 
     def _made_as(self, logical_id: str) -> CfnResource | None:
-        """The L1 of a logical id, as the spec's plain template has it; None where it is not made here."""
+        """The L1 that has this logical id in the spec's plain template; None where it is not made here."""
         return self.get_resource(logical_id) if logical_id in self._types else None
 
     def _l1(self, logical_id: str) -> CfnResource:
@@ -137,18 +137,18 @@ class Rendered(CfnInclude):
 
 
 def _type_name(l1: Any) -> str:
-    # Every L1 has it, and the class that they share has not.
+    # Every L1 class has this attribute; the class that they all derive from does not.
     return str(l1.CFN_RESOURCE_TYPE_NAME)
 
 
 def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> tuple[LoadedSpec, Template]:
-    """The spec, checked for the account and region of the scope's stack, and its template. ``role`` is one of
-    the app's own.
+    """The spec, checked for the account and region of the scope's stack, and its template. ``role`` is the
+    one that the app passes.
 
     Raises:
-        SpecError: when the spec has errors, there or at all.
+        SpecError: when the spec has errors, in that account and region or anywhere.
         TypeError: when the role is something else, such as a text.
-        ValueError: when its ARN is that of something else.
+        ValueError: when the role's ARN is that of something else.
     """
     written = spec if isinstance(spec, LoadedSpec) else checked(spec)
     if role is not None:
@@ -160,13 +160,13 @@ def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -
     if place.region is not None:
         loaded = in_region(loaded, place.region)
     template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
-    # Whoever asks the construct gets the tokens as they were given: CDK does not know `${AWS::Region}`.
+    # The construct keeps the tokens as given: it hands them to CDK, which does not know `${AWS::Region}`.
     return (loaded if known is written else replace(loaded, spec=written.spec)), template
 
 
 @contextmanager
 def _file(content: bytes) -> Iterator[str]:
-    # CfnInclude takes a file and nothing else, and reads it at once.
+    # CfnInclude accepts nothing but a file, which it reads at once.
     handle, name = tempfile.mkstemp(suffix=".json")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -18,12 +18,12 @@ from inferstack.spec.texts.placeholders import arn_fields, is_opaque
 _FORM = "arn:aws:iam::111122223333:role/name"
 # Where `Role.customize_roles` remembers that it was called.
 _CUSTOMIZED = "@aws-cdk/iam:customizeRoles"
-# By the handle, which nothing of Python's keeps else.
+# The block by the handle; weak, since nothing else in Python would keep the handle alive.
 _BLOCKS: WeakKeyDictionary[Any, ExecutionRole | None] = WeakKeyDictionary()
 
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
-    """The role that a spec's block makes: what is granted to it becomes a policy below the handle.
+    """The role that a spec's block makes: what is granted to it becomes a policy construct below the handle.
 
     Raises:
         ValueError: when the app makes no roles, and CDK would leave out what is granted to one.
@@ -36,14 +36,14 @@ def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | 
     # By name, since CDK cannot find the name of a role with a path in the role's ARN.
     name = for_cdk(_path(block)) + made.ref
     handle = cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), name)
-    # CDK takes the role for one of another stack, to which it attaches nothing and says so in a warning only.
+    # CDK takes the role for another stack's, to which it would attach nothing, with no more than a warning.
     handle.add_managed_policy = partial(_attach, made)  # type: ignore[method-assign]
     _BLOCKS[handle] = block
     return handle
 
 
 def made_of(role: cdk.aws_iam.IRole) -> ExecutionRole | None:
-    """The `execution_role` of the spec that a role was made of; None of one from elsewhere, too."""
+    """The `execution_role` that a role was made from; None where the spec has none, or did not make it."""
     return _BLOCKS.get(role)
 
 
@@ -73,16 +73,16 @@ def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:
 
 
 def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:
-    """The role of an ARN in a spec."""
+    """The role that a spec names by its ARN."""
     fields = arn_fields(arn)
     if fields[4:5] == ["${AWS::AccountId}"]:
-        # By name, since CDK can only cut a name out of an ARN with placeholders, and cuts out a path instead.
+        # By name, since CDK would cut the name out of an ARN with placeholders, and take a path for it.
         return cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), fields[5].removeprefix("role/"))
     return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), for_cdk(arn))
 
 
 def imported(logical_id: str) -> str:
-    """Id of CDK's handle for a resource of the template, which has the id itself."""
+    """Construct id of CDK's handle for a resource of the template: the plain id is the resource's own."""
     return f"Imported{logical_id}"
 
 

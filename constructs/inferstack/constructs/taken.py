@@ -1,8 +1,8 @@
-"""Names that there can be one of in an account and region, over the constructs of an app.
+"""Names that must be unique in an account and region, across the constructs of an app.
 
-AWS would refuse the second one when the rest of the stack is being made. Two constructs go to the same place
-when they are in one stack, and when the stacks of both name account and region. Else only the deployment
-knows.
+AWS would refuse the second one in the middle of a deployment. Two constructs are known to go to the same
+place when they are in one stack, or when the stacks of both name the same account and region. Otherwise only
+the deployment knows.
 """
 
 from collections.abc import Iterable, Iterator, Set as AbstractSet
@@ -30,7 +30,7 @@ from inferstack.spec.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[str | None, ...]
 OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})
-"""What an endpoint takes. That stacks of one name are refused CDK sees to."""
+"""Codes of the names that an endpoint takes. Two stacks of one name are refused by CDK."""
 
 _FIX = "give one of them another name, or put one into a stack for another account or region"
 _FIX_SCALING = "remove `autoscaling` from the spec of one of them"
@@ -58,13 +58,13 @@ class _Holder(NamedTuple):
     text: str
 
 
-# By the stack, and by all that two of a name must differ in. Text alone: constructs would be kept with it.
+# By the stack, and by all in which two of a name must differ. Only text: constructs would be kept alive.
 _PLACES: dict[str, StackPlace] = {}
 _TAKEN: dict[Key, _Holder] = {}
 
 
 def know_place(stack: Stack, scope: Construct, stack_name: str, env: Environment) -> None:
-    """Tells where a new stack goes, which spares asking Node. Below a stage the stage may say more of it."""
+    """Records where a new stack goes, to save asking Node; not below a stage, which may say more about it."""
     if isinstance(scope, App):
         account, region = settled(env.account), settled(env.region)
         app, ref = construct_ref(scope), construct_ref(stack)
@@ -77,11 +77,11 @@ def free_names(
     logical_ids: AbstractSet[str],
     codes: AbstractSet[str] = OF_AN_ENDPOINT,
 ) -> list[Key]:
-    """The spec's names where it goes, each as all that another one there must differ in: those of these
-    codes, and of scalable targets those that are made under these logical ids.
+    """Keys of the names that the spec takes where it goes: the names of these ``codes``, and the scalable
+    targets that are made under these ``logical_ids``. No other construct there may have an equal key.
 
     Raises:
-        SpecError: with a problem for each name that a construct before it has taken.
+        SpecError: with a problem for each name that an earlier construct has taken.
     """
     place = place_of(scope)
     names = [name for name in taken_names(loaded).names if name.code in codes]
@@ -97,7 +97,7 @@ def free_names(
 
 
 def _scaled(loaded: LoadedSpec, logical_ids: AbstractSet[str]) -> Iterator[TakenName]:
-    """What scales, where it is made here."""
+    """Names of the scalable targets that are made here."""
     spec = loaded.spec
     for scaled in scaled_parts(spec):
         if target_id(spec, scaled) in logical_ids:
@@ -111,7 +111,7 @@ def _taken_by(loaded: LoadedSpec, name: TakenName, by: str) -> Problem:
 
 
 def _without_followers(problems: list[Problem]) -> list[Problem]:
-    """Where an endpoint or a component is there twice, so is its scaling."""
+    """If an endpoint or a component is there twice, so is its scaling: only the former is reported."""
     return without_followers([it for it in problems if it.code != SAME_SCALING] or problems)
 
 
@@ -152,5 +152,5 @@ def settled(name: str | None) -> str | None:
 
 
 def construct_ref(construct: Any) -> str:
-    """What jsii calls an object: it is the same for all Python objects that stand for one of Node's."""
+    """The id that jsii gives to an object of Node's: all Python objects that stand for it share it."""
     return str(construct.__jsii_ref__.ref)

@@ -13,7 +13,7 @@ _ANY_ALARM = f"{ALARM_ARN}*"
 
 
 def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Template:
-    """The template with these resources only. What they took from the endpoint becomes its plain ``name``."""
+    """The template with these resources only. Their references to the endpoint become its plain ``name``."""
     whole = template["Resources"]
     alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM} - logical_ids
     resources = {
@@ -22,13 +22,13 @@ def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Tem
         if logical_id in logical_ids
     }
     used = json.dumps(resources)
-    # The mappings that find the account of an image.
+    # Mappings look up the account of an image; only those that are still used stay.
     mappings = {key: table for key, table in template.get("Mappings", {}).items() if f'"{key}"' in used}
     return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
 
 
 def waits_for(template: Template, logical_ids: AbstractSet[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of a resource with one that it waits for and that is made elsewhere, by their logical ids."""
+    """Pairs of logical ids: a resource, and one made elsewhere that it waits for."""
     for logical_id, resource in template["Resources"].items():
         if logical_id in logical_ids:
             named = (ENDPOINT,) if _ENDPOINT_NAME in json.dumps(resource) else ()
@@ -56,7 +56,7 @@ def _with_name(value: Any, name: str) -> Any:
 
 
 def _without_alarms(value: Any, alarms: AbstractSet[str]) -> Any:
-    """ARNs of these alarms, which are made elsewhere under unknown names, become those of any alarm."""
+    """ARNs of these alarms, which are made elsewhere under unknown names, become one that fits any alarm."""
     match value:
         case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if logical_id in alarms:
             return {"Fn::Sub": _ANY_ALARM}

@@ -1,6 +1,6 @@
 """From a spec to CloudFormation, as plain data.
 
-    ModelSpec -> {logical id: Resource} by one module a topic -> template
+    ModelSpec -> {logical id: Resource}, with one module per topic -> template
 
 Nothing here needs Node, CDK or AWS: the result can be printed, compared and tested as it is, and
 :mod:`inferstack.constructs` hands the same data to CDK.

@@ -36,7 +36,7 @@ ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:a
 _BESIDE_WATCHED = frozenset((*AlarmRule.__struct_fields__, *StepPolicy.__struct_fields__)) - frozenset(
     Watched.__struct_fields__
 )
-# The other operators compare with a band, which IS811 refuses; what a token stands for is not known.
+# The other operators compare with a band, which IS811 refuses; an operator may be a token, too.
 _MOVES = {
     "GreaterThanOrEqualToThreshold": "reaches",
     "GreaterThanThreshold": "exceeds",
@@ -68,7 +68,7 @@ def _by_id(spec: ModelSpec) -> Iterator[tuple[str, OwnAlarm]]:
 def rollback(
     spec: ModelSpec, chosen: AutoRollbackConfiguration | None, component: str | None = None
 ) -> dict[str, Value]:
-    """The alarms that undo an update of the endpoint, or of a component given by its name, if any do.
+    """The alarms that roll back an update of the endpoint, or of a component given by its name, if any do.
 
     The spec's own alarms are named by ``Ref``, so that they are made before the endpoint and deleted after
     it. That is no circle, since an alarm has the endpoint's name as plain text.
@@ -130,7 +130,7 @@ def alarm_properties(
 
 
 def _published(rule: AlarmRule | StepPolicy, period: int, part: Measured, metric: Metric) -> dict[str, Value]:
-    """A metric of SageMaker's, which the catalog knows all about."""
+    """A metric that SageMaker publishes: the catalog has all its properties."""
     return present(
         Namespace=metric.namespace,
         MetricName=metric.name,
@@ -142,7 +142,7 @@ def _published(rule: AlarmRule | StepPolicy, period: int, part: Measured, metric
 
 
 def _watched(rule: AlarmRule | StepPolicy, period: int) -> dict[str, Value]:
-    """A metric of the spec's own, of which the spec says everything under CloudFormation's names."""
+    """A metric of the spec's own: the spec has all its properties, under CloudFormation's names."""
     written = properties(rule, leave_out=_BESIDE_WATCHED)
     if rule.metrics is not None:
         return written
@@ -173,7 +173,7 @@ def _description(
     moves = _MOVES.get(evaluation.comparison_operator, "crosses")
     statistic = metric.statistic if rule.statistic is None and metric is not None else rule.statistic
     watched = watched_name(rule) if statistic is None else f"{statistic} of {watched_name(rule)}"
-    # A number that only the deployment knows is none that a text can hold.
+    # A description is plain text, and cannot hold a number that only the deployment knows.
     is_token = not isinstance(rule.threshold, str) and is_opaque(rule.threshold)
     threshold = "its threshold" if is_token else rule.threshold
     return f"{watched} of {part.title} {moves} {threshold}. {reason}".strip()

@@ -35,7 +35,7 @@ _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
 def resolve_autoscaling(spec: ModelSpec) -> Resources:
-    """Targets, policies, and for what may have no capacity the alarm that wakes it."""
+    """Targets, policies, and the alarms of step policies, such as the one that wakes what has no capacity."""
     return _resolved(spec, scaled_parts(spec))
 
 
@@ -57,21 +57,21 @@ def _resolved(spec: ModelSpec, parts: Iterable[Scaled]) -> Resources:
 
 
 def _id_suffix(spec: ModelSpec, scaled: Scaled) -> str:
-    """What tells it from everything else that scales, as the end of logical ids."""
+    """The end of logical ids, which differs for everything that scales."""
     name = scaled.name
     if scaled.component is not None:
         return identity(spec, name, scaled.component)
-    # The usual name as it is; another with a hash, so that `A` with `BC` is not `AB` with `C`.
+    # Any but the usual name gets a hash, so that variant `A` with policy `BC` is not `AB` with `C`.
     return name if name == DEFAULT_VARIANT else f"{pascal(name)}{short_hash(name)}"
 
 
 def target_id(spec: ModelSpec, scaled: Scaled) -> str:
-    """Logical id of what makes it scale."""
+    """Logical id of its scalable target."""
     return f"ScalableTarget{_id_suffix(spec, scaled)}"
 
 
 def resource_id(spec: ModelSpec, scaled: Scaled) -> str:
-    """Application Auto Scaling's name for it."""
+    """Its resource id in Application Auto Scaling."""
     if scaled.component is None:
         return f"endpoint/{spec.endpoint_name}/variant/{scaled.name}"
     return f"inference-component/{scaled.name}"
@@ -86,7 +86,7 @@ def _target(spec: ModelSpec, scaled: Scaled) -> Resource:
         ResourceId=resource_id(spec, scaled),
         **properties(scaled.scaling),
     )
-    # The resource id is plain text, so CloudFormation cannot see what it speaks of.
+    # The resource id is plain text, so CloudFormation cannot see what it refers to.
     return Resource("AWS::ApplicationAutoScaling::ScalableTarget", made, scaled.path, (after,))
 
 
@@ -103,7 +103,7 @@ def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPa
 
 def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
     if policy.metric is None:
-        # The spec says all of it, under CloudFormation's own names.
+        # The spec has all of it, under CloudFormation's own names.
         return {}
     if metrics.find_predefined(policy.metric) is not None:
         return {"PredefinedMetricSpecification": {"PredefinedMetricType": policy.metric}}
@@ -119,7 +119,7 @@ def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
 
 
 def _metric(spec: ModelSpec, scaled: Scaled, name: str) -> metrics.Metric:
-    """What the name means here; the rules saw to it that there is one."""
+    """The metric that the name means here; the rules have made sure that there is one."""
     return metrics_of(spec, scaled, name)[0]
 
 

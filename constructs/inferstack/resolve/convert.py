@@ -1,7 +1,7 @@
 """A block of the spec as CloudFormation properties.
 
-Keys are CloudFormation's names in snake_case, so this is a look-up of the shape's own spelling and
-nothing else. What needs a decision is passed in by the caller.
+Keys are CloudFormation's names in snake_case, so this only looks up the shape's own spelling. What needs a
+decision is passed in by the caller.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from inferstack.spec.blocks.base import Block
 def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict[str, Value]:
     """The block's fields that CloudFormation knows, under its names, without absent ones.
 
-    Fields that only the spec format has (``autoscaling`` of a variant, say) are not CloudFormation's
-    and are skipped; ``leave_out`` names fields that the caller fills in itself.
+    Fields that only the spec format has, such as ``autoscaling`` of a variant, are skipped; ``leave_out``
+    names fields that the caller fills in itself.
     """
     names = _property_names(type(block))
     return {
@@ -27,7 +27,7 @@ def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict
 
 
 def plain(value: object) -> Value:
-    """A value as a template has it: lists, where a block has tuples, and no block."""
+    """A value as a template has it: lists for a block's tuples, and properties for blocks."""
     match value:
         case Block():
             return properties(value)

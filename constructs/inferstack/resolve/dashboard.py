@@ -1,4 +1,4 @@
-"""A CloudWatch dashboard of the endpoint: traffic, latency, errors, and what is used up.
+"""A CloudWatch dashboard of the endpoint: traffic, latency, errors, and utilization.
 
 Body: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
 """
@@ -81,7 +81,7 @@ WIDGETS = (
     ),
     Widget("Start of serverless capacity (µs)", (("ModelSetupTime", "p99"),)),
 )
-"""What is drawn, in order. A widget of which the endpoint publishes nothing is left out."""
+"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics."""
 
 
 def resolve_dashboard(spec: ModelSpec) -> Resources:
@@ -94,9 +94,9 @@ def resolve_dashboard(spec: ModelSpec) -> Resources:
 
 
 def ascii_json(value: Value) -> str:
-    """What ``json.dumps`` writes of texts and whole numbers, without blanks and in a quarter of the time."""
+    """What ``json.dumps`` writes for texts and whole numbers, without blanks and in a quarter of the time."""
     written = msgspec.json.encode(value).decode()
-    # Most have nothing else, which is known sooner than searched for.
+    # Most texts are all ASCII, and asking for that is faster than a search.
     if written.isascii():
         return written
     return re.sub("[^ -~]", lambda found: json.dumps(found[0])[1:-1], written)
@@ -106,7 +106,7 @@ _CONSOLES = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-
 
 
 def dashboard_url(region: str | None) -> Value:
-    """Address of the dashboard in the console of the region's partition; of AWS's own where it is unknown."""
+    """Address of the dashboard in the console of the region's partition; of `aws` where it is unknown."""
     host = "console.aws.amazon.com"
     if region is not None:
         host = _CONSOLES.get(regions.partition(region), host)
@@ -126,12 +126,12 @@ def _body(spec: ModelSpec) -> Value:
 
 
 Shown = tuple[tuple[metrics.Metric, str], ...]
-"""What a widget draws of endpoints of one hosting: metrics, and the statistics of them."""
+"""What a widget draws for endpoints of one hosting: metrics, each with a statistic."""
 
 
 @cache
 def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
-    """Titles of the widgets as JSON has them, and what they draw of what such an endpoint publishes."""
+    """Titles of the widgets, encoded as JSON, and what each draws for such an endpoint."""
     return tuple(
         (
             msgspec.Raw(json.dumps(it.title)),

@@ -1,4 +1,4 @@
-"""AWS::SageMaker::Endpoint: the one resource with a name of its own."""
+"""AWS::SageMaker::Endpoint. Unlike models and its configuration, it gets the name that the spec gives."""
 
 from inferstack.defaults import RETAIN_WHEN_SCALED, WEIGHTS_WHEN_SCALED
 from inferstack.resolve.alarms import rollback
@@ -14,7 +14,7 @@ ENDPOINT = "Endpoint"
 
 
 def endpoint_name() -> Value:
-    """The endpoint's name, as something that exists only once the endpoint does."""
+    """A reference to the endpoint's name: what holds it waits for the endpoint."""
     return get_att(ENDPOINT, "EndpointName")
 
 
@@ -39,7 +39,7 @@ def _deployment(spec: ModelSpec, block: Endpoint) -> Value | None:
 
 
 def _retained(spec: ModelSpec, block: Endpoint) -> dict[str, Value]:
-    """Counts that something else changes survive an update, and weights are those of the spec."""
+    """Keeps counts that are changed outside the spec when the endpoint is updated, but not weights."""
     if not counts_change(spec):
         return {}
     retained: dict[str, Value] = {"RetainAllVariantProperties": RETAIN_WHEN_SCALED.value}

@@ -1,9 +1,9 @@
-"""The execution role: what the spec names, and nothing else.
+"""The execution role: rights to what the spec names, and to nothing else.
 
-The permissions are a managed policy that attaches itself to the role and has its content in its logical
-id: other permissions are another policy. CloudFormation makes the new one before the new model and deletes
-the old one after the endpoint was updated, so that the old fleet, which a blue/green update keeps serving and
-a rollback brings back, never loses what it reads. What SageMaker needs is in
+The permissions are a managed policy that attaches itself to the role and has a hash of its content in its
+logical id: other permissions make another policy. CloudFormation makes the new one before the new model and
+deletes the old one after the endpoint was updated, so that the old fleet, which a blue/green update keeps
+serving and a rollback brings back, never loses what it reads. What SageMaker needs is in
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms
 """
 
@@ -31,10 +31,10 @@ _EC2 = f"arn:${{AWS::Partition}}:ec2:{_HERE}:"
 _OF_COMPONENTS = "/aws/sagemaker/InferenceComponents/"
 _SOURCE = ("execution_role",)
 
-# IAM allows a managed policy 6144 characters without blanks; what pseudo parameters become is shorter.
+# IAM allows a managed policy 6144 characters, not counting blanks; pseudo parameters only become shorter.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _LONGEST_POLICY = 6000
-# No function makes an ARN of each entry of a list.
+# For a list that only the deployment knows: no function makes an ARN of each of its entries.
 _ANY = ("*",)
 _USE_KEY = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
 # Grants are for the services that SageMaker stores data with, not for the container.
@@ -100,11 +100,11 @@ def _content_hash(properties: dict[str, Value]) -> str:
 
 
 def _packed(statements: list[Value]) -> list[list[Value]]:
-    """Each entry of a statement in a policy that its own text chooses, whichever others there are: what comes
-    or goes is a new policy for few.
+    """The statements over several policies. The text of each entry alone chooses its policy, whichever other
+    entries there are, so that an entry that comes or goes changes few policies.
     """
     entries = [(at, entry) for at, whole in enumerate(statements) for entry in _entries(whole)]
-    # One that no policy can hold is IAM's to refuse.
+    # An entry that fits into no policy is left for IAM to refuse.
     longest = max(_LONGEST_POLICY, *(_length(entry) + 2 for _, entry in entries))
     packs = [statements]
     count = 1
@@ -115,7 +115,7 @@ def _packed(statements: list[Value]) -> list[list[Value]]:
 
 
 def _spread(entries: Iterable[tuple[int, Value]], count: int) -> list[list[Value]]:
-    """The entries over so many policies, those of one statement in one again.
+    """The entries over ``count`` policies, in each of which those of one statement are joined again.
 
     Each goes where its hash with the policy's number is highest: another number of policies moves few.
     https://en.wikipedia.org/wiki/Rendezvous_hashing
@@ -129,14 +129,14 @@ def _spread(entries: Iterable[tuple[int, Value]], count: int) -> list[list[Value
 
 
 def _entries(statement: Value) -> Iterator[Value]:
-    """A statement as several on one resource each, or on one prefix of a bucket."""
+    """Splits a statement into several, each on one resource or on one prefix of a bucket."""
     match statement:
         case {"Condition": {"StringLike": {"s3:prefix": [*prefixes]}}}:
             for prefix in prefixes:
                 yield {**statement, "Condition": {"StringLike": {"s3:prefix": [prefix]}}}
         case _:
             for resource in statement["Resource"]:
-                # Of the two forms of a log group one is for all of these actions; both take twice the room.
+                # One of a log group's two forms of ARN is for all of these actions; both take twice the room.
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
                 if _OF_COMPONENTS not in resource or resource.endswith(":*"):
                     yield {**statement, "Resource": [resource]}
@@ -156,14 +156,14 @@ def _joined(one: Value, other: Value) -> Value:
 def _length(statements: Value) -> int:
     """How many characters one statement or several may have once they are deployed."""
     written = json.dumps(statements, separators=(",", ":"))
-    # Only an app in Python has tokens.
+    # Only specs that are made in an app have tokens.
     if not tokens(written):
         return len(written)
     return len(without_tokens(json.dumps(_filled(statements), separators=(",", ":")), _as_long))
 
 
 def _filled(value: Value) -> Value:
-    """The value with about what becomes of functions that take a token apart: what it stands for."""
+    """The value with functions that take a token apart replaced by texts about as long as their results."""
     match value:
         case {"Fn::Sub": [str() as text, dict() as variables]} if tokens(json.dumps(variables)):
             return text + " " * _LENGTH_OF_TOKEN
@@ -234,7 +234,7 @@ def _read_files(files: Iterable[tuple[str, bool]]) -> Iterator[Value]:
 
 
 def _prefixes(places: Iterable[tuple[S3Location, bool]]) -> list[str]:
-    """What may be listed: names of objects, prefixes, or all where only the deployment knows the key."""
+    """What may be listed: names of objects, prefixes, or everything where only the deployment knows a key."""
     found = list(places)
     if any(place.key is None for place, _ in found):
         return ["*"]
@@ -249,9 +249,9 @@ def _write_files(urls: Iterable[str]) -> Iterator[Value]:
 def _pull_images(needs: Needs) -> Iterator[Value]:
     actions = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
     yield from _named("PullImage", actions, needs.repository_arns)
-    # Where the image of a package lies, only the registry of models knows.
+    # Only the model registry knows where the image of a model package is.
     if needs.repository_arns or needs.model_packages:
-        # The login is of the account's registry as a whole; IAM has no ARN for it.
+        # The login is for the account's registry as a whole; IAM has no ARN for it.
         yield _statement("LogInToRegistry", ["ecr:GetAuthorizationToken"], ["*"])
 
 
@@ -270,14 +270,14 @@ def _use_keys(keys: Iterable[str]) -> Iterator[Value]:
 
 
 def _use_listed_keys(arns: tuple[str, ...]) -> Iterator[Value]:
-    """A list that only the deployment knows takes no other ARN beside it."""
+    """Statements for a list that only the deployment knows, to which no other ARN can be added."""
     if is_opaque(list(arns)):
         yield _statement("UseListedKeys", _USE_KEY, list(arns))
         yield _statement("GrantListedKeys", ["kms:CreateGrant"], list(arns), _BY_SERVICE)
 
 
 def _one_by_one(texts: tuple[str, ...], instead: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The entries of a list; something else where only the deployment knows them."""
+    """The entries of a list, or ``instead`` where only the deployment knows them."""
     return instead if is_opaque(list(texts)) else texts
 
 
@@ -293,7 +293,7 @@ def _join_vpcs(vpcs: Iterable[VpcConfig]) -> Iterator[Value]:
     remove = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission"]
     yield _statement("JoinVpc", [*make, *remove], _once([*parts, f"{_EC2}network-interface/*"]))
     looks = ("DhcpOptions", "NetworkInterfaces", "SecurityGroups", "Subnets", "Vpcs")
-    # EC2's Describe actions know no resources.
+    # EC2's Describe actions cannot be limited to resources.
     yield _statement("LookAtVpc", [f"ec2:Describe{what}" for what in looks], ["*"])
 
 
@@ -301,7 +301,7 @@ def _open_sessions(needs: Needs) -> Iterator[Value]:
     """See https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"""
     if needs.sessions:
         channels = [f"{verb}{kind}Channel" for verb in ("Create", "Open") for kind in ("Control", "Data")]
-        # The channels of Session Manager know no resources.
+        # Session Manager's channels cannot be limited to resources.
         yield _statement("OpenSessions", [f"ssmmessages:{it}" for it in channels], ["*"])
 
 
@@ -314,7 +314,7 @@ def _write_logs(needs: Needs) -> Value:
 
 
 def _publish_metrics() -> Value:
-    # PutMetricData knows no resources; the condition keeps it to SageMaker's own namespaces.
+    # PutMetricData cannot be limited to resources; the condition limits it to SageMaker's own namespaces.
     condition = {"StringLike": {"cloudwatch:namespace": ["AWS/SageMaker", "/aws/sagemaker/*"]}}
     return _statement("PublishMetrics", ["cloudwatch:PutMetricData"], ["*"], condition)
 

@@ -1,8 +1,8 @@
 """The container image: its URI for the stack's region, and the repository to pull it from.
 
-A framework's images lie in an account of AWS's that differs between regions. Where the stack's region
-is known the URI is plain text; where it is not, a Mapping of the template finds the account at
-deployment. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/mappings-section-structure.html
+A framework's images are in an AWS account that differs between regions. Where the stack's region is known,
+the URI is plain text; where it is not, a Mapping of the template finds the account at deployment.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/mappings-section-structure.html
 """
 
 import re
@@ -42,7 +42,7 @@ def placed_image(placed: PlacedContainer, region: str | None) -> ImageReference 
     return None if placed.image is None else _image(placed.image, region, next(iter(placed.hosts), None))
 
 
-# Of each container the role, the model and the mappings ask for it, and specs have images in common.
+# The role, the model and the mappings ask for the image of each container, and specs have images in common.
 @lru_cache(maxsize=64)
 def _image(image: str | FrameworkImage, region: str | None, instance_type: str | None) -> ImageReference:
     if isinstance(image, str):
@@ -64,7 +64,7 @@ def _in_any_region(
     image: FrameworkImage, found: images.PublishedImage, instance_type: str | None
 ) -> ImageReference:
     name = "ImageAccounts" + re.sub(r"[^A-Za-z0-9]", "", pascal(f"{image.framework}-{image.version}"))
-    # Of one version an endpoint may have images for both, and they are not in the same regions.
+    # An endpoint may have one version's images for both processors, which are not in the same regions.
     if instance_type is not None and images.architecture(instance_type) == "arm64":
         name += "Arm64"
     account = {_ACCOUNT: {"Fn::FindInMap": [name, {"Ref": "AWS::Region"}, _ACCOUNT]}}

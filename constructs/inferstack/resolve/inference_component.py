@@ -1,6 +1,6 @@
 """AWS::SageMaker::InferenceComponent.
 
-An update of a component takes no new name, endpoint or variant. All three are in the logical id, so
+An update of a component cannot change its name, endpoint or variant. All three are in the logical id, so
 that changing one makes a new component instead of an update that cannot work.
 """
 
@@ -104,7 +104,7 @@ def _specification(
 
 
 def _model_name(spec: ModelSpec, name: str | None) -> Value | None:
-    """Of a model of the stack, which is then made first; else what the spec says."""
+    """A reference where the model is the stack's, which is then made first; else the name in the spec."""
     return name if name is None or model_path(spec, name) is None else model_name(name)
 
 

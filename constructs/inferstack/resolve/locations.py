@@ -1,6 +1,6 @@
 """Where files and images are, as ARNs that a policy can name.
 
-Where only the deployment knows a URL or a name as a whole, functions of CloudFormation take it apart there.
+Where only the deployment knows a URL or a name as a whole, CloudFormation's functions take it apart then.
 """
 
 import re
@@ -15,18 +15,18 @@ from inferstack.resolve.tokens import meaning_of
 from inferstack.spec.texts.placeholders import DYNAMIC_REFERENCE, TOKEN, arn_fields, is_opaque
 from inferstack.spec.texts.s3_urls import S3Url, s3_url
 
-# An image of which no part is known, nor will be to a function: any of the account's own.
+# For an image that not even a function can take apart: any repository of the account's own.
 _OWN_REPOSITORIES = "arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"
 _ENDS_OPEN = re.compile(rf"(?:{TOKEN}|\$\{{Path\}})\Z")
 _PARTITION, _REGION, _ACCOUNT = ({"Ref": f"AWS::{name}"} for name in ("Partition", "Region", "AccountId"))
 
 
 class S3Location(msgspec.Struct, frozen=True):
-    """A bucket and a key or prefix in it. ``variables`` are functions that both hold as ``${Name}``."""
+    """A bucket and a key or prefix in it. ``variables`` are functions, held as ``${Name}`` in all three."""
 
     bucket: str
     key: str | None
-    """None where functions cannot tell it from the bucket: then ``path`` is both."""
+    """None where functions cannot separate it from the bucket: then only ``path`` has it, with the bucket."""
     path: str
     variables: Mapping[str, Value] = MappingProxyType({})
 
@@ -40,10 +40,10 @@ class S3Location(msgspec.Struct, frozen=True):
         return _s3_arn(f"{self.path}{'*' if prefix else ''}", self.variables)
 
     def folder_arn(self) -> Value:
-        """ARN of everything in the folder, whether or not a slash stands behind its name."""
+        """ARN of everything in the folder, whether or not its name ends with a slash."""
         if _ENDS_OPEN.search(self.path) is None:
             return _s3_arn(f"{self.path.rstrip('/')}/*", self.variables)
-        # One slash more, and of two one.
+        # A slash is added, and two in a row become one.
         slashes = {"Fn::Split": ["//", substituted(f"{self.path}/", _used(self.variables, self.path))]}
         return _s3_arn("${Folder}*", {"Folder": {"Fn::Join": ["/", slashes]}})
 
@@ -61,7 +61,7 @@ def s3_location(url: str) -> S3Location:
     """Splits an S3 URL, in the `s3://` form or either of the `https://` ones.
 
     Raises:
-        ValueError: when it is none of them; the rules refuse such a spec before.
+        ValueError: when it has none of these forms; the rules refuse such a spec before this is called.
     """
     match s3_url(url):
         case S3Url(bucket=str() as bucket, key=key):
@@ -86,7 +86,7 @@ def ecr_repository_arn(image: str) -> Value | None:
         place = f"arn:${{AWS::Partition}}:ecr:{found.region}:{found.account}:repository/"
         if re.search(rf"{TOKEN}\Z", found.repository) is None or not image.endswith(found.repository):
             return f"{place}{found.repository}"
-        # A tag may be a part of what the token stands for.
+        # What the token stands for may include a tag.
         return substituted(f"{place}${{Repository}}", {"Repository": _untagged(_whole(found.repository))})
     if not is_opaque(image):
         return None
@@ -94,8 +94,8 @@ def ecr_repository_arn(image: str) -> Value | None:
 
 
 def _repository_at_deployment(image: Value) -> Value:
-    """Account and region from the address of ECR; the repository from between there and a tag or digest."""
-    # What follows is `/repository`, in China `.cn/repository`; with `.cn` before it, each has one `.cn/`.
+    """Account and region from ECR's address; the repository from between that and a tag or digest."""
+    # What follows is `/repository`, in China `.cn/repository`: with `.cn` put before, each has `.cn/` once.
     behind = _piece(1, "amazonaws.com", _untagged(image))
     held = {
         "Registry": _piece(0, ".", image),
@@ -128,7 +128,7 @@ def key_arns(key: str) -> list[tuple[Value, Value | None]]:
 
 
 def key_arn(key: str) -> tuple[str, str | None]:
-    """ARN of a KMS key as a policy must name it, and the alias when it is known by alias only.
+    """ARN of a KMS key as a policy must name it, and the alias if the key is known by alias only.
 
     IAM does not follow aliases: a statement names keys, and a condition the alias. See
     https://docs.aws.amazon.com/kms/latest/developerguide/alias-authorization.html
@@ -144,7 +144,7 @@ def key_arn(key: str) -> tuple[str, str | None]:
 
 
 def model_package_arn(name: str) -> Value:
-    """ARN of a model package that a spec knows by its ARN or, in its own account, by name and version."""
+    """ARN of a model package that a spec names by ARN or, in its own account, by name and version."""
     if re.match(TOKEN, name):
         return _arn_at_deployment(name, "sagemaker", "model-package")
     if name.startswith("arn:") or re.match(DYNAMIC_REFERENCE, name):
@@ -153,12 +153,12 @@ def model_package_arn(name: str) -> Value:
 
 
 def _arn_at_deployment(text: str, service: str, kind: str) -> Value:
-    """The ARN of what a text that begins with a token knows by ARN or, in its own account, by name."""
+    """The ARN of what a text that begins with a token names by ARN or, in its own account, by name."""
     match meaning_of(text):
         case {"Fn::GetAtt": [_, attribute]} if attribute.endswith("Arn"):
             return text
     fields, whole = _fields(text, service), _whole(text)
-    # Twice, since a name alone has nothing behind the kind, and an ARN what is wanted.
+    # The text is there twice, so that what follows the first `:kind/` is the name, be it in an ARN or alone.
     names = {"Fn::Join": [f":{kind}/", [whole, whole]]}
     held = {
         "In": _piece(1, ":", fields),
@@ -170,18 +170,18 @@ def _arn_at_deployment(text: str, service: str, kind: str) -> Value:
 
 
 def _fields(text: str, service: str) -> Value:
-    """What has the fields of an ARN before any other: those of one that is given, else of a name's."""
+    """A text that begins with the fields of an ARN: the given one's, or those that fit a name."""
     whole = _whole(text)
     return {"Fn::Join": [":", [whole, _PARTITION, service, _REGION, _ACCOUNT, whole]]}
 
 
 def _whole(text: str) -> Value:
-    """A text with tokens as a function takes it."""
+    """A text with tokens, in the form that a function takes."""
     return text if re.fullmatch(TOKEN, text) is not None else substituted(text)
 
 
 def _is_out_of_reach(text: str) -> bool:
-    """Whether no function can take a text apart: references are filled in when functions are done."""
+    """Whether no function can take a text apart: dynamic references are filled in after functions ran."""
     return re.search(DYNAMIC_REFERENCE, text) is not None or re.search(TOKEN, text) is None
 
 

@@ -10,7 +10,7 @@ from inferstack.spec.blocks.model import Container, Model
 from inferstack.spec.parts.walk import PlacedContainer, containers, models
 from inferstack.spec.problem import SpecPath
 
-# What a model without `containers` says beside its only container.
+# The fields of a model without `containers` that are not those of its only container.
 _NOT_THE_CONTAINERS = frozenset(Model.__struct_fields__) - frozenset(Container.__struct_fields__)
 
 

@@ -87,10 +87,9 @@ def _names(*named: Iterable[Named]) -> tuple[str, ...]:
 
 
 def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
-    """What is named; of an uploaded archive every version, so that new weights are no change of rights.
-
-    Otherwise each would have to be approved (`cdk deploy` asks), and to reach all of IAM before the new model
-    may be read.
+    """The files that the spec names; of an uploaded archive every version, so that new weights change no
+    rights. Each change would have to be approved (`cdk deploy` asks), and to reach all of IAM before the new
+    model can be read.
     """
     for url, is_prefix in _named_files(spec):
         pattern = pattern_of(url)
@@ -119,13 +118,13 @@ def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
 def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     """What the container itself reads: `HF_MODEL_ID: s3://…`, `SAGEMAKER_SUBMIT_DIRECTORY: s3://…`.
 
-    Of one with a wildcard nobody knows how much is meant.
+    A value with a wildcard is left out: how much it covers is not known.
     """
     for value in environment.values():
         bucket, _, key = value.removeprefix("s3://").partition("/")
         if value.startswith("s3://") and bucket and key and wildcard_in(value) is None:
             name = key.rpartition("/")[2]
-            # A name with a dot may be a file's or, as `Qwen2.5-7B`, a folder's; one without is a folder's.
+            # A name with a dot may be a file's or, like `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:
                 yield value, False
             if not name.endswith(_MODEL_ARCHIVE):
@@ -140,7 +139,7 @@ def _repositories(spec: ModelSpec, region: str | None) -> Iterator[Value]:
 
 
 def _comes_through_vpc(placed: PlacedContainer) -> bool:
-    """Whether an image of which only the deployment knows the registry is one of a private registry."""
+    """Whether an image whose registry only the deployment knows comes from a private one."""
     image, container = placed.image, placed.container
     config = container.image_config if isinstance(container, Container) else None
     if config is None or config.repository_access_mode != "Vpc":

@@ -1,4 +1,4 @@
-"""What the modules of this folder make, and how CloudFormation says a few things."""
+"""The resources that the modules of this folder make, and how to write CloudFormation's ids and functions."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def get_att(logical_id: str, attribute: str) -> Value:
 
 
 def present(**properties: Value) -> dict[str, Value]:
-    """The properties that are there: ``None`` is absent, zero and false are values."""
+    """The properties without absent ones: ``None`` is absent, zero and false are values."""
     return {name: value for name, value in properties.items() if value is not None}
 
 
@@ -48,7 +48,7 @@ def pascal(name: str) -> str:
     return _pascal(lasting(name))
 
 
-# Names of metrics stand in the ids of all specs.
+# Cached, as the ids of all specs contain the names of the same metrics.
 @lru_cache(maxsize=1024)
 def _pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
@@ -58,9 +58,9 @@ LONGEST_ID = 255
 
 
 def logical_id(text: str) -> str:
-    """A logical id that has names of metrics or policies in it: of one too long, the end is a hash.
+    """A logical id that has names of metrics or policies in it. If it is too long, it ends in a hash.
 
-    Names may be as long as an id alone, and no id that was ever deployed is longer.
+    Such a name alone may be as long as an id. An id that was ever deployed is short enough to stay as it is.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
     """
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 8]}{short_hash(text)}"
@@ -71,7 +71,7 @@ def short_hash(*parts: str) -> str:
     return _short_hash("/".join(map(lasting, parts)))
 
 
-# All alarms on one part of an endpoint have the part's.
+# Cached, as all alarms on one part of an endpoint have the part's hash.
 @lru_cache(maxsize=64)
 def _short_hash(identity: str) -> str:
     return short_digest(identity)
@@ -79,12 +79,12 @@ def _short_hash(identity: str) -> str:
 
 def at_deployment(value: Value) -> Value:
     """The value with every text that holds ``${AWS::…}`` wrapped in ``Fn::Sub``, at any depth."""
-    # Most resources have no such text, which C knows in a tenth of the time of a walk.
+    # Most resources have no such text, which is found out in C in a tenth of the time of a walk.
     return _walked(value) if b"${" in msgspec.json.encode(value) else value
 
 
 def _walked(value: Value) -> Value:
-    """The same, of what holds such a text somewhere. `match` would take twice as long."""
+    """The same, for a value with such a text somewhere. `match` would take twice as long."""
     if isinstance(value, str):
         return _with_sub(value) if "${" in value else value
     if isinstance(value, dict):
@@ -98,12 +98,12 @@ def _with_sub(text: str) -> Value:
     names = PLACEHOLDER.findall(text)
     if PSEUDO_PARAMETERS.keys().isdisjoint(names):
         return text
-    # Nearly always it has nothing else, so that nothing has to be replaced.
+    # Nearly always it has no other placeholders, so that nothing has to be replaced.
     return {"Fn::Sub": text} if PSEUDO_PARAMETERS.keys() >= set(names) else substituted(text)
 
 
 def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})) -> Value:
-    """``Fn::Sub`` of a text: what only the deployment knows is filled in, also under names of its own."""
+    """``Fn::Sub`` of a text, which fills in pseudo parameters, tokens and ``variables``, and nothing else."""
     held: dict[str, Value] = dict(variables)
 
     def replaced(found: re.Match[str]) -> str:
@@ -114,7 +114,7 @@ def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})
             name = f"Token{len(held) - len(variables) + 1}"
             held[name] = found[0]
             return f"${{{name}}}"
-        # `${!x}` is how Fn::Sub is told to leave `${x}` alone.
+        # `${!x}` tells Fn::Sub to leave `${x}` alone.
         return f"${{!{found[1]}}}"
 
     template = PLACEHOLDER.sub(replaced, text)

@@ -1,4 +1,4 @@
-"""The whole template: every resource, its tags, where it came from, and the outputs."""
+"""The whole template: every resource with its tags and where it came from, and the outputs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ from inferstack.spec.texts.placeholders import is_settled
 SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]
 SourceOf = Callable[[SpecPath], str]
-"""Where a part of the spec stands, as ``file: path``."""
+"""Where a part of the spec is written, as ``file: path``."""
 
 
 def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf) -> Template:
@@ -36,14 +36,14 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
     Args:
         spec: a spec without errors.
         region: region of the stack, or None for a template that works in any.
-        source_of: says for a path of the spec where it stands.
+        source_of: tells where a path of the spec is written.
     """
     resources = resolve_resources(spec, region)
     template: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": description(spec)}
     mappings = _mappings(spec, region)
     if mappings:
         template["Mappings"] = mappings
-    # Alarms, and what scales, have places in common.
+    # Looked up once each: alarms, and what scales, have places in common.
     places = {path: source_of(path) for path in {it.source for it in resources.values()}}
     template["Resources"] = {
         logical_id: _rendered(resource, spec.tags, places[resource.source])
@@ -66,7 +66,7 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
         resolve_alarms(spec),
         resolve_dashboard(spec),
     ):
-        # The rules keep names apart that would make one logical id; a lost resource must never be silent.
+        # The rules refuse names that would make one logical id; but no resource may ever be lost in silence.
         if twice := made.keys() & part.keys():
             raise ValueError(f"two resources have the logical id {min(twice)}")
         made |= part
@@ -77,14 +77,14 @@ def description(spec: ModelSpec) -> str:
     """What the stack is, for the list of stacks."""
     if spec.description is not None:
         return spec.description
-    # CloudFormation takes no function here.
+    # CloudFormation allows no function here.
     name = f" {spec.endpoint_name}" if is_settled(spec.endpoint_name) else ""
     return f"SageMaker endpoint{name} ({spec.kind}), made by inferstack"
 
 
 def _rendered(resource: Resource, tags: dict[str, str] | None, place: str) -> Template:
     properties = dict(resource.properties)
-    # By name, as CDK does, so that a preview differs little from what is deployed.
+    # Sorted by name, as CDK does, so that a preview differs little from what is deployed.
     if tags and cloudformation.is_taggable(resource.type):
         properties["Tags"] = [{"Key": key, "Value": tags[key]} for key in sorted(tags, key=str.casefold)]
     rendered: Template = {"Type": resource.type, "Properties": at_deployment(properties)}

@@ -1,4 +1,4 @@
-"""Whether CloudFormation takes a template of this size: known only of one that was made."""
+"""Whether CloudFormation accepts the size of a template, which is only known once the template is made."""
 
 from collections import Counter
 
@@ -13,10 +13,10 @@ _FIX = "move long values of `environment` into the model's files, or split the e
 
 
 def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
-    """Raises a problem, and the spec's warnings with it, for a template that is written in too many bytes.
+    """Refuses a template that is written in too many bytes.
 
     Raises:
-        SpecError: when no stack can be made of it.
+        SpecError: when no stack can be made of it, with the spec's warnings.
     """
     if size > LARGEST_TEMPLATE:
         raise SpecError([*loaded.warnings, _too_large(loaded, template, size)])
@@ -30,7 +30,7 @@ def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
 
 
 def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
-    """The key of the spec that most of the template is made for, and how many hundredths that is."""
+    """The key of the spec that most of the template is made for, and its share in percent."""
     sizes: Counter[str] = Counter()
     for logical_id, resource in resolve_resources(loaded.spec, loaded.spec.region).items():
         if logical_id in template["Resources"]:

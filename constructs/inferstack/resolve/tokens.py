@@ -1,8 +1,8 @@
 """What CDK's tokens stand for, as far as CDK has told.
 
-CDK numbers its tokens anew in every run, so that an id with a token's text in it would be another one as soon
-as anything else in the app is. What a token stands for lasts. Whoever knows CDK tells it here before a spec
-is resolved (:mod:`inferstack.constructs.known`); in a process a token is the same for all.
+CDK numbers its tokens anew in every run: an id with a token's text in it would change as soon as anything
+else in the app does. What a token stands for stays. :mod:`inferstack.constructs.known` records that here
+before a spec is resolved; within a process, a token means the same everywhere.
 """
 
 import hashlib
@@ -20,22 +20,22 @@ _DIGITS = 8
 
 
 def remember(meanings: Mapping[str, Meaning]) -> None:
-    """Keeps what tokens stand for."""
+    """Records what tokens stand for."""
     for token, meaning in meanings.items():
-        # The first answer stays: a reference to another stack becomes an import of its value by and by, and
-        # ids that have been given would be looked for under others.
+        # The first answer stays: CDK later turns a reference to another stack into an import of its value,
+        # and resources would then be looked for under other ids than they were given.
         _MEANINGS.setdefault(token, meaning)
 
 
 def meaning_of(token: str) -> Meaning:
-    """What a token stands for; None where nobody said it."""
+    """What a token stands for; None where that is not recorded."""
     return _MEANINGS.get(token)
 
 
 def lasting(text: str) -> str:
-    """The text with something for each token that is the same in every run, and another for another token.
+    """The text with each token replaced by something that is the same in every run, and differs by token.
 
-    A token of which nothing is known has nothing that lasts and is left out.
+    A token of which nothing is known has nothing that stays the same, and is left out.
     """
     return without_tokens(text, _name)
 
@@ -54,7 +54,7 @@ def short_digest(text: str) -> str:
 
 
 def plain_text(meaning: Meaning) -> str | None:
-    """What a spec could say itself in the place of a token; None of what only a function can say."""
+    """What a spec could have instead of a token; None where only a function can express that."""
     match meaning:
         case str():
             return meaning

@@ -1,4 +1,4 @@
-"""What a deployment would do to the stack that is there, told from the previous template.
+"""What a deployment would do to the existing stack, judging by the previous template.
 
     previous template + spec -> what CloudFormation does with each resource -> what that means for SageMaker
 

@@ -1,4 +1,4 @@
-"""Specs against the templates that their stacks were made of."""
+"""Compares specs with the templates that their stacks were made from."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ _NAME = ("endpoint_name",)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What comparing came to: problems of specs and templates, and a line on each spec."""
+    """Result of a comparison: problems of specs and templates, and a line on each spec."""
 
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -40,13 +40,13 @@ def compare_with(
     """Compares specs with previous templates. Specs with errors are left out: they deploy nothing.
 
     Args:
-        against: a template, or a folder of templates of which each spec finds its own by the endpoint's
+        against: a template, or a folder of templates in which each spec finds its own by the endpoint's
             name, or by the spec file that the template says it came from.
         files: spec files.
-        stage: the stage to compare. Without one, a spec that can be deployed without a stage is meant so.
-        region: where a spec goes that names none itself; without it, to where the template is.
-        folders: folders whose spec files are all among the files, so that a template of a file in there which
-            no spec makes any more is told of.
+        stage: the stage to compare. Without one, a spec that can be deployed without a stage is compared so.
+        region: the region for specs that name none; without it, that of the template.
+        folders: folders whose spec files are all among ``files``: a template that came from one of these
+            folders and that no spec makes any more is reported.
     """
     result = Comparison()
     try:
@@ -76,7 +76,7 @@ def _compare_document(
     region: str | None,
     result: Comparison,
 ) -> None:
-    """What one file deploys, each with the templates that may be its own."""
+    """Compares the specs that one file deploys, each given with the templates that may be its own."""
     claims: dict[str, list[LoadedSpec]] = {}
     for one, templates in own:
         if not templates:
@@ -87,7 +87,7 @@ def _compare_document(
             claims.setdefault(templates[0].file, []).append(one)
     found = {template.file: template for _, templates in own for template in templates}
     for file, claimed in claims.items():
-        # What is deployed without a stage is what is meant without one.
+        # If no stage is chosen, the spec that is deployed without one is meant.
         chosen = [one for one in claimed if one.stage is None] or claimed
         if len(chosen) == 1:
             _compare_one(chosen[0], found[file], region, result)
@@ -110,8 +110,8 @@ def _compare_one(one: LoadedSpec, template: PreviousTemplate, region: str | None
 
 
 def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None) -> LoadedSpec:
-    """The spec where it goes, which it need not say: that chooses images, as in the previous template; or
-    leaves the choice to the deployment, where that does so.
+    """The spec for the region that it goes to, which it need not name. The region chooses framework images;
+    where the previous template leaves that choice to the deployment, so does this.
     """
     framework = any(isinstance(it.image, FrameworkImage) for it in containers(one.spec))
     if one.spec.region is not None or not framework or template.image_region is None:
@@ -120,7 +120,7 @@ def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None
 
 
 def _strangers(update: Update) -> Iterator[str]:
-    """Logical ids that mean another thing in the previous template."""
+    """Logical ids that stand for something else in the previous template."""
     if ENDPOINT not in update.before:
         yield ENDPOINT
     for logical_id, resource in update.before.items():

@@ -16,7 +16,7 @@ from inferstack.spec.problem.update_codes import LEFT_OVER
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """What one file deploys: itself, or its stages; ``is_whole`` unless errors keep some of it back."""
+    """What one file deploys: itself, or its stages; ``is_whole`` is False where errors hold some back."""
 
     specs: list[LoadedSpec]
     has_stages: bool
@@ -24,11 +24,11 @@ class Deployed:
 
 
 def deployed_by(file: Path, stage: str | None) -> Deployed:
-    """What a file deploys at one stage, or at each."""
+    """What a file deploys at one stage, or at every stage."""
     try:
         document = read_document(file)
     except SpecError:
-        # Whoever checks the file has said so.
+        # The check of the file reports this.
         return Deployed([], has_stages=False, is_whole=False)
     specs, problems = check_document(document, stage=stage)
     errors = any(it.severity is Severity.ERROR for it in problems)
@@ -38,15 +38,15 @@ def deployed_by(file: Path, stage: str | None) -> Deployed:
 def own_templates(
     one: LoadedSpec, templates: Iterable[PreviousTemplate], deployed: Deployed
 ) -> list[PreviousTemplate]:
-    """Templates of the spec's endpoint; where there is none, of the spec file under another name."""
+    """Templates of the spec's endpoint; without any, those made from the spec file under another name."""
     name = one.spec.endpoint_name.casefold()
     found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
     if len(found) > 1:
-        # The same endpoint in several accounts or regions: the app puts them into the stack's name.
+        # The same endpoint in several accounts or regions: the app puts these into the stack's name.
         env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
         found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
     if found or deployed.has_stages:
-        # Under another name may be another stage.
+        # A template under another name may be another stage's.
         return found
     return [it for it in templates if one.document.shown_file in it.spec_files]
 
@@ -57,21 +57,21 @@ def left_over(
     files: Iterable[Path],
     folders: Iterable[Path],
 ) -> Iterator[Problem]:
-    """Templates that came from spec files of these folders, of which no file makes one any more.
+    """Templates that came from spec files of these folders, and that no file makes any more.
 
-    Nothing is said while a spec has errors, since what it would make is not known.
+    Nothing is reported while a spec has errors, since what it would make is not known.
 
     Args:
-        templates: all that there are.
-        claimed: files of those that specs were compared with.
-        files: all spec files that there are in the folders, and others.
-        folders: folders that are given as a whole. Other folders may have other apps.
+        templates: all templates.
+        claimed: files of the templates that specs were compared with.
+        files: all spec files of the folders, and perhaps others.
+        folders: folders that are given as a whole. Other folders may belong to other apps.
     """
     here = {name_in_templates(str(folder)) for folder in folders}
     candidates = [it for it in templates if it.file not in claimed and _folder(it) in here]
     if not candidates:
         return
-    # At every stage: whoever compares one stage has not removed the others.
+    # At every stage: comparing one stage does not mean that the others were removed.
     now = [deployed_by(file, None) for file in files]
     if not all(it.is_whole for it in now):
         return
@@ -83,7 +83,7 @@ def left_over(
 
 
 def _folder(template: PreviousTemplate) -> str | None:
-    """The folder of the spec file that a stack of one endpoint was made of; None of any other stack."""
+    """The folder of the spec file that a stack of one endpoint was made from; None for any other stack."""
     source = template.source_of(ENDPOINT)
     return None if source is None else Path(source).parent.as_posix()
 

@@ -1,8 +1,8 @@
 """What CloudFormation does with each resource between two templates.
 
 A resource is updated in place unless a property changes that can only be set on creation. What refers to a
-replaced resource gets a new value by that, which may replace it in turn: so a new archive replaces the model,
-then the endpoint's configuration, and updates the endpoint.
+replaced resource gets a new value, which may replace it in turn: a new archive replaces the model and then
+the endpoint's configuration, and updates the endpoint.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
 """
 
@@ -64,7 +64,7 @@ def compare(before: Resources, after: Resources) -> dict[str, Change]:
 
 
 def differences(before: Any, after: Any) -> Iterator[PropertyPath]:
-    """Paths at which two values differ, as deep as both have the same form."""
+    """Paths at which two values differ, going down as long as both have the same form."""
     match before, after:
         case dict() as one, dict() as other if not (_is_function(one) or _is_function(other)):
             yield from _by_key(one, other)
@@ -134,7 +134,7 @@ def _is_function(value: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value as CloudFormation reads it: scalars are text, and an attribute has one way of writing."""
+    """A value as CloudFormation reads it: scalars are text, and `Fn::GetAtt` is always written one way."""
     match value:
         case {"Fn::GetAtt": str() as attribute}:
             return {"Fn::GetAtt": attribute.split(".", 1)}

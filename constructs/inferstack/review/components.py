@@ -40,7 +40,7 @@ def _move(update: Update, before: Component, after: Component) -> str:
 
 
 def removed_or_renamed(update: Update) -> Iterator[Effect]:
-    """What only changes its name is known by the rest of it."""
+    """A component that only changes its name is recognized by the rest of it."""
     before, after = deployed.components(update.before), deployed.components(update.after)
     new = {name: it for name, it in after.items() if name not in before}
     for name, gone in before.items():
@@ -55,7 +55,7 @@ def removed_or_renamed(update: Update) -> Iterator[Effect]:
             del new[twin]
             message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
             fix = "make sure that the fleet has room for both, and that clients use the new name"
-            # Of endpoints SageMaker says that case makes no other name, of components nothing.
+            # SageMaker says that two endpoints' names must differ in more than case; of components, nothing.
             if name.casefold() == twin.casefold():
                 message += "; SageMaker may take both for one name, and refuse the new one"
                 fix = f"choose a name that differs in more than case, or {_TWICE}"
@@ -80,7 +80,7 @@ def updated(update: Update) -> Iterator[Effect]:
 
 
 def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
-    """Where the spec says why: what the component runs, or what the model is that it names."""
+    """Where the spec has the cause of new copies: what the component runs, or the model that it names."""
     change = update.changes[component.logical_id]
     for path in change.paths:
         if str(path[0]).startswith("Specification") and _BASE not in path:
@@ -91,7 +91,7 @@ def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
 
 
 def copies_reset(update: Update) -> Iterator[Effect]:
-    """Whatever is updated about a component, CloudFormation knows the template's copy count only."""
+    """Whatever an update changes about a component, CloudFormation only knows the template's copy count."""
     scaled = deployed.scaled_components(update.before)
     for name, component in deployed.components(update.after).items():
         change = update.changes[component.logical_id]
@@ -133,7 +133,7 @@ def rebased(update: Update) -> Iterator[Effect]:
 
 
 def variant_under_components(update: Update) -> Iterator[Effect]:
-    """Components are deleted after the endpoint was updated."""
+    """Components are only deleted after the endpoint was updated, when their variant is gone already."""
     gone = set(deployed.variants(update.before)) - set(deployed.variants(update.after))
     before = deployed.components(update.before)
     on_it = [name for name, it in before.items() if it.variant in gone]

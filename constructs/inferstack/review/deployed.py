@@ -1,4 +1,4 @@
-"""What a template says about an endpoint. Previous templates come from anywhere, so any form is survived."""
+"""What a template says about an endpoint. Previous templates come from anywhere, so any form is tolerated."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ _NEW_NAME = "give the endpoint a new name, move the clients, then remove the old
 
 
 def renamed(update: Update) -> Iterator[Effect]:
-    """Clients call the name."""
+    """Clients call an endpoint by its name."""
     old, new = deployed.endpoint_name(update.before), update.spec.endpoint_name
     if update.fate(deployed.ENDPOINT_TYPE) is not Fate.REPLACED or old is None:
         return
@@ -36,7 +36,7 @@ def renamed(update: Update) -> Iterator[Effect]:
 
 
 def serverless(update: Update) -> Iterator[Effect]:
-    """From serverless to instances there is a way, back there is none."""
+    """An endpoint can move from serverless to instances, but not back."""
     if not update.same_endpoint:
         return
     before, after = _are_serverless(update.before), _are_serverless(update.after)
@@ -73,7 +73,7 @@ def asynchronous(update: Update) -> Iterator[Effect]:
 
 
 def with_components(update: Update) -> Iterator[Effect]:
-    """Models on variants, or components on a fleet."""
+    """An endpoint has models on its variants, or components on its fleet."""
     if not update.same_endpoint:
         return
     before, after = (_hosts_models(it) for it in (update.before, update.after))
@@ -91,7 +91,7 @@ def _hosts_models(resources: Resources) -> bool | None:
 
 
 def many_models(update: Update) -> Iterator[Effect]:
-    """A multi-model endpoint needs the name of the model with every request, another one takes none."""
+    """A multi-model endpoint needs the name of a model in every request; other endpoints accept none."""
     before, after = _prefixes(update.before), _prefixes(update.after)
     both = deployed.of_type(update.before, deployed.MODEL_TYPE) and deployed.of_type(
         update.after, deployed.MODEL_TYPE
@@ -114,7 +114,7 @@ def prefix(update: Update) -> Iterator[Effect]:
 
 
 def _are_versions(old: object, new: object) -> bool:
-    """Whether both were uploaded for one prefix of a spec: then each has all archives that it declares."""
+    """Whether both were uploaded for one prefix of a spec: each then has all archives that it declares."""
     patterns = {pattern_of(it) if isinstance(it, str) else None for it in (old, new)}
     return len(patterns) == 1 and None not in patterns
 

@@ -1,4 +1,4 @@
-"""All rules on updates, and what they find as problems of the spec."""
+"""All rules on updates, and their findings as problems of the spec."""
 
 from collections.abc import Callable, Iterator
 
@@ -38,11 +38,11 @@ RULES: tuple[Rule, ...] = (
     scaling.policy_name_taken,
     role.policies_at_once,
 )
-"""Each looks at one update and yields what it does."""
+"""Each looks at one update and yields its effects."""
 
 
 def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
-    """What the deployment does that one should know, without the warnings that the spec ignores."""
+    """What one should know about the deployment, without the warnings that the spec ignores."""
     found = [effect for rule in RULES for effect in rule(update)]
     problems = [_problem(loaded, effect) for effect in found]
     return [it for it in problems if it.code not in loaded.spec.ignored_codes]

@@ -1,4 +1,4 @@
-"""The endpoint's fleet: what an update starts anew and what it sets back."""
+"""The endpoint's fleet: what an update replaces and what it resets."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ _KEPT = {
 
 
 def new_fleet(update: Update) -> Iterator[Effect]:
-    """Every change of a model or of the configuration ends in one, and needs room for it."""
+    """Every change of a model or of the configuration leads to a new fleet, which needs room."""
     if not update.new_fleet:
         return
     causes = _most_specific(list(update.causes(ENDPOINT_CONFIG)))
@@ -37,12 +37,12 @@ def new_fleet(update: Update) -> Iterator[Effect]:
     message = (
         f"{names} {verb}{implied}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
     )
-    # The file's top stands for what is no longer written anywhere.
+    # A cause that is no longer written anywhere is reported at the top of the file.
     yield Effect(codes.NEW_FLEET, next(iter(causes), ()), message, f"{keep}{_fix(update)}")
 
 
 def _implied(update: Update) -> tuple[str, str]:
-    """Why instances are counted otherwise where the spec says nothing of that, and how to keep it."""
+    """Why managed instance scaling changes where the spec does not write it, and how to keep it."""
     for path, name, before, after in lasting_variants(update):
         old, new = mapping(before.get(_MANAGED)), mapping(after.get(_MANAGED))
         is_written = update.written((*path, snake(_MANAGED))) != path
@@ -54,7 +54,7 @@ def _implied(update: Update) -> tuple[str, str]:
 
 
 def _most_specific(causes: list[SpecPath]) -> list[SpecPath]:
-    """Each once, without those that say nothing more: `variant` beside `variant.instance_type`."""
+    """Each cause once, without those that add nothing: `variant` beside `variant.instance_type`."""
     longer = {path[:length] for path in causes for length in range(len(path))}
     return [path for path in dict.fromkeys(causes) if path and path not in longer]
 
@@ -73,7 +73,7 @@ def _meanwhile(update: Update) -> str:
 
 
 def _count(update: Update, name: str, variant: Properties) -> tuple[str, int, bool]:
-    """What instances the new fleet of a variant has, how many, and whether scaling may have fewer."""
+    """The type and number of instances in the new fleet of a variant, and whether scaling may use fewer."""
     kind = variant.get("InstanceType", "instances of its pools")
     managed = mapping(variant.get("ManagedInstanceScaling")).get("MaxInstanceCount")
     most = deployed.scaled_variants(update.before).get(name, {}).get("MaxCapacity", managed)
@@ -116,7 +116,7 @@ def count_reset(update: Update) -> Iterator[Effect]:
 
 
 def count_kept(update: Update) -> Iterator[Effect]:
-    """With RetainAllVariantProperties the initial values are those of a new endpoint only."""
+    """With RetainAllVariantProperties the initial values only apply to a new endpoint."""
     if not update.new_fleet:
         return
     retained = _retained(update)
@@ -144,7 +144,7 @@ def _retained(update: Update) -> set[str]:
 
 
 def same_config(update: Update) -> Iterator[Effect]:
-    """UpdateEndpoint asks for a new configuration."""
+    """UpdateEndpoint requires a new configuration."""
     change = next((it for it in update.changes.values() if it.type == deployed.ENDPOINT_TYPE), None)
     if change is None or change.fate is not Fate.UPDATED or update.new_fleet:
         return
@@ -154,6 +154,6 @@ def same_config(update: Update) -> Iterator[Effect]:
         message = f"only {names} of the endpoint changes, not its configuration, which SageMaker may refuse"
         fix = "deploy it together with a change of the model or of a variant"
         written = update.place(change.logical_id, own[0])
-        # What follows from scaling stands there.
+        # A property that follows from scaling is reported there.
         path = written or next((at for at, *_ in variant_scalings(update.spec)), ())
         yield Effect(codes.SAME_CONFIG_AGAIN, path, message, fix)

@@ -1,4 +1,4 @@
-"""Variants that there are before and after an update."""
+"""Variants that exist both before and after an update."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from inferstack.spec.problem import SpecPath
 
 
 def lasting_variants(update: Update) -> Iterator[tuple[SpecPath, str, Properties, Properties]]:
-    """Variants that there were before: their place in the spec, name, properties before and after."""
+    """Variants that existed before: their place in the spec, name, properties before and after."""
     before, after = deployed.variants(update.before), deployed.variants(update.after)
     for path, variant in variants(update.spec):
         name = variant.variant_name

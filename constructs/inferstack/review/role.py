@@ -1,4 +1,4 @@
-"""The role that the stack makes: what an update changes of its rights, and whether IAM has room for that."""
+"""The role that the stack makes: how an update changes its rights, and whether IAM has room for that."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def _rights(resources: Resources) -> Iterator[_Right]:
 
 
 def _conditions(condition: Mapping[str, Any]) -> Iterator[str]:
-    """The condition in words. Prefixes of a bucket are told one by one, since so they come and go."""
+    """The condition in words. Prefixes of a bucket are listed one by one, as they come and go one by one."""
     match condition:
         case {"StringLike": {"s3:prefix": [*prefixes], **others}} if not others:
             yield from (f"the prefix is {_text(it)}" for it in prefixes)
@@ -91,7 +91,7 @@ def _items(value: object) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    """A text, or what a function makes one of."""
+    """A text, or the function that makes one."""
     match value:
         case str():
             return value

@@ -1,4 +1,4 @@
-"""Scaling that stays on the same endpoint or component."""
+"""Scaling of an endpoint or component that stays."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def limit_lowered(update: Update) -> Iterator[Effect]:
 
 
 def scaling_removed(update: Update) -> Iterator[Effect]:
-    """The capacity stays where it is."""
+    """Without scaling, the capacity stays where it is."""
     scaled = (
         (deployed.scaled_variants, deployed.variants),
         (deployed.scaled_components, deployed.components),
@@ -37,7 +37,7 @@ def scaling_removed(update: Update) -> Iterator[Effect]:
 
 
 def policy_renamed(update: Update) -> Iterator[Effect]:
-    """One policy of a target tracks a metric, and CloudFormation makes the new one before the old goes."""
+    """Only one policy of a target tracks a metric, and CloudFormation makes the new before the old goes."""
     before = deployed.of_type(update.before, deployed.SCALING_POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
     for logical_id, policy in _changed(update):
@@ -50,7 +50,7 @@ def policy_renamed(update: Update) -> Iterator[Effect]:
 
 
 def policy_name_taken(update: Update) -> Iterator[Effect]:
-    """A policy is known by its name: the new one would be the old one, which is then removed."""
+    """A policy is identified by its name: the new one would overwrite the old one and be removed as that."""
     removed = [
         _known_as(update.before, policy)
         for logical_id, policy in deployed.of_type(update.before, deployed.SCALING_POLICY_TYPE).items()
@@ -67,7 +67,7 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
 
 
 def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:
-    """Policies that are not as they were, of a target that stays: a new one has none yet."""
+    """Policies that are new or changed, of targets that stay: a new target has no other policies yet."""
     for logical_id, policy in deployed.of_type(update.after, deployed.SCALING_POLICY_TYPE).items():
         target = update.changes[policy["ScalingTargetId"]["Ref"]]
         stays = target.fate in (Fate.UPDATED, Fate.UNCHANGED)
@@ -76,7 +76,7 @@ def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:
 
 
 def _tracked(resources: Resources, policy: deployed.Properties) -> object:
-    """What a policy tracks, and of what; None for one that takes steps."""
+    """The target and the metric that a policy tracks; None for a step policy."""
     config = deployed.mapping(policy.get("TargetTrackingScalingPolicyConfiguration"))
     metric = [config.get(f"{sort}MetricSpecification") for sort in ("Predefined", "Customized")]
     return (_target(resources, policy), metric) if any(metric) else None
@@ -93,6 +93,6 @@ def _target(resources: Resources, policy: deployed.Properties) -> object:
 
 
 def _place(update: Update, name: str) -> SpecPath:
-    """The component of the name; of a variant's scaling nothing is left in the spec."""
+    """The place of the component of that name; a variant's removed scaling has left none in the spec."""
     path = update.written(("inference_components", name))
     return path if path[-1:] == (name,) else ()

@@ -17,9 +17,9 @@ from inferstack.spec.problem.words import describe
 from inferstack.spec.reading.file_text import read_text
 
 PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
-"""How templates are called in a folder."""
+"""Names of templates in a folder."""
 _STAGES = "assembly-*"
-"""How CDK calls the folders of a `Stage`'s stacks, each in that of the app or of the stage around it."""
+"""Names that CDK gives to the folder of a `Stage`, in the folder of the app or of the stage around it."""
 
 _GET_A_TEMPLATE = (
     "name a template that `inferstack render`, `cdk synth` or `aws cloudformation get-template` wrote"
@@ -28,7 +28,7 @@ _GET_A_TEMPLATE = (
 
 @dataclass(frozen=True, slots=True)
 class PreviousTemplate:
-    """A template that a stack was made of."""
+    """A template that a stack was made from."""
 
     file: str
     resources: Resources
@@ -44,7 +44,7 @@ class PreviousTemplate:
         return frozenset(it for it in map(self.source_of, self.resources) if it is not None)
 
     def source_of(self, logical_id: str) -> str | None:
-        """The spec file that a resource came from; None where it is not there, or came from none."""
+        """The spec file that a resource came from; None where there is no such resource or file."""
         resource = deployed.mapping(self.resources.get(logical_id))
         source = deployed.mapping(resource.get("Metadata")).get(SOURCE_METADATA)
         return source.rpartition(":")[0] if isinstance(source, str) else None
@@ -58,12 +58,12 @@ class PreviousTemplate:
 
 
 def read_template(path: Path) -> PreviousTemplate:
-    """Reads a template, of at most the 1 MiB that CloudFormation takes.
+    """Reads a template of at most 1 MiB, which is all that CloudFormation accepts.
 
-    What `aws cloudformation get-template` prints is unpacked.
+    The output of `aws cloudformation get-template` is unpacked.
 
     Raises:
-        SpecError: when the file cannot be read, is neither JSON nor YAML, or no template.
+        SpecError: when the file cannot be read, is neither JSON nor YAML, or is no template.
     """
     file = path.as_posix()
     try:
@@ -76,7 +76,7 @@ def read_template(path: Path) -> PreviousTemplate:
 
 
 def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
-    """The templates of a folder, and of stages in it, that have an endpoint; what is wrong with others."""
+    """The templates with an endpoint in a folder and in stages below it, and the problems of other files."""
     try:
         paths = sorted(file for it in _with_stages(folder) for form in PATTERNS for file in it.glob(form))
     except OSError as error:
@@ -96,7 +96,7 @@ def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
 def _with_stages(folder: Path) -> Iterator[Path]:
     yield folder
     for below in folder.glob(_STAGES):
-        # CDK makes no links, and one may lead back here.
+        # CDK makes no links, and a link may lead back here.
         if below.is_dir() and not below.is_symlink():
             yield from _with_stages(below)
 
@@ -152,7 +152,7 @@ def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _depth(value: Any) -> int:
-    """Levels of mappings and lists, counted level by level: what is too deep must not overflow here."""
+    """Levels of mappings and lists, counted level by level, as recursion would overflow in a deep value."""
     level, depth = [value], 0
     while level := [below for it in level for below in _below(it)]:
         depth += 1

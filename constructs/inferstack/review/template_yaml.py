@@ -1,4 +1,4 @@
-"""CloudFormation's YAML: plain data, and tags as another way of writing functions.
+"""CloudFormation's YAML: plain data, with tags as a short form of functions.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-formats.html
 """
@@ -13,7 +13,7 @@ _PLAIN_TAGS = frozenset({"Ref", "Condition"})
 
 
 class TemplateYamlError(Exception):
-    """Says what is wrong with a text, at which line and column."""
+    """Tells what is wrong with a text, and at which line and column."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ def _function(loader: Any, name: str, node: yaml.Node) -> dict[str, Any]:
     return {name if name in _PLAIN_TAGS else f"Fn::{name}": value}
 
 
-# Of its own, so that its tags are no one else's; by libyaml where PyYAML was built with it.
+# A class of its own, so that no other loader gets its tags; on libyaml where PyYAML was built with it.
 _Loader: Any = type("TemplateLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
 _Loader.add_multi_constructor("!", _function)
 
@@ -41,8 +41,8 @@ def read_yaml(text: str) -> Any:
     """The data of a YAML template.
 
     Raises:
-        TemplateYamlError: when it is none. Aliases are, since CloudFormation does not take them.
-        ValueError: for a date or number that there is not.
+        TemplateYamlError: when it is not one, or has an alias, which CloudFormation does not accept.
+        ValueError: for a date or number that does not exist.
     """
     try:
         _check_events(text)
@@ -54,7 +54,7 @@ def read_yaml(text: str) -> Any:
 
 
 def _check_events(text: str) -> None:
-    """Looks before loading: libyaml goes down by recursion, and ends the process where there is no bottom."""
+    """Checks before loading: libyaml recurses into values, and ends the process if they are too deep."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         match event:

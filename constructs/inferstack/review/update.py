@@ -1,4 +1,4 @@
-"""One deployment: the stack that is there, what the spec makes of it, and where the spec says so."""
+"""One deployment: the existing stack, what the spec turns it into, and where the spec says so."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _FREE_KEYS = frozenset({"Environment"})
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One thing that the deployment does: its code, where the spec says it, what happens, the way round."""
+    """One effect of the deployment: its code, where the spec says it, what happens, and the way round it."""
 
     code: str
     path: SpecPath
@@ -34,9 +34,9 @@ class Update:
 
     spec: ModelSpec
     data: Mapping[str, Any]
-    """The spec as its file says it."""
+    """The spec as it is written in its file."""
     sources: Mapping[str, SpecPath]
-    """Where the spec says what a resource is, by logical id."""
+    """The part of the spec that a resource comes from, by logical id."""
     before: Resources
     after: Resources
     changes: Mapping[str, Change]
@@ -57,13 +57,13 @@ class Update:
         return self.same_endpoint and self.fate(deployed.CONFIG_TYPE) is Fate.REPLACED
 
     def place(self, logical_id: str, path: PropertyPath) -> SpecPath:
-        """Where the spec says this property, or the nearest part of it that is written there."""
+        """Where the spec has this property, or the nearest part around it that is written there."""
         change = self.changes[logical_id]
         wanted = _spec_path(self.spec, change.type, self.sources.get(logical_id, ()), path)
         return self.written(wanted)
 
     def written(self, path: SpecPath) -> SpecPath:
-        """The path as far as the file has it: what a default fills in stands nowhere."""
+        """The path as far as the file has it: what a default fills in is written nowhere."""
         found: Any = self.data
         for depth, step in enumerate(path):
             match found, step:
@@ -76,7 +76,7 @@ class Update:
         return path
 
     def causes(self, logical_id: str) -> Iterator[SpecPath]:
-        """Where the spec says what changes about a resource: its own properties, then what it refers to."""
+        """Where the spec has what changes a resource: its own properties, then those of what it refers to."""
         change = self.changes[logical_id]
         for path in change.paths:
             if path[0] != "Tags":
@@ -119,7 +119,7 @@ def _spec_path(spec: ModelSpec, type_name: str, source: SpecPath, path: Property
 
 
 def _keys(path: Iterable[str | int]) -> Iterator[str | int]:
-    """A property path in the spec's words."""
+    """A property path in the spec's spelling."""
     free = False
     for step in path:
         yield step if free or isinstance(step, int) else snake(step)

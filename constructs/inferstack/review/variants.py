@@ -1,4 +1,4 @@
-"""Variants: what of them cannot change at all, or not while they scale."""
+"""Variants: what about them cannot change at all, or not while they scale."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from inferstack.spec.problem.words import listed
 
 
 def scaled_type(update: Update) -> Iterator[Effect]:
-    """SageMaker refuses: a target that was set for one type would scale another."""
+    """SageMaker refuses this: a target that was set up for one instance type would scale another."""
     if not update.same_endpoint:
         return
     scaled = deployed.scaled_variants(update.before)
@@ -27,7 +27,7 @@ def scaled_type(update: Update) -> Iterator[Effect]:
 
 
 def scaled_pools(update: Update) -> Iterator[Effect]:
-    """What SageMaker does where one of both has pools, no page says."""
+    """No page says what SageMaker does where the old or the new variant has pools."""
     if not update.same_endpoint:
         return
     scaled = deployed.scaled_variants(update.before)
@@ -64,7 +64,7 @@ def names(update: Update) -> Iterator[Effect]:
 
 
 def _place(update: Update, new: list[str]) -> SpecPath:
-    """Where the spec has the new name, or could have the old one."""
+    """Where the spec has the new name, or where it could have the old one."""
     at = next((at for at, it in variants_of(update.spec) if it.variant_name in new), None)
     return update.written(("variants",) if at is None else (*at, "variant_name"))
 

@@ -19,7 +19,7 @@ class Backend(msgspec.Struct, frozen=True):
     platforms: dict[str, str]
     file: str
     completes: bool
-    """It can add inputs, outputs and batch size that a configuration leaves out."""
+    """Whether it can add inputs, outputs and batch size that a configuration leaves out."""
 
 
 BACKENDS: dict[str, Backend] = {
@@ -43,7 +43,7 @@ PLATFORMS: dict[str, str] = {
     platform: name for name, backend in BACKENDS.items() for platform in backend.platforms
 }
 """The backend of each platform."""
-# Another spelling that fills in the backend, and is then no platform of it.
+# Another spelling of a platform, from which Triton fills in the backend, but which is none of its platforms.
 _LIBTORCH = "libtorch"
 
 
@@ -56,7 +56,7 @@ _CALLED_OTHERWISE = {
     **dict.fromkeys(("tf", "savedmodel", "graphdef"), "tensorflow"),
     "py": "python",
 }
-"""What people call a backend that has another name."""
+"""Names that people use for a backend that is called otherwise."""
 
 
 # The order in which Triton looks for files where a configuration says nothing.
@@ -76,9 +76,9 @@ def is_ensemble(config: Any) -> bool:
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """What Triton runs a model with, each empty or None where only the backend knows.
+    """What Triton runs a model with; fields are empty or None where only the backend knows.
 
-    ``file`` is what the backend loads from a version folder. ``by_name``: the end of the model's name told.
+    ``file`` is what the backend loads from a version folder. ``by_name``: the end of the model's name tells.
     """
 
     backend: str

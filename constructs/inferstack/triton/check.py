@@ -10,7 +10,7 @@ from inferstack.triton.model import FilePlace, Place, Repository
 from inferstack.triton.rules import RULES, Context, Finding, TritonRule
 
 Locate = Callable[[SpecPath], FilePlace]
-"""Where a part of the spec stands."""
+"""Where a part of the spec is written."""
 
 _NOTHING_KNOWN = Context()
 
@@ -23,8 +23,8 @@ def repository_problems(
 ) -> Iterator[Problem]:
     """Everything wrong with the models of one archive. ``ignored`` are codes of warnings.
 
-    When a model cannot be read, rules that look at several models are left out: what they would miss is
-    in the unreadable one.
+    When a model cannot be read, rules that look at several models are left out: what they would find missing
+    may be in the unreadable one.
     """
     for model in repository.models:
         for rule in _rules_about(model.fields, ignored).of_models:

@@ -1,4 +1,4 @@
-"""Shapes held against those that a model declares, and whole answers against its outputs."""
+"""Compares shapes with those that a model declares, and whole answers with its outputs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,13 +17,13 @@ def fits(shape: Shape, dims: Shape) -> bool:
 
 
 def declared_shape(config: Any, tensor: Any, batch: int | None = None) -> str:
-    """What a model declares of a tensor, in words, for this batch or for any."""
+    """The shape that a model declares for a tensor, in words, for this batch or for any."""
     leading = f"1..{config.max_batch_size}" if batch is None else str(batch)
     return f"[{', '.join([*([leading] if config.max_batch_size > 0 else []), *map(str, tensor.dims)])}]"
 
 
 def different_batches(config: Any, tensors: Iterable[Any], shapes: Mapping[str, Shape]) -> str | None:
-    """The batch sizes of tensors in words, if they are not one; ``shapes`` has those that are there."""
+    """The batch sizes of tensors in words, if they differ; ``shapes`` has the tensors that are present."""
     sizes = {
         tensor.name: shapes[tensor.name][0]
         for tensor in tensors
@@ -35,9 +35,9 @@ def different_batches(config: Any, tensors: Iterable[Any], shapes: Mapping[str, 
 
 
 def deviations(config: Any, answered: Tensors, batch: int | None = None) -> Iterator[str]:
-    """How an answer differs from what the model declares: Triton itself does not look.
+    """How an answer differs from what the model declares: Triton itself does not check that.
 
-    ``batch`` is the request's; where that is not known, any will do that the model takes.
+    ``batch`` is the request's; if it is not known, any that the model takes will do.
     """
     declared = {output.name: output for output in config.output}
     for name, output in declared.items():

@@ -1,4 +1,4 @@
-"""A model repository as data: what Triton finds in an archive, whoever wrote it and wherever it stands."""
+"""A model repository as data: what Triton finds in an archive, wherever the repository comes from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
@@ -56,7 +56,7 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
     ``versions`` are the folders that Triton takes for versions, ascending; a model of a spec without any file
     in one has version 1. ``folders`` are all folders directly in the model's. ``text`` is ``config.pbtxt`` as
     it was read; None when the configuration comes from a spec. ``folder`` is the one that the model was read
-    from, in an archive maybe; None when a spec declares the model.
+    from, perhaps in an archive; None when a spec declares the model.
     """
 
     name: str
@@ -70,7 +70,7 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """Every field that the configuration has."""
+        """Names of all fields that are set in the configuration."""
         return frozenset(field.name for field, _ in self.config.ListFields())
 
     @property
@@ -117,8 +117,8 @@ class Repository(msgspec.Struct, frozen=True):
     ``archive`` is the archive's file name and ``source`` the part of the spec that declares it. ``kind``
     tells how the container loads it; ``default_model`` is the model that answers, None when that is unclear.
     ``faults`` are models that could not be read; they are missing in ``models``. ``outside``: it is read from
-    a folder that does not lie in that of the spec, so that whoever packs it has to allow it. ``uploaded`` are
-    the paths in the archive as a lock knows it: files that need not be on this machine.
+    a folder outside that of the spec, which has to be allowed for packing. ``uploaded`` are the paths in the
+    archive as a lock knows it: files that need not be on this machine.
     """
 
     archive: str
@@ -136,12 +136,12 @@ class Repository(msgspec.Struct, frozen=True):
 
 
 def only_model(models: Sequence[TritonModel]) -> str | None:
-    """The name of the model of a repository that has one; None where it has several, or none."""
+    """The name of the model if there is exactly one, else None."""
     return models[0].name if len(models) == 1 else None
 
 
 def likely_default_model(models: Sequence[TritonModel]) -> str | None:
-    """The name of the model that answers where nobody names it: the only one, else the only ensemble."""
+    """The name of the model that answers when a request names none: the only one, else the only ensemble."""
     ensembles = [model.name for model in models if model.is_ensemble]
     return likely_default([model.name for model in models], ensembles)
 
@@ -155,7 +155,7 @@ def enum_name(message: Any, field: str) -> str:
 
 @cache
 def is_map(field: Any) -> bool:
-    """Whether a field of a message is a map. protobuf's own answer, an option of the entry's type, imports
+    """Whether a field of a message is a map. Asking protobuf, by an option of the entry's type, would import
     as much as its functions that make classes.
     """
     entry = field.message_type
@@ -164,6 +164,6 @@ def is_map(field: Any) -> bool:
 
 def is_repeated(field: Any) -> bool:
     """Whether a field of a message is a list or a map."""
-    # `label` is gone in protobuf 7 and `is_repeated` is not in protobuf 4.
+    # protobuf 7 no longer has `label`, and protobuf 4 does not have `is_repeated` yet.
     repeated = getattr(field, "is_repeated", None)
     return bool(field.label == field.LABEL_REPEATED if repeated is None else repeated)

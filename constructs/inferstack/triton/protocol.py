@@ -1,6 +1,6 @@
 """How requests and answers name and carry tensors, on SageMaker's port as on Triton's own.
 
-The protocol: https://github.com/kserve/open-inference-protocol, and how tensors stand behind the JSON:
+The protocol: https://github.com/kserve/open-inference-protocol, and how binary tensors follow the JSON:
 https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_binary_data.md
 """
 
@@ -12,7 +12,7 @@ from inferstack.triton.model import enum_name
 JSON = "application/json"
 """Content type of values inside the JSON."""
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
-"""Content type of values behind their JSON on SageMaker's port; the JSON's length follows."""
+"""Content type of binary values that follow their JSON on SageMaker's port; the JSON's length is appended."""
 FORMATS = {
     "BOOL": "?",
     "UINT8": "B",
@@ -27,7 +27,7 @@ FORMATS = {
     "FP32": "f",
     "FP64": "d",
 }
-"""The protocol's names of types, as `struct` has them. Texts have no fixed size, and BF16 is not there."""
+"""`struct`'s formats by the protocol's names of types. Texts have no fixed size, and `struct` has no BF16."""
 BF16 = "BF16"
 BYTES = "BYTES"
 """The protocol's name for texts."""
@@ -46,12 +46,12 @@ def without_json(config: Any) -> tuple[str, ...]:
 
 
 def length_first(text: bytes) -> bytes:
-    """A text as it stands among binary values."""
+    """A text as it is among binary values, after its length."""
     return struct.pack("<I", len(text)) + text
 
 
 def header_length(content_type: str) -> int | None:
-    """Length of the JSON that values stand behind, from SageMaker's content type; None if it is no such.
+    """Bytes of the JSON that binary values follow, from SageMaker's content type; None for another type.
 
     Raises:
         ValueError: when the length is no number of bytes.

@@ -12,11 +12,11 @@ from typing import Any
 LARGEST = (1 << 63) - 1
 """The last version that there can be."""
 RESERVED_FOLDERS = frozenset({"warmup", "initial_state", "configs"})
-"""Folders of a model that have a meaning of their own: Triton never takes them for versions."""
+"""Folders of a model with a meaning of their own, which Triton never takes for versions."""
 
 
 def is_version(folder: str) -> bool:
-    """Whether the folder is called as a version: a plain number without zeros in front."""
+    """Whether the folder has the name of a version: a plain number without leading zeros."""
     plain = folder.isascii() and folder.isdecimal() and (folder == "0" or folder[0] != "0")
     return plain and int(folder) <= LARGEST
 
@@ -33,9 +33,9 @@ def taken_for(folder: str) -> int | None:
 
 
 def mistaken_folders(config: Any, folders: Iterable[str], versions: Collection[str]) -> Iterator[str]:
-    """Folders that Triton takes for a version to load, where none is called as that.
+    """Folders that Triton takes for a version to load, where no folder has the name of that version.
 
-    ``versions`` are those that are there. A number that is too large counts whatever the policy loads.
+    ``versions`` are the versions that exist. A number that is too large counts whatever the policy loads.
     """
     odd = [folder for folder in folders if folder not in versions]
     taken = {folder: version for folder in odd if (version := taken_for(folder)) is not None}

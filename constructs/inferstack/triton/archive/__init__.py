@@ -4,5 +4,5 @@
     file -> inspect_archive -> Inspection, with a Repository       (inspection.py)
     file -> unpack -> folder, as the container finds it             (unpacking.py)
 
-The same repository gives the same bytes on every machine. Nothing is held in memory but names.
+The same repository gives the same bytes on every machine. Of an archive only names are held in memory.
 """

@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 @contextmanager
 def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
-    """Opens a file for writing that takes the name ``target`` when the block ends well.
+    """Opens a file for writing that takes the name ``target`` when the block ends without an exception.
 
-    Until then it is a hidden file beside it, which goes away with any exception, also an interruption;
-    an older file of that name stays as it was. Content and name have reached the disk at the end.
+    Until then it is a hidden file beside ``target``, which any exception removes, also an interruption; an
+    older file of that name then stays as it was. In the end content and name have reached the disk.
 
     Raises:
         OSError: when the file cannot be written, with the name of ``target``.
@@ -38,7 +38,7 @@ def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
 
 
 def _keep_name(folder: Path) -> None:
-    """Writes out the folder itself, where the system has that notion."""
+    """Flushes the folder itself to disk, with the new name in it, where the system can do that."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)

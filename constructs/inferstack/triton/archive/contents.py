@@ -26,7 +26,7 @@ _SOURCE = ("triton", "repository")
 class Contents:
     """What is in an archive, by path: files and folders, and kinds of what is neither.
 
-    ``configs`` are those that a container may look for, by where they stand; None is one that is too large.
+    ``configs`` has the ``config.pbtxt`` files that a container may look for, by path; None if too large.
     """
 
     archive: Path
@@ -39,21 +39,21 @@ class Contents:
 def repository_in(contents: Contents, kind: RepositoryKind) -> Repository:
     """The models of an archive that a container of this kind loads, with what keeps it from finding them.
 
-    The default is the only model or the only ensemble, as whoever deploys it will have to say.
+    The default is the only model or the only ensemble, which has to be named when the archive is deployed.
     """
     odd = dict.fromkeys(contents.odd, _odd_fault(contents))
     name = contents.archive.name.removesuffix(_SUFFIX)
     models, faults = found_in(_tree(contents, odd), name, kind, IN_ARCHIVE, contents.configs.__getitem__)
-    # Where it stands does not matter: no part of an archive with a link in it is unpacked.
+    # Where these are does not matter: no part of an archive with a link in it is unpacked.
     every = tuple(dict.fromkeys((*odd.values(), *faults)))
     return Repository(contents.archive.name, models, likely_default_model(models), kind, _SOURCE, every)
 
 
 def _odd_fault(contents: Contents) -> Fault:
-    """One for all: an archive may have any number of links."""
+    """One fault for all: an archive may have any number of links."""
     what = listed(sorted(set(contents.odd.values())), last="and", quote="")
     links = any(kind.endswith(" link") for kind in contents.odd.values())
-    # Without the second option the first makes hard links of symbolic ones to what is packed, too.
+    # With the first option alone, a symbolic link to a file that is packed, too, becomes a hard link.
     fix = "put the files themselves in" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
     message = f"{what} in the archive: {listed(list(contents.odd), last='and')}"
     return Fault(NOT_A_FILE, FilePlace(contents.archive.as_posix()), message, fix)
@@ -72,7 +72,7 @@ def _tree(contents: Contents, odd: dict[str, Fault]) -> Folder:
 
 
 def _divided(paths: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Paths with the folder that each lies in and its name there, without leftovers of tools."""
+    """Paths, each with the folder that it is in and its name there, without leftovers of tools."""
     for path in paths:
         above, _, name = path.rpartition("/")
         if why_junk(path) is None:

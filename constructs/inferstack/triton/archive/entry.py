@@ -1,4 +1,4 @@
-"""What stands in an archive, before it is written."""
+"""An entry of an archive, before it is written."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The content of a gzip file as a stream, with digests of both, and an end to what swells without end."""
+"""The content of a gzip file as a stream, with digests of both, and a limit for what swells without end."""
 
 import gzip
 import hashlib
@@ -9,7 +9,7 @@ from typing import BinaryIO
 from inferstack.triton.archive.tar_reading import UnreadableError
 
 _CHUNK = 1 << 20
-# Deflate packs zeros 1:1032. Models come nowhere near; a small archive of zeros does no harm.
+# Deflate packs zeros 1032:1. Models come nowhere near that, and a small archive of zeros does no harm.
 _HARMLESS = 1 << 30
 _MOST_SWELLING = 100
 _OTHER_FORMATS = {
@@ -22,7 +22,7 @@ _OTHER_FORMATS = {
 
 
 def not_gzip(start: bytes) -> str | None:
-    """What a file is whose first block is this, when it is no gzip file; in words. None when it is."""
+    """What a file with this first block is instead of a gzip file, in words; None when it is one."""
     if start.startswith(b"\x1f\x8b"):
         return None
     if not start:

@@ -44,10 +44,10 @@ class Inspection:
 
 
 def inspect_archive(archive: Path, kind: RepositoryKind, progress: Progress = silent) -> Inspection:
-    """Reads an archive once, from start to end, and says what it holds and what is wrong with its form.
+    """Reads an archive once, from start to end, and tells what it holds and what is wrong with its form.
 
-    ``kind`` is the kind of endpoint that is to load it. What is wrong with the models in it is for the rules
-    to say, on ``repository``. Never raises for what is wrong.
+    ``kind`` is the kind of endpoint that is to load it. What is wrong with the models in it is left to the
+    rules, which are given ``repository``. Never raises for what is wrong.
     """
     unfit_path = not_a_file(archive)
     if unfit_path is not None:
@@ -94,9 +94,9 @@ class _Look:
     pointers: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     alike: dict[str, str] = field(default_factory=dict)
-    """Paths by others that differ from them in case only, or in how an accent is written."""
+    """By path, an earlier one that differs from it only in case, or in how an accent is written."""
     mixed: list[str] = field(default_factory=list)
-    """Paths of files under which there is something."""
+    """Paths that need a file to be a folder, too: of the file, or of what is under it."""
     _paths: dict[str, str] = field(default_factory=dict)
     _name_bytes: int = 0
     _config_bytes: int = 0
@@ -159,8 +159,8 @@ class _Look:
             self.pointers.append(path)
 
     def _note_folders(self, folder: str, path: str) -> None:
-        """Notes a folder and those that it lies in, of which none may be a file."""
-        # What is noted was looked at, and so was all above it.
+        """Notes a folder and all that it is in, of which none may be a file."""
+        # A folder that is noted was looked at before, and so was everything above it.
         while folder and folder not in self.contents.folders:
             self.contents.folders.add(folder)
             if folder in self.contents.files:
@@ -189,7 +189,7 @@ def _problems(look: _Look) -> Iterator[Problem]:
         message = f"paths that occur more than once: {_named(look.twice)}"
         yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
     if look.alike:
-        # The container's file system tells them apart; that of who unpacks it elsewhere may not.
+        # The container's file system tells them apart; one that it is unpacked on elsewhere may not.
         pairs = _named(f"{path} ({other})" for path, other in look.alike.items())
         message = f"paths that are one where case, or how an accent is written, does not count: {pairs}"
         yield Problem(archive, 1, 1, CLASH, message, "give one of each another name", Severity.WARNING)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# More than this is memory that the system has to find anew for each piece.
+# For larger pieces, the system would have to find new memory each time.
 _CHUNK = 1 << 16
 # A link or a pipe that takes the file's place after it was looked at is neither followed nor waited for.
-# What a system does not have is no flag there.
+# Flags that a system does not have are left out.
 _FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
 _CHANGED = "it changed while it was packed"
 

@@ -1,15 +1,15 @@
-"""Paths in an archive: which can be unpacked anywhere, and which would fall together somewhere."""
+"""Paths in an archive: which can be unpacked anywhere, and which would be one on some file system."""
 
 import unicodedata
 
 _LONGEST_PART = 255
 _DEEPEST = 64
-# Spaces of other widths. Surrogates, which stand for bytes that are no UTF-8, are not printable either.
+# Spaces of other widths are allowed. Surrogates, for bytes that are not UTF-8, are not printable either.
 _SPACE = "Zs"
 
 
 def unfit(path: str) -> str | None:
-    """Why a path cannot stand in an archive, in words; None when it can. Forward slashes divide it."""
+    """Why a path cannot be in an archive, in words; None when it can. Forward slashes divide it."""
     if path.startswith("/"):
         return "it is absolute"
     if "\\" in path:
@@ -34,13 +34,13 @@ def _unfit_part(part: str) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A member's path without what tar passes over: `.//net/./1/` is `net/1`. Empty for the top itself."""
+    """A member's path without what tar ignores: `.//net/./1/` is `net/1`. Empty for the top itself."""
     path = "/".join(part for part in name.split("/") if part not in ("", "."))
     return f"/{path}" if path and name.startswith("/") else path
 
 
 def folded(path: str) -> str:
-    """What two paths have in common that a file system may take for one."""
+    """A path in a form that is the same for all paths that some file system may take for one."""
     return unicodedata.normalize("NFC", path).casefold()
 
 

@@ -16,9 +16,9 @@ from inferstack.triton.archive.stored import StoredGzip, Write
 from inferstack.triton.archive.tar_writing import TarStream
 
 Progress = Callable[[int], None]
-"""Is told of the bytes done since it was last told."""
+"""Called with the number of bytes done since the last call."""
 Watch = Callable[[str, int], AbstractContextManager[Progress]]
-"""Makes a progress for work with a label and a number of bytes."""
+"""Makes a :data:`Progress` for work with a label and a total number of bytes."""
 
 
 def silent(_: int) -> None:
@@ -26,7 +26,7 @@ def silent(_: int) -> None:
 
 
 def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
-    """For work that nobody watches."""
+    """A :data:`Watch` for work that nobody watches."""
     return nullcontext(silent)
 
 
@@ -34,8 +34,8 @@ def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
 class Packed:
     """An archive on disk: its size in bytes, SHA-256 of the tar inside and of the file itself, in hex.
 
-    The tar's digest is the name of the content: it stays when somebody compresses the archive anew.
-    ``contents`` are the digests of the files in it, by their paths there; empty when nobody took them.
+    The tar's digest identifies the content: it stays the same if the archive is compressed again.
+    ``contents`` are the SHA-256 of the files in it, by their paths there; empty where they were not taken.
     """
 
     path: Path

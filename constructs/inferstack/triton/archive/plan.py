@@ -1,7 +1,7 @@
 """What goes into the archive of a repository: decided, and every file looked at, before a byte is written.
 
-The layout is the same for every kind of endpoint, a folder for each model: one archive of a multi-model
-endpoint loads from it, too, and an ensemble needs it.
+The layout is the same for every kind of endpoint, a folder for each model: a multi-model endpoint can load
+such an archive, too, and an ensemble needs it.
 https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
 """
 
@@ -102,7 +102,7 @@ def plan_archive(repository: Repository, allowed: Sequence[Path], locate: Locate
 
 
 class _Planner:
-    """Collects entries, what is left out and what is wrong, so that everything is said at once."""
+    """Collects entries, what is left out and what is wrong, so that everything is reported at once."""
 
     def __init__(self, allowed: Sequence[Path], locate: Locate) -> None:
         self.entries: dict[str, ArchiveEntry] = {}
@@ -125,12 +125,12 @@ class _Planner:
         self._add(ArchiveEntry(f"{model.name}/{CONFIG_FILE}", print_text(model.config).encode(), at))
         for path, local in model.files.items():
             self._add_local(f"{model.name}/{path}", local, self._locate(model.where(("files", path))))
-        # An ensemble has no file in its version, and Triton wants the folder all the same.
+        # An ensemble has no file in its version, but Triton requires the folder all the same.
         for version in model.versions:
             self._add(ArchiveEntry(f"{model.name}/{version}", None, at))
 
     def _add_local(self, name: str, local: Path, at: FilePlace, *, listed: bool = True) -> None:
-        """Adds what is there. Of a folder that the spec does not list, files are told of where they lie."""
+        """Adds what is there. In a folder that the spec does not list, problems are reported at the files."""
         for found in found_under(name, local, self._allowed):
             match found:
                 case FoundFile():
@@ -170,7 +170,7 @@ class _Planner:
 def _both(name: str, other: str) -> str:
     """Two paths that some file system takes for one, and where."""
     if name.casefold() != other.casefold():
-        # To the eye they are one already.
+        # They look the same, so they are shown escaped.
         return f"{name!a} and {other!a} are one where two ways to write an accent"
     return f'"{name}" and "{other}" are one where upper and lower case'
 
@@ -180,7 +180,7 @@ def _is_config(entry: ArchiveEntry) -> bool:
 
 
 def _beside_models(repository: Repository) -> Iterator[LeftOut]:
-    """What stands in an existing repository beside its models."""
+    """What is in an existing repository beside its models, and is left out."""
     names = {model.name for model in repository.models}
     folders = [model.folder for model in repository.models if model.folder is not None]
     for top in {folder.parent for folder in folders}:

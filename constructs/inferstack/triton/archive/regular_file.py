@@ -1,4 +1,4 @@
-"""Whether a path names a file that can be looked into, found out before it is opened."""
+"""Whether a path names a file that can be read, found out before it is opened."""
 
 import stat
 from pathlib import Path

@@ -34,9 +34,9 @@ Found = FoundFile | LeftOut | Unusable
 
 
 def found_under(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[Found]:
-    """A local file, or a folder with all that is in it, to stand under ``name`` in the archive.
+    """A local file, or a folder with all that is in it, which is to be ``name`` in the archive.
 
-    ``allowed`` are resolved folders; everything has to lie in one of them.
+    ``allowed`` are resolved folders; everything has to be in one of them.
     """
     junk = why_junk(name)
     if junk is not None:
@@ -81,7 +81,7 @@ def _unusable(local: Path, found: os.stat_result, allowed: Sequence[Path]) -> Un
 
 
 def _pointer(local: Path) -> Unusable | None:
-    """Git has the name of a file, and the file itself was not fetched."""
+    """Refuses a pointer of Git LFS: the file itself was not fetched."""
     pointer = pointer_in(local)
     if pointer is None:
         return None

@@ -33,7 +33,7 @@ def stored_size(content: int) -> int:
 
 
 class StoredGzip:
-    """Wraps what is written. Where blocks end depends on the content alone, not on the single writes."""
+    """Wraps what is written. Where blocks end depends on the content alone, not on how it is written."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
@@ -47,11 +47,11 @@ class StoredGzip:
         self._checksum = zlib.crc32(data, self._checksum)
         self._length += len(data)
         self._held += data
-        # The last block says that it is the last, so one block always stays here.
+        # The last block is marked as the last, so one block is always held back.
         full = max(0, (len(self._held) - 1) // _BLOCK) * _BLOCK
         with memoryview(self._held) as held:
             for start in range(0, full, _BLOCK):
-                # One by one: memory for many at once would be asked of the system each time.
+                # One by one: for many at once, the system would be asked for memory each time.
                 self._write(b"".join((_FULL_BLOCK, held[start : start + _BLOCK])))
         del self._held[:full]
 

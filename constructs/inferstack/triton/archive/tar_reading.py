@@ -1,7 +1,7 @@
-"""The members of a tar, one after the other, from a stream that nobody has to trust.
+"""The members of a tar, one after the other, from a stream that is not trusted.
 
-``tarfile`` would hold all members and believe any length of a name; here nothing is held, and whatever
-takes memory has a limit. Links and devices are reported as what they are, never followed.
+``tarfile`` would keep all members and accept names of any length; here nothing is kept, and whatever takes
+memory has a limit. Links and devices are reported as what they are, never followed.
 """
 
 import stat
@@ -38,7 +38,7 @@ _ANEW = "pack it again, or copy it once more if it came from elsewhere"
 
 
 class UnreadableError(Exception):
-    """The archive cannot be read on; says why, in words for the user, and what to do about it."""
+    """The archive cannot be read any further; says why, in words for the user, and what to do about it."""
 
     def __init__(self, why: str, fix: str = _ANEW) -> None:
         super().__init__(why)
@@ -55,7 +55,7 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a tar. ``name`` as it is written; ``content`` where it was asked for; size in bytes."""
+    """A member of a tar. ``name`` is as written; ``content`` is there if asked for; ``size`` is in bytes."""
 
     name: str
     kind: str
@@ -111,7 +111,7 @@ def _next_header(stream: Stream) -> Member | None:
 
 
 def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
-    """A member from its header and what extra headers say instead of it."""
+    """A member from its header, and from extra headers, which override it."""
     name = extra.get("path", info.name)
     if len(name) > _LONGEST_NAME:
         raise UnreadableError(f"a name in it is longer than {_LONGEST_NAME} characters", "shorten it")
@@ -122,7 +122,7 @@ def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
         raise UnreadableError(f'the size of "{name}" is not a number')
     sparse = any(key.startswith(_SPARSE_KEYS) for key in extra)
     kind = "sparse file" if sparse else _KINDS.get(info.type, "unknown kind of entry")
-    # Links, folders and devices have no content, whatever their size says; what is unknown does.
+    # Links, folders and devices have no content, whatever their size says; an unknown kind may have some.
     empty = info.type in _KINDS and info.type not in tarfile.REGULAR_TYPES
     return Member(name, kind, 0 if empty else int(size), executable=bool(info.mode & stat.S_IXUSR))
 
@@ -130,7 +130,7 @@ def _member(info: tarfile.TarInfo, extra: Mapping[str, str]) -> Member:
 def _block(stream: Stream) -> tarfile.TarInfo | None:
     """The next header block; None at the end of the archive, where a block is zero or nothing follows.
 
-    Any tar unpacks an archive without the zeros, and gzip's checksum shows whether something is cut off.
+    Any tar program unpacks an archive without the zeros, and gzip's checksum shows if something is cut off.
     """
     block = stream.read(tarfile.BLOCKSIZE)
     if not block:

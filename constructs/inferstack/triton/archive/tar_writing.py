@@ -1,7 +1,7 @@
 """A tar stream whose bytes depend on names, content and the executable bit, and on nothing else.
 
-Owner, group, times and the rest of the mode say something about the machine that packs, so they are
-constant. Format: POSIX.1-2001 (``pax``), which any tar reads and which knows no limit of size.
+Owner, group, times and the rest of the mode only tell about the machine that packs, so they are constant.
+Format: POSIX.1-2001 (``pax``), which any tar program reads and which has no limit of size.
 https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 """
 
@@ -24,7 +24,7 @@ class TarStream:
         self._length = 0
 
     def add(self, entry: ArchiveEntry) -> str:
-        """Writes an entry with its content, which the entry reads as it goes; gives the content's SHA-256."""
+        """Writes an entry with its content, which is read meanwhile; returns the content's SHA-256 in hex."""
         digest = hashlib.sha256()
         self._put(_header(entry))
         for chunk in entry.chunks():
@@ -52,7 +52,7 @@ def tar_size(entries: Iterable[ArchiveEntry]) -> int:
 
 
 def _header(entry: ArchiveEntry) -> bytes:
-    """A header block, preceded by others for a name or size that does not fit. What is not set is zero."""
+    """A header block, after others for a name or size that does not fit. Fields that are not set are zero."""
     info = tarfile.TarInfo(entry.name)
     info.type = tarfile.DIRTYPE if entry.is_folder else tarfile.REGTYPE
     info.size = entry.size

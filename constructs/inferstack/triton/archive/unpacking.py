@@ -1,4 +1,4 @@
-"""Archives unpacked as the hosting container does at its start: streamed, and nothing in them trusted."""
+"""Unpacks archives as the hosting container does at its start: streamed, and nothing in them trusted."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,11 +13,11 @@ _FILE_MODE = 0o644
 
 
 def unpack(archive: Path, folder: Path, wanted: Callable[[str], bool], progress: Progress = silent) -> None:
-    """Writes what an archive holds into a folder, which is empty.
+    """Writes what an archive holds into an empty folder.
 
-    A file that is not ``wanted``, by its path in the archive, is as long as it is but holds nothing: weights
-    that nobody will read take no room. What leads out of the folder, or is neither file nor folder, is
-    refused; no link is ever made, so none can be followed. ``progress`` counts bytes of the archive.
+    A file that is not ``wanted``, by its path in the archive, gets its length but no content: weights that
+    nobody will read take no room. What leads out of the folder, or is neither file nor folder, is refused; no
+    link is ever made, so none can be followed. ``progress`` counts bytes of the archive.
 
     Raises:
         UnreadableError: when the archive is damaged, or holds what must not be unpacked.

@@ -1,7 +1,7 @@
 """Triton's ``ModelConfig``, made from a model of a spec.
 
-Where a spec says it shorter than ``config.pbtxt``: parameters are plain values (``true``, ``12``), maps are
-mappings, the name of the model is the key that holds it, and ``files`` is not Triton's at all.
+Some things are shorter in a spec than in ``config.pbtxt``: parameters are plain values (``true``, ``12``),
+maps are mappings, and a model's name is the key that holds it. ``files`` is not Triton's at all.
 """
 
 from collections.abc import Mapping

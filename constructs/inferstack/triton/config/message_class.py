@@ -19,7 +19,7 @@ _NAME = "inference.ModelConfig"
 def model_config_class() -> Any:
     """The class of ``ModelConfig`` messages, with protobuf from 4.25 to 7.
 
-    Before, protobuf does not make the classes of messages inside messages, and ends the process.
+    Earlier versions do not make the classes of messages inside messages, and end the process.
     """
     content = Path(__file__).with_name(_DESCRIPTOR).read_bytes()
     try:
@@ -29,9 +29,9 @@ def model_config_class() -> Any:
 
 
 def _in_c(content: bytes) -> Any:
-    """As protobuf itself makes it where it works in C.
+    """Makes it as protobuf itself does where it works in C.
 
-    Its public functions for this import all that it has in Python, too, which takes as long as to check ten
+    Its public functions for this import all that it has in Python, too, which takes as long as checking ten
     specs.
 
     Raises:

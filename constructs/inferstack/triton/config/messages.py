@@ -1,7 +1,7 @@
 """Triton's ``ModelConfig`` as a protocol buffer: to text and from text, and from plain data.
 
-Only who needs messages imports this module: a spec without Triton never pays for protobuf, and one with its
-models written out never for their text. What is used here is in protobuf from 4.25 to 7.
+This module is only imported where messages are needed: a spec without Triton never pays for protobuf, and one
+that declares its models never for the text format. What is used here is in protobuf from 4.25 to 7.
 """
 
 from contextlib import suppress
@@ -23,7 +23,7 @@ class ConfigError(ValueError):
 
 
 def parse_text(text: str) -> Any:
-    """The message that a ``config.pbtxt`` says.
+    """The message in the text of a ``config.pbtxt``.
 
     Raises:
         ConfigError: where the text is no ``ModelConfig``.
@@ -52,21 +52,21 @@ def print_text(config: Any) -> str:
     """
     from google.protobuf import text_format  # noqa: PLC0415 - checks do without
 
-    # The default of `as_utf8` is another in protobuf 4 than in 7.
+    # The default of `as_utf8` differs between protobuf 4 and 7.
     text: str = text_format.MessageToString(config, as_utf8=False)
     return text
 
 
 def parse_mapping(data: dict[str, Any]) -> Any:
-    """The message that plain data says: proto names, enums by name, maps as mappings.
+    """The message that plain data stands for: proto names, enums by name, maps as mappings.
 
-    The data fits the schema; what protobuf would take besides that is not refused, as 1 for true, or the last
-    of two fields where there can be one.
+    The data must fit the schema already: what protobuf accepts beyond that is not refused, such as 1 for
+    true, or the last of two fields of which there can be one.
 
     Raises:
         ConfigError: where the data does not fit; it has no line.
     """
-    # In C, and in a tenth of the time of the JSON parser, which knows how to speak about what is wrong.
+    # In C, and in a tenth of the time of the JSON parser, which is only needed to say what is wrong.
     with suppress(TypeError, ValueError):
         return model_config_class()(**data)
     from google.protobuf import json_format  # noqa: PLC0415 - few specs need it

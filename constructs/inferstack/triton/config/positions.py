@@ -1,4 +1,4 @@
-"""Where each field of a ``config.pbtxt`` stands.
+"""Where each field of a ``config.pbtxt`` is.
 
 protobuf parses the text but keeps no positions, and its tokenizer keeps them to itself. This scanner reads
 text that protobuf has accepted, so it need not find mistakes, only places.
@@ -58,8 +58,8 @@ def _tokens(text: str) -> Iterator[_Token]:
 def field_positions(text: str) -> Mapping[FieldPath, Position]:
     """Line and column of every field by its path, for a text that protobuf can parse.
 
-    Entries of maps stand under their key, items of lists under their index; a list also stands under its
-    own name, where its first item is.
+    Entries of maps are under their key, items of lists under their index; a list is also under its own name,
+    at the place of its first item.
     """
     positions: dict[FieldPath, Position] = {}
     for path, at, _ in _message(_Tokens(text), model_config_class().DESCRIPTOR):
@@ -101,7 +101,7 @@ def _value(tokens: _Tokens, field: Any, at: Position) -> list[_Found]:
         return [((), at, ""), *_message(tokens, field.message_type)]
     text = tokens.take()
     while text.kind == "text" and tokens.next.kind == "text":
-        # Strings that follow one another are one string.
+        # Adjacent strings are one string.
         text = _Token("text", text.text[:-1] + tokens.take().text[1:], text.at)
     return [((), at, text.text)]
 
@@ -109,7 +109,7 @@ def _value(tokens: _Tokens, field: Any, at: Position) -> list[_Found]:
 def _placed(
     field: Any, name: _Token, counts: dict[str, int], value: list[_Found], *, listed: bool
 ) -> Iterator[_Found]:
-    """A value of a field with the paths that its message gives it."""
+    """A value of a field, with paths from the message that the field is in."""
     prefix: FieldPath = (name.text,)
     if field is not None and is_map(field):
         # A key that is not written is the empty text, or zero.

@@ -3,7 +3,8 @@
     arrays -> request_body -> Body (bytes and their content type) -> invoke-endpoint
     invoke-endpoint -> bytes and their content type -> read_answer -> arrays
 
-Nothing is converted silently: an array that is not what the model declares is refused, in words.
+Nothing is converted silently: an array that is not what the model declares is refused, with an explanation.
+https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
 """
 
 try:

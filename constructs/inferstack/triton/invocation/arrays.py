@@ -1,4 +1,4 @@
-"""Values of one tensor: numpy's array, the protocol's bytes, JSON's list."""
+"""The values of one tensor as a numpy array, as the protocol's bytes, and as a list in JSON."""
 
 import json
 import struct
@@ -28,7 +28,7 @@ def type_of(array: Array) -> str:
 
 
 def to_bytes(array: Array, data_type: str) -> bytes:
-    """The values as they stand behind the JSON: little-endian, the last dimension first."""
+    """The values as they follow the JSON: little-endian, in row-major order."""
     if data_type == BYTES:
         return b"".join(map(length_first, texts(array)))
     if data_type == BF16:
@@ -37,10 +37,10 @@ def to_bytes(array: Array, data_type: str) -> bytes:
 
 
 def from_bytes(data: bytes, data_type: str, shape: tuple[int, ...]) -> Array:
-    """The array of binary values. BF16 comes as float32, which has every one of its values.
+    """The array of binary values. Texts come as `bytes` objects, BF16 as float32, which has all its values.
 
     Raises:
-        BodyError: when the bytes are not as many as type and shape say.
+        BodyError: when the bytes are not as many as type and shape say, or there is no such type.
     """
     if data_type == BYTES:
         found = list(_read_texts(data))
@@ -57,10 +57,10 @@ def from_bytes(data: bytes, data_type: str, shape: tuple[int, ...]) -> Array:
 
 
 def to_json(array: Array, data_type: str) -> list[Any]:
-    """The values in one list, as JSON carries them.
+    """The values in one flat list, as JSON carries them.
 
     Raises:
-        BodyError: for values that JSON has not: NaN, infinity, texts that are not UTF-8.
+        BodyError: for values that JSON cannot carry: NaN, infinity, texts that are not UTF-8.
     """
     if data_type == BYTES:
         try:
@@ -89,7 +89,7 @@ def from_json(values: Any, data_type: str, shape: tuple[int, ...] | None = None)
 
 
 def _typed(values: Any, data_type: str) -> Array:
-    # As objects: left to itself numpy makes one type of all, and rounds large integers for it.
+    # As objects: by default numpy converts all values to one type, and rounds large integers for it.
     plain = np.array(values, dtype=object)
     allowed = _PYTHON_TYPES.get(data_type, (int,))
     if not all(type(it) in allowed for it in plain.ravel()):
@@ -122,10 +122,10 @@ def _in_range(values: Array, wanted: np.dtype[Any]) -> Array:
 
 
 def texts(array: Array) -> Iterator[bytes]:
-    """The texts of an array, whichever of numpy's ways it holds them.
+    """The texts of an array as bytes, in UTF-8 where they are `str`, however numpy holds them.
 
     Raises:
-        BodyError: for an object that is no text, and for a text with half a character.
+        BodyError: for an object that is no text, and for a text with half a character (a lone surrogate).
     """
     for value in array.ravel():
         if isinstance(value, bytes):
@@ -145,13 +145,13 @@ def _utf8(text: str) -> bytes:
 
 
 def is_exact_bf16(array: Array) -> bool:
-    """Whether every value of a float32 array is one of BF16, so that nothing is rounded."""
+    """Whether every value of a float32 array is one that BF16 has, so that nothing is rounded."""
     bits = np.ascontiguousarray(array.astype("<f4")).view("<u4")
     return not bool((bits & 0xFFFF).any())
 
 
 def _rounded_to_bf16(array: Array) -> Array:
-    """To the nearest value of BF16, of two the even one: what becomes of a decimal number in any type."""
+    """Rounds to the nearest value of BF16, ties to even, as a decimal number is rounded in any type."""
     bits = array.view("<u4").astype("<u8")
     nearest = (bits + 0x7FFF + ((bits >> _BF16_BITS) & 1)) & 0xFFFF0000
     return nearest.astype("<u4").view("<f4")

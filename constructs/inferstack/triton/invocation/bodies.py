@@ -1,4 +1,4 @@
-"""The body of a request, and what is in that of an answer."""
+"""Makes the bodies of requests, and reads those of answers."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -29,19 +29,21 @@ def request_body(
     binary: bool = True,
     parameters: Mapping[str, Parameter] | None = None,
 ) -> Body:
-    """The body that asks a model.
+    """The body of a request to a model.
 
     Args:
-        config: the model's ``ModelConfig``: of ``repositories_of``, or of ``parse_text``.
+        config: the model's ``ModelConfig`` message: ``config`` of a model from
+            :func:`~inferstack.triton.repository.of_spec.repositories_of`, or what
+            :func:`~inferstack.triton.config.messages.parse_text` makes of a ``config.pbtxt``.
         inputs: arrays by the names of the declared inputs, of exactly their types and shapes, with the batch
             as first dimension where ``max_batch_size`` is above 0. ``TYPE_STRING`` takes arrays of `str` or
-            `bytes`, ``TYPE_BF16`` bfloat16 or float32 that needs no rounding.
-        binary: whether values stand behind the JSON, which is smaller and faster, and has all types; the
-            answer then comes so, too.
+            `bytes`, ``TYPE_BF16`` bfloat16 or float32 that needs no rounding. Optional inputs may be missing.
+        binary: whether values follow the JSON in binary form, which is smaller and faster, and has all types;
+            the answer then comes in this form, too. JSON alone cannot carry 16-bit floats, NaN and infinity.
         parameters: of the request, such as ``sequence_id``.
 
     Raises:
-        BodyError: with everything that the model would refuse.
+        BodyError: with everything that the model would refuse, or that JSON cannot carry.
     """
     problems = [*mismatches(config, inputs), *([] if binary else _barred(config))]
     if problems:
@@ -69,12 +71,12 @@ def read_answer(content: bytes, content_type: str, config: Any = None) -> dict[s
     Args:
         content: the body of the answer.
         content_type: its content type, which says where the JSON ends.
-        config: the model's ``ModelConfig``, to hold the answer against its outputs: all of them, with their
-            types and shapes.
+        config: the model's ``ModelConfig`` as for :func:`request_body`, to compare the answer with its
+            outputs: all of them, with their types and shapes. None compares nothing.
 
     Raises:
-        BodyError: when the body is no answer of the protocol, with Triton's words where it is a refusal; with
-            everything that the model declares otherwise.
+        BodyError: when the body is not an answer of the protocol, with Triton's words if it is a refusal; or
+            with everything that differs from what the model declares.
     """
     outputs = _answered(content, content_type)
     described = {output.name: (output.data_type, output.array.shape) for output in outputs}
@@ -135,7 +137,7 @@ def _as_bytes(array: Array) -> Array:
 
 
 def _naming(name: str, convert: Any, *arguments: Any) -> Any:
-    """What ``convert`` gives; its problems name the tensor."""
+    """What ``convert`` returns; the problems that it raises get the tensor's name."""
     try:
         return convert(*arguments)
     except BodyError as error:

@@ -1,4 +1,4 @@
-"""Arrays held against the inputs that a model declares: names, types, shapes."""
+"""Compares arrays with the inputs that a model declares: names, types, shapes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 class BodyError(ValueError):
-    """A request that the model would refuse, or an answer that cannot be read; ``problems`` has each."""
+    """A request that the model would refuse, or an answer that cannot be read; ``problems`` says why."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)

@@ -17,9 +17,10 @@ _ONLY = ""
 
 
 def read_inputs(config: Any, files: Iterable[tuple[str | None, Path]]) -> dict[str, Array]:
-    """The inputs in some files, each with the name of the input that it is for, or None if it has the names.
+    """The inputs in some files, each given with the name of its input, or None for a file that has the names.
 
-    Lists in JSON get the type that the model declares. Nothing is unpickled.
+    `.npy` takes a name, `.npz` none, `.json` either. Lists in JSON get the type that the model declares.
+    Nothing is unpickled.
 
     Raises:
         BodyError: with every file that cannot be read, and every input that comes twice.
@@ -55,7 +56,7 @@ def _read(config: Any, name: str | None, file: Path) -> dict[str, Array]:
 
 
 def _by_name(file: Path) -> dict[str, Array]:
-    """What numpy wrote into a file, which its beginning tells and its name must say, too."""
+    """What numpy wrote into a file: its first bytes tell what that is, and its ending must agree."""
     try:
         # Opened here, since numpy leaves open what it cannot read.
         with file.open("rb") as opened:
@@ -63,7 +64,7 @@ def _by_name(file: Path) -> dict[str, Array]:
     except BodyError:
         raise
     except Exception as error:
-        # Of a damaged file numpy says nearly anything, and MemoryError of one that lies about its size.
+        # For a damaged file numpy raises nearly anything, and MemoryError if it lies about its size.
         raise BodyError([f"it cannot be read: {_why(error)}"]) from None
 
 
@@ -76,11 +77,11 @@ def _arrays(found: Any, suffix: str) -> dict[str, Array]:
 
 
 def _readable(found: Any) -> Array:
-    """An array whose values can all be had; of what is none numpy gives the bytes."""
+    """An array whose values can all be read. If an entry is no array, numpy gives its bytes."""
     if not isinstance(found, np.ndarray):
         raise ValueError("it holds what is no array")
     if found.dtype.kind == "U":
-        # Only now it is found out whether all of them are characters.
+        # Only this shows whether all values are characters.
         found.tolist()
     return found
 
@@ -106,7 +107,7 @@ def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _why(error: Exception) -> str:
-    """The first line of what is wrong; numpy's next lines advise to trust the file."""
+    """The first line of the message; numpy's further lines advise trusting the file."""
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return (said or type(error).__name__).splitlines()[0]
 
@@ -115,15 +116,17 @@ def _of_json(config: Any, values: Any) -> dict[str, Array]:
     if not isinstance(values, dict):
         raise BodyError(["it holds no mapping of inputs; name the one that it is: NAME=FILE.json"])
     types = {tensor.name: data_type(tensor) for tensor in config.input}
-    # What is not declared is reported with the rest; until then any type will do.
+    # An input that is not declared is reported later, with the rest; until then any array will do.
     return {name: from_json(it, types[name]) if name in types else np.array(0) for name, it in values.items()}
 
 
 def write_arrays(arrays: Mapping[str, Array], file: Path) -> None:
-    """Writes arrays by name, as the ending of the file says: `.npz` or `.json`.
+    """Writes arrays by name, in the format of the file's ending: `.npz` or `.json`.
 
     Raises:
-        BodyError: for another ending, or for what JSON has not: NaN, infinity, texts that are not UTF-8.
+        BodyError: for another ending; for what JSON cannot carry (NaN, infinity, texts that are not UTF-8),
+            or `.npz` cannot keep (texts that end in a zero byte).
+        OSError: when the file cannot be written.
     """
     if file.suffix not in _WRITERS:
         raise BodyError([f"{file}: choose a name that ends in {' or '.join(_WRITERS)}"])
@@ -132,7 +135,7 @@ def write_arrays(arrays: Mapping[str, Array], file: Path) -> None:
 
 
 def _write_npz(arrays: Mapping[str, Array], file: BinaryIO) -> None:
-    # `numpy.savez` takes names as keywords, and an output may be called as one of its own.
+    # `numpy.savez` takes names as keywords, and an output may have the name of one of its parameters.
     with ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:

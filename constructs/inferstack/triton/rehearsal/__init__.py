@@ -2,9 +2,9 @@
 
     repository -> layout (packed, unpacked) -> container (start script) -> host (server) -> asking -> outcome
 
-No Docker, no GPU, no AWS: the server is the one inside the `nvidia-pytriton` package. It is shut into a
+No Docker, no GPU, no AWS: the server is the one inside the `nvidia-pytriton` package. It is confined to a
 network, process and mount namespace of its own (`confinement`, `keeper`), so that nothing outside reaches it
-and nothing of it stays. Backends that it lacks are played by `stand_in`, and the report says so.
+and nothing of it stays. `stand_in` replaces backends that it lacks, and the report says so.
 """
 
 from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome

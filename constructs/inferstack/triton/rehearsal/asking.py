@@ -1,4 +1,4 @@
-"""One model asked in every form that a client of the endpoint can choose."""
+"""Asks one model in every form that a client of the endpoint can choose."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ _SUCCESS = 200
 
 
 def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -> Iterator[Answer]:
-    """Asks through SageMaker's port: JSON with a batch of one, binary with a batch of two where there is one.
+    """Asks through SageMaker's port: JSON with a batch of one, binary with a batch of two if possible.
 
-    The second batch size shows models that only work for the first.
+    The second batch size reveals models that only work for the first.
     """
     if not notes_about_json(config):
         body = json_request(config, in_sequence=in_sequence)
@@ -76,7 +76,7 @@ def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
 
 
 def refusal(reply: Reply) -> Failure:
-    """A reply that is not the wanted one, as a failure."""
+    """The failure of a reply that is not the expected one."""
     if reply.status == 0:
         return failure(reply.text, "")
     return failure(f"status {reply.status}", reply.text)

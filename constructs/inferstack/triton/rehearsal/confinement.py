@@ -1,8 +1,8 @@
 """A place for a server that no one else on the network reaches and that vanishes with its user.
 
-Triton's SageMaker front end listens on every network interface, and nothing it takes as an option changes
-that; so it runs in a network namespace of its own. Where the machine allows none the rehearsal refuses to
-run, instead of opening a port that accepts model code from anybody.
+Triton's SageMaker front end listens on every network interface, and none of its options changes that; so it
+runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run, instead
+of opening a port that accepts model code from anybody.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from inferstack.triton.rehearsal.refused import RehearsalRefused
 
-# Never imported: it needs Linux.
+# Run as a program and never imported, as it needs Linux.
 _KEEPER = Path(__file__).with_name("keeper.py")
 _SETUP_SECONDS = 20.0
 _CLEANUP_SECONDS = 60.0
@@ -44,7 +44,7 @@ class Confinement:
             raise RehearsalRefused("a rehearsal needs Linux: the server is built for it and for nothing else")
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            # A session of its own, so that Ctrl-C in the terminal reaches the caller only, who then leaves.
+            # A session of its own, so that Ctrl-C in the terminal only reaches the caller, which then leaves.
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_KEEPER), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],

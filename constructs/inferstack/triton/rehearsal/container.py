@@ -25,7 +25,7 @@ SINGLE_FOLDER = "/opt/ml/model"
 PORT = 8080
 """The port that SageMaker talks to."""
 OWN_PORT = 8000
-"""Triton's own HTTP port. The container keeps it closed; here it reaches what SageMaker's port does not."""
+"""Triton's own HTTP port. The container keeps it closed; here it is for what SageMaker's does not reach."""
 
 
 class ContainerStops(Exception):  # noqa: N818 - what the container does, no error of the program
@@ -74,7 +74,7 @@ def _model_to_load(environment: Mapping[str, str], folders: Sequence[str]) -> st
         if named not in folders:
             raise ContainerStops(f"{DEFAULT_MODEL} names `{named}`, and the archive has no such folder")
         return named
-    # The script makes a list of what `find` says, and with it of the words of a name.
+    # The script splits what `find` prints into a list, and with it names at their white space.
     if len(words("\n".join(folders))) != 1:
         found = f"{len(folders)} folders ({', '.join(folders)})" if folders else "no folder"
         raise ContainerStops(f"the archive has {found}, and {DEFAULT_MODEL} is not set")
@@ -103,7 +103,7 @@ def _launch(
         *load,
     ]
     if PING_MODE in environment:
-        # The script computes the mode but passes it on only where the variable was there before.
+        # The script computes the mode, but passes it on only if the variable was set before.
         more[PING_MODE] = set_variable(environment, OVERRIDE_PING_MODE) or ping
     return Launch(tuple(options), {**environment, **more})
 

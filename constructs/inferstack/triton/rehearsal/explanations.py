@@ -1,7 +1,7 @@
 """What Triton's messages mean.
 
 Most come from a model's own code, which no check can foresee. What is wrong with a configuration is found
-before a server starts; where its message shows up after all, the check's code is named.
+before a server starts; if Triton's message about it shows up after all, the check's code is named.
 """
 
 import re
@@ -19,13 +19,13 @@ from inferstack.triton.rehearsal.outcome import Failure
 _LOG_HEAD = re.compile(r"^(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] ?")
 _DYING = "error: "
 _MOST_LINES = 20
-# What the server says wherever there is no GPU.
+# What the server prints wherever there is no GPU.
 _NOISE = ('"CudaDriverHelper has not been initialized', "CudaDriverHelper")
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A pattern of Triton's words, what it means, and the code of the check that looks for it before."""
+    """A pattern of Triton's words, what it means, and the code of the check that should find it before."""
 
     pattern: re.Pattern[str]
     meaning: str
@@ -100,7 +100,7 @@ _OF_CONFIGURATION: tuple[Explanation, ...] = (
     ),
 )
 EXPLANATIONS = (*_OF_CODE, *_OF_CONFIGURATION)
-"""In order: the first that fits is shown. What a model's own code does comes first, as it says more."""
+"""In order: the first that fits is shown. Those about a model's own code come first, as they say more."""
 
 
 def failure(what: str, words: str) -> Failure:

@@ -1,4 +1,4 @@
-"""The hosting container, played: a folder that is `/opt/ml`, a server in it, and two ports to talk to."""
+"""Plays the hosting container: a folder that is `/opt/ml`, a server in it, and two ports to talk to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Host:
         """Starts the server and waits until `/ping` answers 200; returns how long that took, in seconds.
 
         Raises:
-            NeverReady: when it does not come to that.
+            NeverReady: when the server ends before, or takes too long.
         """
         folder = self.confinement.folder
         backends = install_backends(self.server, folder, stand_ins)

@@ -11,18 +11,18 @@ from inferstack.triton.protocol import header_length
 from inferstack.triton.rehearsal.confinement import Confinement
 
 TRITON_LENGTH = "Inference-Header-Content-Length"
-"""Header with that length on Triton's own port."""
+"""Header with the length of the JSON, on Triton's own port."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the server answered. Status 0: it did not, and the body says why."""
+    """What the server answered. With status 0 it did not answer, and the body says why."""
 
     status: int
     body: bytes
     milliseconds: float
     header_length: int | None = None
-    """Length of the JSON at the beginning of the body, where values stand behind it."""
+    """Length of the JSON at the beginning of the body, where binary values follow it."""
 
     @property
     def text(self) -> str:
@@ -64,7 +64,7 @@ class Client:
 
 
 def _header_length(headers: Message) -> int | None:
-    """SageMaker's port writes it into the content type, Triton's own into a header."""
+    """SageMaker's port writes the length into the content type, Triton's own into a header."""
     length = header_length(headers.get("Content-Type", ""))
     own = headers.get(TRITON_LENGTH)
     return length if length is not None or own is None else int(own)

@@ -3,7 +3,7 @@
 A program of its own, started by :mod:`inferstack.triton.rehearsal.confinement` with one end of a socket
 pair; it uses the standard library alone. Two processes: the *outer* one owns the rehearsal's folder, the
 *inner* one is the first process of its own process, network and mount namespaces and starts the server on
-demand. What holds all promises is the order in which things end:
+demand. All of this relies on the order in which things end:
 
     the caller ends, in whatever way  ->  the socket ends  ->  the inner process ends
     ->  the kernel ends every other process of the namespace and drops its network and its /dev/shm
@@ -41,7 +41,7 @@ def main() -> None:
     """The outer process: from making the folder to removing it."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        # Only the end of the socket ends this process. A handler, since to ignore would be inherited.
+        # Only the end of the socket ends this process. A handler, since children inherit what is ignored.
         signal.signal(number, lambda *_: None)
     folder = Path(tempfile.mkdtemp(prefix="inferstack-rehearsal-"))
     try:
@@ -54,12 +54,12 @@ def main() -> None:
     except OSError as error:
         _send(channel, no_namespace=str(error))
     finally:
-        # Safe: links are not followed, and what the inner process mounted is not to be seen from here.
+        # Safe: links are not followed, and what the inner process mounted is not visible from here.
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _leave_the_machine() -> None:
-    """Own network, own process numbers; by a user namespace where the rights are missing."""
+    """Own network, own process ids; in a user namespace, too, where the rights are missing."""
     wanted = _NEW_NETWORK | _NEW_PROCESSES
     if os.geteuid() == 0 and _libc.unshare(wanted) == 0:
         return
@@ -127,7 +127,7 @@ def _done(result: int, what: str) -> None:
 
 
 def _start_loopback() -> None:
-    """A new network has a loopback interface that is down."""
+    """Brings up the loopback interface, which is down in a new network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         request = struct.pack("16sH14x", b"lo", 0)
         flags = struct.unpack("16sH14x", fcntl.ioctl(control, _GET_FLAGS, request))[1]

@@ -1,7 +1,7 @@
-"""An archive unpacked where the hosting container finds it, and made fit for the local server.
+"""Unpacks an archive where the hosting container finds it, and makes it fit for the local server.
 
-What is unpacked are the bytes that would be deployed. Two things then differ: configurations that ask for
-what the local server lacks, and files that nobody will read, which are as long as they are but empty, so
+The bytes that are unpacked are those that would be deployed. Two things then differ: configurations that ask
+for what the local server lacks, and files that nobody will read, which get their length but no content, so
 that weights of any size cost nothing.
 """
 
@@ -24,7 +24,7 @@ from inferstack.triton.versions import is_version
 
 
 class LaidOut(msgspec.Struct, frozen=True):
-    """An archive as it lies on the disk: its top folders, and by model what differs from the real one."""
+    """An archive as unpacked on disk: its top folders, and by model what differs from the real one."""
 
     folders: tuple[str, ...]
     configs: Mapping[str, LocalConfig]
@@ -38,16 +38,16 @@ class LaidOut(msgspec.Struct, frozen=True):
         return tuple(sorted(found))
 
     def stand_in(self, model: str) -> str | None:
-        """The backend that is played for a model."""
+        """The backend that a stand-in replaces for a model."""
         return self.configs[model].stand_in
 
     def run_by(self, model: str) -> str | None:
-        """What computes in the place of that backend: a package and its version. None for zeros."""
+        """What computes instead of that backend: a package and its version; None if the answers are zeros."""
         runner = self.configs[model].runner
         return None if runner is None else f"{runner.package} {self.packages[runner.package]}"
 
     def in_sequence(self, model: str) -> bool:
-        """Whether requests to a model belong to a sequence: it has state, or an ensemble may pass them on."""
+        """Whether requests to a model are in a sequence: it has state, or may pass them on to one with it."""
         config = self.configs[model].config
         stateful = any(one.config.HasField("sequence_batching") for one in self.configs.values())
         return stateful if is_ensemble(config) else bool(config.HasField("sequence_batching"))
@@ -60,7 +60,7 @@ def lay_out(
     packages: Mapping[str, str],
     watch: Watch = unwatched,
 ) -> LaidOut:
-    """Unpacks an archive, which holds a repository, into the folder ``target``, and makes that.
+    """Unpacks an archive, which holds ``repository``, into the new folder ``target``.
 
     ``packages``, with their versions, can run models in place of backends that the server lacks.
 
@@ -85,7 +85,7 @@ def lay_out(
 
 
 def _wanted(repository: Repository, packages: Mapping[str, str]) -> Callable[[str], bool]:
-    """Says of a path in an archive whether somebody will read it."""
+    """Tells of a path in an archive whether anything will read it."""
     unread = {
         model.name: stand_in_backend(model) is not None and not runs(model, packages)
         for model in repository.models
@@ -95,23 +95,23 @@ def _wanted(repository: Repository, packages: Mapping[str, str]) -> Callable[[st
         first, _, inner = path.partition("/")
         if first in unread:
             return not (unread[first] and is_weight(inner))
-        # In an archive that is its only model, versions lie at the top.
+        # In an archive that is itself its only model, versions are at the top.
         return not (list(unread.values()) == [True] and is_weight(path))
 
     return wanted
 
 
 def is_weight(inner: str) -> bool:
-    """Whether a path in a model's folder lies in one of its versions."""
+    """Whether a path in a model's folder is in one of its versions."""
     return "/" in inner and is_version(inner.partition("/")[0])
 
 
 def _made_local(
     model: TritonModel, target: Path, packages: Mapping[str, str]
 ) -> tuple[LocalConfig, tuple[str, ...]]:
-    """Reads a model's configuration as it was unpacked, and writes over it where it has to differ.
+    """Reads a model's configuration as it was unpacked, and overwrites it where it has to differ.
 
-    With it come words on why nothing computes in the place of its backend.
+    With it comes, in words, why nothing computes instead of its backend.
     """
     folder = _folder(model, target)
     file = folder / CONFIG_FILE

@@ -13,7 +13,7 @@ from inferstack.triton.rehearsal.server import SERVER_RELEASE
 from inferstack.triton.rehearsal.stand_in import FILE, RUN_BY
 from inferstack.triton.rules.releases import FIRST_RELEASE
 
-# Compiled ahead of time by PyTorch; to a stand-in it is one like the other.
+# For models that PyTorch compiled ahead of time; a stand-in treats it like the other platform.
 _NEWER_PLATFORM = "torch_aoti"
 _RELEASE = "{}.{:02}".format(*SERVER_RELEASE)
 
@@ -22,8 +22,8 @@ _RELEASE = "{}.{:02}".format(*SERVER_RELEASE)
 class LocalConfig:
     """A configuration as the local server gets it.
 
-    ``changes`` says in words how it differs where that matters, ``stand_in`` is the backend that is played,
-    and ``runner`` what computes in its place. Without that it answers zeros.
+    ``changes`` says in words how it differs where that matters, ``stand_in`` is the backend that is replaced,
+    and ``runner`` what computes instead of it. Without a runner, answers are zeros.
     """
 
     config: Any
@@ -43,7 +43,7 @@ def stand_in_backend(model: TritonModel) -> str | None:
 def local_config(model: TritonModel, runner: RunnerModule | None = None) -> LocalConfig:
     """The configuration of a model, changed where the local server could not load it.
 
-    ``runner`` is what computes in the place of its backend.
+    ``runner`` is what computes instead of its backend.
     """
     config = type(model.config)()
     config.CopyFrom(model.config)
@@ -78,7 +78,7 @@ def _without_newer_fields(config: Any) -> Iterator[str]:
 
 
 def _messages(message: Any) -> Iterator[Any]:
-    """A message and those in it, but for maps: their values have no fields that came later."""
+    """A message and those in it, except in maps, whose values have no fields that came later."""
     yield message
     for field, value in message.ListFields():
         if field.message_type is None or is_map(field):
@@ -94,7 +94,7 @@ def _without_agents(config: Any) -> Iterator[str]:
 
 
 def _without_brain_floats(config: Any) -> Iterator[str]:
-    """numpy has no such type, so no Python can answer with it; half floats have the same size."""
+    """numpy has no such type, so no Python model can answer with it; half floats have the same size."""
     types = config.DESCRIPTOR.file.enum_types_by_name["DataType"].values_by_name
     brain, half = types["TYPE_BF16"].number, types["TYPE_FP16"].number
     for tensor in (*config.input, *config.output):
@@ -122,7 +122,7 @@ def _run_by(config: Any, runner: RunnerModule | None, file: str | None) -> None:
 
 
 def _fit_stand_in(config: Any) -> None:
-    """What only means something to the real backend, and several instances of nothing."""
+    """Removes what only means something to the real backend, and all but one instance of a group."""
     for field in ("runtime", "default_model_filename", "cc_model_filenames", "optimization"):
         config.ClearField(field)
     for group in config.instance_group:

@@ -1,4 +1,4 @@
-"""Each model of a server that is ready, asked in the way that it can be reached."""
+"""Asks each model of a server that is ready, in the way that it can be reached."""
 
 import json
 from urllib.parse import quote
@@ -47,7 +47,7 @@ def _outcome(
     first: tuple[str, ...] = (),
     last: tuple[str, ...] = (),
 ) -> ModelOutcome:
-    """What came of a model; its notes stand between the first ones and the last."""
+    """What came of a model; its own notes are between the ``first`` ones and the ``last``."""
     notes = (*first, *laid_out.notes[name], *last)
     return ModelOutcome(name, way, laid_out.stand_in(name), answers, notes, laid_out.run_by(name))
 

@@ -16,7 +16,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back to one request. ``form`` is `JSON` or `binary`; ``deviations`` from what is declared."""
+    """The answer to one request. ``form`` is `JSON` or `binary`; ``deviations`` are from what is declared."""
 
     form: str
     batch: int
@@ -36,8 +36,8 @@ class ModelOutcome:
     """One model: how it was reached and what it answered.
 
     ``stand_in`` is the backend that the local server lacks; ``run_by`` the package, with its version, that
-    computed in its place. Without that, zeros were answered. ``notes`` are what the rehearsal cannot show of
-    the model, or why it was not asked.
+    computed instead of it; without one, the answers were zeros. ``notes`` are what the rehearsal cannot show
+    about the model, or why it was not asked.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ArchiveOutcome:
     failure: Failure | None = None
     models: tuple[ModelOutcome, ...] = ()
     steps: tuple[str, ...] = ()
-    """What else went right, or wrong when it begins a ``failure``."""
+    """What else went right; a step that went wrong is at the beginning of ``failure``."""
 
     @property
     def good(self) -> bool:

@@ -1,4 +1,4 @@
-"""Archives packed for a rehearsal, one at a time, and laid out."""
+"""Packs archives for a rehearsal, one at a time, and lays them out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def pack_and_lay_out(
     ``scratch`` is an empty folder for what is needed meanwhile; ``packages`` are as for :func:`lay_out`.
 
     Raises:
-        SpecError: when an archive cannot be packed, such as for files that are missing; before any is.
+        SpecError: when an archive cannot be packed, such as for missing files; raised before any is packed.
         RehearsalRefused: when a file cannot be written.
     """
     empty = scratch / "empty-weights"
@@ -36,7 +36,7 @@ def pack_and_lay_out(
     for (target, repository), plan in zip(repositories.items(), plans, strict=True):
         archive = _packed(plan, scratch / "packed.tar.gz", watch)
         yield _with_notes(lay_out(archive, repository, target, packages, watch), repository)
-        # Two copies of large weights are more than many disks have.
+        # Many disks have no room for two copies of large weights.
         archive.unlink()
 
 
@@ -60,7 +60,7 @@ def _with_notes(laid_out: LaidOut, repository: Repository) -> LaidOut:
 
 
 def _without_missing_weights(repository: Repository, empty: Path) -> Repository:
-    """Weights are often on another machine, and a stand-in does not read them."""
+    """Has an empty file for missing weights: they are often elsewhere, and a stand-in does not read them."""
     models = (
         replace(model, files={**model.files, **dict.fromkeys(_missing_weights(model), empty)})
         for model in repository.models
@@ -69,7 +69,7 @@ def _without_missing_weights(repository: Repository, empty: Path) -> Repository:
 
 
 def _missing_weights(model: TritonModel) -> list[str]:
-    """Files of a version that are not there. All others are read by Triton itself, so they are needed."""
+    """Files in versions that are not there. All other files are read by Triton itself, so they are needed."""
     if stand_in_backend(model) is None:
         return []
     return [path for path, local in model.files.items() if is_weight(path) and not local.exists()]

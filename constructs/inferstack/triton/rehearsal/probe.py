@@ -32,7 +32,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _shared_python() -> str | None:
-    """The library with this Python in it, which the server's stub loads."""
+    """The shared library of this Python, which the server's stub loads."""
     name = "libpython{}.{}.so.1.0".format(*sys.version_info[:2])
     folders = [sysconfig.get_config_var("LIBDIR") or "", sys.base_prefix + "/lib"]
     multiarch = sysconfig.get_config_var("MULTIARCH")

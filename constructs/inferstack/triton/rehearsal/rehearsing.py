@@ -24,9 +24,9 @@ class Rehearsal:
     ``environment`` is the container's. ``allowed`` are the folders that files may come from and ``locate``
     finds places in the spec's file, both as for packing. ``python`` is the interpreter whose environment has
     the server and what the models import. ``seconds``: the longest wait for a start and for each answer.
-    ``log``: what the server's log is added to, if anything. ``archives`` are files that hold the
-    repositories, one for each; without them the repositories are packed. ``watch`` is told how far packing
-    and unpacking have come.
+    ``log``: a file that the server's log is appended to, if any. ``archives`` are files that hold the
+    repositories, one for each; without them the repositories are packed. ``watch`` shows how far packing and
+    unpacking have come.
     """
 
     repositories: Sequence[Repository]
@@ -46,7 +46,7 @@ def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
     When it ends, in whatever way, nothing of it is left on the machine.
 
     Raises:
-        RehearsalRefused: when there is no server, or the machine does not allow to shut it in.
+        RehearsalRefused: when there is no server, or the machine does not allow confining it.
         SpecError: when an archive could not be packed, such as for a file that is missing.
     """
     server = find_server(rehearsal.python)

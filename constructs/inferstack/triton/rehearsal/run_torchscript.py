@@ -62,7 +62,7 @@ class Runner:
 
 
 def _in_order(names: list[str], arguments: list[str]) -> list[str]:
-    """Names of inputs in the order of `forward`: by its arguments' names, else by the places in their own."""
+    """Names of inputs in the order of `forward`: by its arguments' names, else by the places in the names."""
     places = (
         {name: arguments.index(name) for name in names} if set(names) <= set(arguments) else _places(names)
     )
@@ -70,7 +70,7 @@ def _in_order(names: list[str], arguments: list[str]) -> list[str]:
 
 
 def _places(names: list[str]) -> dict[str, int]:
-    """`NAME__2` has the place 2; unless all have one, they count in the order of the configuration."""
+    """`NAME__2` has the place 2; unless all names have one, the order of the configuration counts."""
     endings = [name.partition(_DIVIDER) for name in names]
     if all(divider and (not place or place.isdigit()) for _, divider, place in endings):
         return {name: int(place or 0) for name, (_, _, place) in zip(names, endings, strict=True)}

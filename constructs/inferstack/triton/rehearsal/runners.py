@@ -11,7 +11,7 @@ from inferstack.triton.rules.pytorch import is_torchscript
 
 @dataclass(frozen=True, slots=True)
 class RunnerModule:
-    """The module that runs files of a ``form``, the package that it needs, and how such files are known."""
+    """The module that runs files of a ``form``, the package that it needs, and what recognizes such files."""
 
     module: Path
     package: str
@@ -26,7 +26,7 @@ def runner_of(model: TritonModel) -> RunnerModule | None:
 
 
 def runs(model: TritonModel, packages: Collection[str]) -> bool:
-    """Whether the packages suffice to try."""
+    """Whether the packages suffice to try running the model."""
     runner = runner_of(model)
     return runner is not None and runner.package in packages
 
@@ -45,14 +45,14 @@ def runner_for(
     strange = [file for file in files if not runner.knows(folder / file)]
     if not strange:
         return runner, ()
-    # Weights that are not there are packed as empty files, and spoken of elsewhere.
+    # Weights that are not there are packed as empty files, and reported elsewhere.
     wrong = [file for file in strange if (folder / file).is_file() and (folder / file).stat().st_size]
     return None, tuple(f"{file} is no {runner.form}: the real backend cannot load it" for file in wrong)
 
 
 def _is_torchscript(model: TritonModel) -> bool:
     config = model.config
-    # What comes to a model besides its inputs is not played.
+    # What Triton gives to a model besides its inputs is not imitated.
     plain = not config.HasField("sequence_batching") and not config.batch_input
     return plain and is_torchscript(model) and model.model_file is not None
 
@@ -74,4 +74,4 @@ RUNNERS = (
         _holds_torchscript,
     ),
 )
-"""All there are."""
+"""All runners."""

@@ -51,7 +51,7 @@ def find_server(python: Path) -> InstalledServer:
     """The server in the environment of a Python interpreter.
 
     Raises:
-        RehearsalRefused: when it is not there, or cannot run with what is.
+        RehearsalRefused: when it is not there, or cannot run with what is there.
     """
     found = _probe(python)
     if found["package"] is None:

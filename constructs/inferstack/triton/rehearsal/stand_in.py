@@ -1,8 +1,8 @@
 """Stands in for a backend that the server lacks.
 
-Where the model's file can be run some other way, by what a file `run_….py` beside this one knows, the answers
-are real; else every request is answered with zeros of the declared kind. Triton loads a copy of this file as
-a backend written in Python, so it uses nothing of inferstack.
+If a file `run_….py` beside this one can run the model's file, the answers are real; otherwise every request
+is answered with zeros of the declared type. Triton loads a copy of this file as a backend written in Python,
+so it uses nothing of inferstack.
 https://github.com/triton-inference-server/backend/blob/main/docs/python_based_backends.md
 """
 

@@ -1,4 +1,4 @@
-"""Requests made from what a model declares, and answers read, without numpy."""
+"""Makes requests from what a model declares, and reads answers, without numpy."""
 
 import json
 import struct
@@ -46,7 +46,7 @@ def input_elements(config: Any) -> int:
 def json_request(config: Any, *, in_sequence: bool) -> bytes:
     """A body with every declared input, for a batch of one: ones, or a short text, in declared shapes.
 
-    ``in_sequence``: as the only request of a sequence, which models with state ask for.
+    ``in_sequence``: as the only request of a sequence, which models with state require.
     """
     inputs = [
         {**_described(asked), "data": [_one(asked.data_type)] * prod(asked.shape)}
@@ -56,7 +56,7 @@ def json_request(config: Any, *, in_sequence: bool) -> bytes:
 
 
 def binary_request(config: Any, batch: int, *, in_sequence: bool) -> tuple[bytes, int]:
-    """The same for any batch, with the values behind the JSON. The number is the length of the JSON."""
+    """The same for any batch, with binary values after the JSON; the number is the bytes of the JSON."""
     described: list[dict[str, Any]] = []
     values = b""
     for asked in _asked(config, batch):
@@ -80,7 +80,7 @@ def _described(asked: _Asked) -> dict[str, Any]:
 
 
 def _one(name: str) -> object:
-    """Valid in more models than zero: a length, a count, a mask, a token."""
+    """One rather than zero, since more models take it: as a length, a count, a mask, a token."""
     match name:
         case "BOOL":
             return True
@@ -99,7 +99,7 @@ def _packed_one(name: str) -> bytes:
 
 
 def read_tensors(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
-    """The tensors of an answer. ``header_length``: of the JSON, when values stand behind it.
+    """The tensors of an answer. ``header_length`` is that of the JSON, where binary values follow it.
 
     Raises:
         ValueError: when the body is no answer of the protocol.

@@ -1,8 +1,8 @@
-"""What of this machine may go into an archive, by what it is and by where it lies.
+"""Which files of this machine may go into an archive, by their kind and by where they are.
 
-Whoever reads models to check them asks the same as whoever packs them, so that neither accepts what the
-other refuses. Links are not followed: SageMaker does not unpack an archive that has links, and a link that is
-followed brings in, or shows in a report, what the spec does not name.
+Checking models and packing them both ask here, so that neither accepts what the other refuses. Links are not
+followed: SageMaker does not unpack an archive that has links, and a link that is followed brings in, or shows
+in a report, what the spec does not name.
 """
 
 import stat
@@ -23,7 +23,7 @@ class Unusable(msgspec.Struct, frozen=True):
 
 
 def unfit_kind(local: Path, mode: int) -> Unusable | None:
-    """Why what ``lstat`` found is no content of an archive; None for a file or a folder itself."""
+    """Why what ``lstat`` found cannot be in an archive; None for a regular file or a folder."""
     if stat.S_ISLNK(mode):
         fix = "put the file itself in its place (cp -L follows links)"
         return Unusable(NOT_A_FILE, f"{local} is a symbolic link", fix)
@@ -33,5 +33,5 @@ def unfit_kind(local: Path, mode: int) -> Unusable | None:
 
 
 def lies_in(local: Path, folders: Iterable[Path]) -> bool:
-    """Whether a path really lies in one of some resolved folders, wherever links and ``..`` lead it."""
+    """Whether a path really is in one of these resolved folders, wherever links and ``..`` lead."""
     return any(local.resolve().is_relative_to(folder) for folder in folders)

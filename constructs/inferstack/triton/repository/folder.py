@@ -30,7 +30,7 @@ from inferstack.triton.repository.tree import Folder
 def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: SpecPath = ()) -> Repository:
     """The models in the folders of ``folder``, sorted by name, as one archive of a single-model endpoint.
 
-    Never raises for what is wrong in it: that stands in ``faults``.
+    Never raises for what is wrong in it: that is in ``faults``.
     """
     models, faults = found_in(_tree(folder), folder.name, "single", IN_REPOSITORY, _read)
     return Repository(archive, models, only_model(models), "single", source, faults)
@@ -39,8 +39,8 @@ def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: Spec
 def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Repository, ...]:
     """For a multi-model endpoint: each folder in ``folder`` is what goes into one archive.
 
-    A folder with a ``config.pbtxt`` is a model and its archive has that one model; else the folders in it
-    are the models, as an ensemble needs it.
+    A folder with a ``config.pbtxt`` is a model, and its archive has that one model; else the folders in it
+    are the models, as an ensemble needs them.
     """
     top = _tree(folder)
     misplaced = [_archive(folder, source, faults=(fault,)) for fault in config_at_the_top(top, IN_REPOSITORY)]
@@ -70,7 +70,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _tree(path: Path) -> Folder:
-    """A folder of this machine, as far as its files are packed."""
+    """A folder of this machine, without what is never packed."""
     folder = Folder(path)
     for found in _entries(path):
         if why_junk(found.name) is None:
@@ -83,7 +83,7 @@ def _add(folder: Folder, found: Path, mode: int) -> None:
     if wrong is not None:
         fault = Fault(wrong.code, FilePlace(found.as_posix()), wrong.message, wrong.fix)
         folder.unfit[found.name] = fault
-        # Beside models only their folders are packed, and what a link to a file stands for is none.
+        # Beside models only folders are packed, and a link to a file cannot be meant as one.
         if not stat.S_ISLNK(mode) or _leads_to_a_file(found):
             folder.loose.add(found.name)
     elif stat.S_ISDIR(mode):
@@ -96,12 +96,12 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError:
-        # The packer reads every file and says what it cannot; a check tells what it can see.
+        # The packer reads every file and reports what it cannot read; a check reports what it can see.
         return []
 
 
 def _mode(path: Path) -> int:
-    """What kind of file it is itself, not what a link leads to; a plain one where that cannot be seen."""
+    """The mode of the file itself, not of what a link leads to; that of a plain file if it cannot be seen."""
     try:
         return path.lstat().st_mode
     except OSError:

@@ -1,4 +1,4 @@
-"""Files that tools leave behind in folders and that belong into no archive.
+"""Files that tools leave behind in folders and that do not belong in an archive.
 
 Some only take room; a stray folder beside the model's keeps the container from starting.
 """
@@ -21,7 +21,7 @@ _APPLE_DOUBLE = "._"
 
 
 def why_junk(path: str) -> str | None:
-    """What a file or folder of this path is that does not belong into an archive; None when it may."""
+    """Why a file or folder of this path does not belong in an archive; None when it may be there."""
     return next(filter(None, map(_why_junk, path.split("/"))), None)
 
 

@@ -33,7 +33,7 @@ from inferstack.triton.repository.tree import Folder
 from inferstack.triton.versions import version_folders
 
 LARGEST_CONFIG = 1 << 20
-"""Bytes of a ``config.pbtxt`` that are looked at."""
+"""Bytes of the largest ``config.pbtxt`` that is read."""
 MOST_MODELS = 1_000
 """Folders of models that are looked at. No container serves as many, and rules compare them."""
 _IS_POINTER = "it is a Git LFS pointer"
@@ -43,7 +43,7 @@ Read = Callable[[Path], bytes | None]
 
 
 class Words(msgspec.Struct, frozen=True):
-    """What models are looked for in is called, and how to mend two mistakes there."""
+    """What messages call the place in which models are looked for, and the fixes of two mistakes there."""
 
     what: str
     config_at_the_top: str
@@ -63,9 +63,9 @@ Found = tuple[tuple[TritonModel, ...], tuple[Fault, ...]]
 
 
 def found_in(top: Folder, name: str, kind: RepositoryKind, words: Words, read: Read) -> Found:
-    """The models of an archive that has at its top what ``top`` has, sorted by name.
+    """The models of an archive with the contents of ``top`` at its top, sorted by name.
 
-    A multi-model endpoint allows that the archive is the model itself, which is then called ``name``.
+    On a multi-model endpoint the archive may be the model itself, which is then called ``name``.
     """
     if kind == "multi-model" and top.has_config:
         return _read_all({name: top}, read)
@@ -75,7 +75,7 @@ def found_in(top: Folder, name: str, kind: RepositoryKind, words: Words, read: R
 
 
 def config_at_the_top(top: Folder, words: Words) -> Iterator[Fault]:
-    """Why a folder does not hold models, or archives with some, if it is one itself."""
+    """The fault of a folder that should hold models, or archives with some, but is a model itself."""
     if top.has_config:
         message = f"{CONFIG_FILE} is at the top of the {words.what}, where the folders of models belong"
         yield Fault(NO_REPOSITORY, FilePlace(top.config.as_posix()), message, words.config_at_the_top)
@@ -109,7 +109,7 @@ def _read_all(folders: Mapping[str, Folder], read: Read) -> Found:
     for name, folder in folders.items():
         unfit = list(folder.all_unfit())
         if unfit:
-            # What a link leads to is no part of the model, so that there is nothing whole to judge.
+            # What a link leads to is no part of the model, so that the rest is incomplete and is not judged.
             faults += unfit
             continue
         try:
@@ -122,7 +122,7 @@ def _read_all(folders: Mapping[str, Folder], read: Read) -> Found:
 
 
 def _model(name: str, folder: Folder, read: Read) -> TritonModel:
-    """The model in a folder; without a configuration that is empty."""
+    """The model in a folder; without a ``config.pbtxt`` its configuration is empty."""
     text = _text(folder.config, read) if CONFIG_FILE in folder.files else None
     config = model_config_class()() if text is None else parse_text(text)
     files = {path: file for path, file in sorted(folder.all_files()) if path != CONFIG_FILE}

@@ -1,4 +1,4 @@
-"""Pointers that Git LFS leaves in the place of large files until they are fetched.
+"""Pointers that Git LFS leaves instead of large files until they are fetched.
 
 https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 LONGEST = 1024
-"""Bytes. No pointer is as long."""
+"""Bytes. Every pointer is shorter."""
 FETCH = "fetch the files: `git lfs pull`"
 """How to get the files themselves."""
 _POINTER = rb"version https://git-lfs\.github\.com/spec/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
@@ -23,13 +23,13 @@ class Pointer(msgspec.Struct, frozen=True):
 
 
 def pointer_of(content: bytes) -> Pointer | None:
-    """What the content of a file stands for; None when it stands for itself."""
+    """The file that this content points to; None when it is no pointer."""
     found = re.fullmatch(_POINTER, content) if len(content) < LONGEST else None
     return None if found is None else Pointer(found[1].decode(), int(found[2]))
 
 
 def pointer_in(file: Path) -> Pointer | None:
-    """What a file stands for; None for a file that stands for itself, or that cannot be read."""
+    """The file that a file points to; None for a file that is no pointer, or that cannot be read."""
     try:
         return pointer_of(file.read_bytes()) if file.stat().st_size < LONGEST else None
     except OSError:

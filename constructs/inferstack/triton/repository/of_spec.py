@@ -37,10 +37,10 @@ from inferstack.triton.versions import version_folders
 
 
 def repositories_of(spec: ModelSpec, base_dir: Path) -> tuple[Repository, ...]:
-    """The archives that a spec declares: one for each repository, or as many as one for multi-model names.
+    """The archives that a spec declares: one for each repository, or as many as a multi-model one names.
 
-    Local files are relative to ``base_dir``, the folder of the spec file. What cannot be read, also an
-    existing repository whose folder is not there, stands in ``faults``.
+    Local files are relative to ``base_dir``, the folder of the spec file. What cannot be read is in
+    ``faults``, and so is an existing repository whose folder is not there.
     """
     return tuple(one for placed in triton_blocks(spec) for one in repositories_at(placed, base_dir))
 

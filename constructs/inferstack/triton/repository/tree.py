@@ -1,4 +1,4 @@
-"""What stands in a folder, whether it lies on this machine or in an archive."""
+"""The contents of a folder, on this machine or in an archive."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +9,10 @@ from inferstack.triton.model import CONFIG_FILE, Fault
 
 
 class Folder(msgspec.Struct, frozen=True):
-    """A folder, and what stands in it by name, without leftovers of tools.
+    """A folder and its contents by name, without leftovers of tools.
 
-    ``path`` of one in an archive begins with that of the archive. ``unfit`` is what is neither file nor
-    folder; ``loose`` are the names of what nobody takes along among that, where it stands beside models.
+    The ``path`` of a folder in an archive begins with the archive's. ``unfit`` is what is neither file nor
+    folder; ``loose`` are the names of what among that is not packed anyway, if it is beside models.
     """
 
     path: Path
@@ -23,7 +23,7 @@ class Folder(msgspec.Struct, frozen=True):
 
     @property
     def config(self) -> Path:
-        """Where its configuration stands, if it has one."""
+        """Path of its configuration, if it has one."""
         return self.path / CONFIG_FILE
 
     @property
@@ -38,7 +38,7 @@ class Folder(msgspec.Struct, frozen=True):
 
     @property
     def in_place_of_models(self) -> dict[str, Fault]:
-        """What stands where folders of models belong, and may be meant as one."""
+        """What is unfit where folders of models belong, and may be meant as one."""
         return {name: fault for name, fault in self.unfit.items() if name not in self.loose}
 
     def subfolders(self) -> Iterator["Folder"]:

@@ -16,7 +16,7 @@ from inferstack.triton.rules.pytorch import is_torchscript
 _PYTORCH = "https://github.com/triton-inference-server/pytorch_backend#readme"
 _OPTIMIZATION = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/optimization.md"
 _YES = frozenset({"true", "on", "1"})
-# Backends that run models on the GPU by themselves; what a Python model does is its own business.
+# Backends that run models on the GPU by themselves; a Python model decides that itself.
 _GPU_BACKENDS = frozenset({"tensorrt", "onnxruntime", "pytorch", "tensorflow"})
 
 
@@ -27,7 +27,7 @@ def _parameter(model: TritonModel, name: str) -> str | None:
 
 @model_warning("IS980", "A PyTorch model should run in inference mode.", _PYTORCH)
 def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It is by default from 23.06 on; only a model that computes gradients needs it off."""
+    """Inference mode is the default from 23.06 on; only a model that computes gradients needs it off."""
     value = _parameter(model, "INFERENCE_MODE") if is_torchscript(model) else "true"
     if value in ("false", "off", "0"):
         message = f"{model.name} records gradients, which costs time and memory"
@@ -41,7 +41,7 @@ def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Findi
     "IS981", "The CUDA cache should not be cleaned after each request.", _PYTORCH, about="parameters"
 )
 def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It helps against lack of memory where several models share a GPU, and slows down every request."""
+    """Cleaning helps if memory is short where several models share a GPU, and slows down every request."""
     if is_torchscript(model) and _parameter(model, "ENABLE_CACHE_CLEANING") in _YES:
         message = f"{model.name} cleans the CUDA cache after each request, which slows it down"
         fix = "remove it, or ignore IS981 if the GPU runs out of memory without it"
@@ -50,7 +50,7 @@ def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
 
 @model_warning("IS982", "Instances that share weights should not keep state.", _PYTORCH, about="parameters")
 def shared_weights_keep_no_state(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """One sequence would see what another one left."""
+    """Otherwise one sequence would see what another one left."""
     shared = _parameter(model, "ENABLE_WEIGHT_SHARING") in _YES
     if is_torchscript(model) and shared and model.config.HasField("sequence_batching"):
         message = f"{model.name} keeps state between requests, but its instances share their weights"
@@ -61,7 +61,7 @@ def shared_weights_keep_no_state(model: TritonModel, context: Context) -> Iterat
 
 @model_warning("IS983", "On a GPU, a model that can batch should join waiting requests.", _OPTIMIZATION)
 def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Without it each request runs by itself, whatever `max_batch_size` allows."""
+    """Without a scheduler each request runs by itself, whatever `max_batch_size` allows."""
     config = model.config
     scheduled = config.WhichOneof("scheduling_choice") is not None
     if not context.on_gpu or model.is_ensemble or scheduled or config.max_batch_size < 2:
@@ -80,8 +80,8 @@ def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Findin
     _OPTIMIZATION,
 )
 def instances_are_chosen(repository: Repository, context: Context) -> Iterator[Finding]:
-    """By default there is one a GPU. Two hide the transfer of data behind computation; a multi-model
-    endpoint rather saves the memory."""
+    """By default there is one per GPU. Two hide the transfer of data behind computation; on a multi-model
+    endpoint it is better to save the memory."""
     if not context.on_gpu or repository.kind == "multi-model":
         return
     for model in repository.models:
@@ -96,7 +96,7 @@ def instances_are_chosen(repository: Repository, context: Context) -> Iterator[F
     "IS985", "A TorchScript model should be warmed up before it counts as ready.", MODEL_CONFIGURATION
 )
 def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """PyTorch optimizes during the first requests, which take far longer for it."""
+    """PyTorch optimizes during the first requests, which therefore take far longer."""
     disabled = _parameter(model, "DISABLE_OPTIMIZED_EXECUTION") in _YES
     if is_torchscript(model) and not disabled and not model.config.model_warmup and model.complete:
         message = f"the first requests to {model.name} wait for PyTorch to optimize it"
@@ -111,7 +111,7 @@ def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[F
     about="instance_group",
 )
 def no_pinned_gpus(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Models come and go; where one fits is for Triton to find out."""
+    """Models come and go, and Triton has to find out where one fits."""
     if repository.kind != "multi-model":
         return
     for model in repository.models:

@@ -1,8 +1,8 @@
 """What a rule about Triton's models is: one small function with a code, a sentence and a source.
 
 A rule sees the models of one archive and what is known of the endpoint that will load them, and yields a
-finding for each place that breaks it. Rules never raise. They hold messages only, so that importing them
-does not import protobuf.
+finding for each place that breaks it. Rules never raise. They only use messages that they are given, so that
+importing rules does not import protobuf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,10 +24,10 @@ MODEL_CONFIGURATION = f"{DOCUMENTATION}/model_configuration.md"
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What is known of the endpoint. The defaults know nothing, so that a bare archive can be checked.
+    """What is known of the endpoint. By default that is nothing, so that a bare archive can be checked.
 
-    ``release`` is the Triton of the image. ``gpus`` are the numbers of GPUs that the container may see, one
-    for each instance type; empty if that is unknown. ``environment`` is what the user sets, at
+    ``release`` is the Triton of the image. ``gpus`` says how many GPUs the container may see, one count for
+    each instance type; empty if that is unknown. ``environment`` is what the user sets, at
     ``environment_path`` of the spec.
     """
 
@@ -42,11 +42,11 @@ class Context(msgspec.Struct, frozen=True):
         return bool(self.gpus) and min(self.gpus) > 0
 
     def value(self, name: str) -> str | None:
-        """What an environment variable is set to, None also for nothing."""
+        """What an environment variable is set to; None if it is not set, or set to nothing."""
         return set_variable(self.environment, name)
 
     def variable(self, name: str) -> SpecPath:
-        """Where an environment variable is set."""
+        """Where the spec sets an environment variable."""
         return (*self.environment_path, name)
 
     def before(self, release: Release) -> bool:
@@ -74,9 +74,9 @@ Fields = str | tuple[str, ...]
 class TritonRule(Code, frozen=True):
     """A rule for the models of an archive.
 
-    ``whole``: its ``check`` is a ``Check``, otherwise a ``ModelCheck``. It then needs every model of the
-    archive to be readable, unless it is ``partial``. ``about`` are fields of a configuration: a model that
-    has none of them cannot break the rule. Without any, it is about every model.
+    The ``check`` of a ``whole`` rule is a ``Check``, that of others a ``ModelCheck``. A whole rule needs
+    every model of the archive to be readable, unless it is ``partial``. ``about`` are fields of a
+    configuration: a model that has none of them cannot break the rule. Without any, it is about every model.
     """
 
     check: Callable[[Any, Context], Iterator[Finding]]

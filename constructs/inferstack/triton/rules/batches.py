@@ -21,7 +21,7 @@ _CORRELATION_TYPES = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", 
     about=("batch_input", "batch_output"),
 )
 def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """They are numbers: TYPE_INT32 or TYPE_FP32."""
+    """Such inputs are numbers: TYPE_INT32 or TYPE_FP32."""
     names = {tensor.name for tensor in model.config.input}
     for field in ("batch_input", "batch_output"):
         for index, computed in enumerate(getattr(model.config, field)):
@@ -45,7 +45,7 @@ def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator
     about="batch_output",
 )
 def batch_outputs_have_targets(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Each is an output of the model."""
+    """Each target is an output of the model."""
     names = {tensor.name for tensor in model.config.output}
     for index, computed in enumerate(model.config.batch_output):
         seen = set[str]()
@@ -72,7 +72,7 @@ def _controls(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str, 
     about="sequence_batching",
 )
 def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Start, end, readiness and the sequence's number each have one tensor at most."""
+    """Start, end, readiness and the sequence's (correlation) id each have one tensor at most."""
     seen = set[str]()
     for index, tensor in enumerate(model.config.sequence_batching.control_input):
         if not tensor.name or tensor.name in seen:
@@ -98,7 +98,7 @@ def control_tensors_are_distinct(model: TritonModel, context: Context) -> Iterat
     about="sequence_batching",
 )
 def control_values_are_pairs(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """The sequence's number has a data type instead."""
+    """The control for the sequence's (correlation) id has a data type instead."""
     for path, kind, control in _controls(model):
         given = [name for name in _VALUES if len(getattr(control, name))]
         if kind == _CORRELATION:

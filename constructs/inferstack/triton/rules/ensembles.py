@@ -55,7 +55,7 @@ def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Fi
     about=SCHEDULING,
 )
 def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """A model's outputs that nobody needs may be left out, but not all of them."""
+    """Outputs of a model that nothing needs may be left out, but not all of its outputs."""
     if not model.has_steps:
         return
     steps = model.config.ensemble_scheduling.step
@@ -82,7 +82,7 @@ class _Tensor(msgspec.Struct):
 
 @answered_once
 def _flow(model: TritonModel) -> dict[str, _Tensor]:
-    """The tensors that steps name, with those marked ready that follow from the ensemble's inputs."""
+    """The tensors that steps name; those that can be made from the ensemble's inputs are marked ``ready``."""
     tensors: dict[str, _Tensor] = {}
     for index, step in enumerate(model.config.ensemble_scheduling.step):
         for name, tensor in sorted(step.input_map.items()):
@@ -115,7 +115,7 @@ def _spread(tensors: dict[str, _Tensor]) -> None:
 
 @model_error("IS953", "A tensor of an ensemble can be written only once.", _CONFIG, about=SCHEDULING)
 def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """By one output of one step."""
+    """It is written by one output of one step."""
     for name, tensor in _flow(model).items():
         for path in tensor.written_by[1:]:
             message = f"`{name}` is written a second time"
@@ -126,7 +126,7 @@ def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[F
     "IS954", "The inputs of an ensemble must be used, and its outputs written.", _CONFIG, about=SCHEDULING
 )
 def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An output is written when everything that it is made from follows from the inputs, without a circle."""
+    """An output is written if all that it is made from can be made from the inputs, without a circle."""
     if not model.config.ensemble_scheduling.step:
         return
     tensors = _flow(model)
@@ -180,7 +180,7 @@ def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
     about=SCHEDULING,
 )
 def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An output of a model that nobody needs is left out of the map."""
+    """An output of a model that nothing needs has to be left out of the map."""
     outputs = {tensor.name for tensor in model.config.output}
     tensors = _flow(model)
     for name, tensor in tensors.items():
@@ -193,7 +193,7 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
         elif tensors[_loose_end(name, tensors)].written_by:
             message, fix = f"`{name}` is made from itself by way of other steps", "break the cycle of steps"
         else:
-            # It waits for a tensor that is reported by itself.
+            # It waits for another tensor, which is reported itself.
             continue
         yield Finding(at(model, *tensor.place), message, fix)
 
@@ -213,7 +213,7 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Find
 
 
 def _how_to_add(repository: Repository, model: TritonModel) -> str:
-    """How the models of an ensemble come into its archive, where it is alone."""
+    """How to get the models of an ensemble into its archive, where it is alone."""
     if model.folder is None:
         return "declare it beside the ensemble"
     folder = model.folder.parent / repository.archive.removesuffix(".tar.gz")
@@ -233,7 +233,7 @@ def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator
 
 
 def reached(repository: Repository, start: str) -> set[str]:
-    """A model with those that its steps call, at any depth, as far as they are there."""
+    """Names of a model and of those that its steps call, at any depth, as far as they exist."""
     found: set[str] = set()
     waiting = [start]
     while waiting:

@@ -38,9 +38,9 @@ _LAYOUT = f"{DOCUMENTATION}/model_repository.md"
 _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 _ARCHIVE = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
-# From here on a name with a slash is refused when the model is loaded.
+# From this release on, a model whose name has a slash is refused when it is loaded.
 _STRICT_NAMES = (26, 3)
-# A packed Python for a model, and how its place is written when it travels with the model.
+# The parameter for a model's own packed Python, and how its path begins if it is in the model's folder.
 _ENVIRONMENT, _MODEL_FOLDER = "EXECUTION_ENV_PATH", "$$TRITON_MODEL_DIRECTORY/"
 
 
@@ -57,7 +57,7 @@ def _faults(repository: Repository, code: str) -> Iterator[Finding]:
     partial=True,
 )
 def configuration_is_readable(repository: Repository, context: Context) -> Iterator[Finding]:
-    """One unknown field, or two of which only one may be set, and Triton refuses the whole file."""
+    """Triton refuses the whole file for one unknown field, or for two of which only one may be set."""
     yield from _faults(repository, UNREADABLE)
 
 
@@ -68,13 +68,13 @@ def configuration_is_readable(repository: Repository, context: Context) -> Itera
     partial=True,
 )
 def repository_has_model_folders(repository: Repository, context: Context) -> Iterator[Finding]:
-    """One folder too many or too few, and the container stops without a word of use."""
+    """With one folder too many or too few, the container stops without a useful message."""
     yield from _faults(repository, NO_REPOSITORY)
 
 
 @warning(MISSING_FOLDER, "The folder that `repository` names should exist.", _LAYOUT, partial=True)
 def repository_is_here(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Weights are often not on the machine that only deploys, so this is no error; packing needs it."""
+    """A machine that only deploys often has no weights, so this is no error; packing needs the folder."""
     yield from _faults(repository, MISSING_FOLDER)
 
 
@@ -96,7 +96,7 @@ def repository_holds_files_and_folders(repository: Repository, context: Context)
     partial=True,
 )
 def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Finding]:
-    """One elsewhere is checked and deployed alike; but whoever packs it has to allow its folder."""
+    """One elsewhere is checked and deployed alike, but its folder has to be allowed for packing."""
     if repository.outside:
         fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 if that is intended"
         yield Finding(repository.source, "the repository is outside the folder of the spec", fix)
@@ -114,7 +114,7 @@ def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[
     "IS904", "The `name` in a configuration must be the name of the model's folder.", _MANAGER, about="name"
 )
 def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Not so for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
+    """Except for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
     for model in repository.models:
         renamed = repository.kind == "multi-model" and model.name == repository.default_model
         if model.config.name and model.config.name != model.name and not renamed:
@@ -124,7 +124,7 @@ def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Fi
 
 @model_error("IS905", "A model's name must be usable as the name of a folder.", _MANAGER)
 def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It is one, and the name under which the model is loaded."""
+    """It names the model's folder, and the model is loaded under it."""
     if not model.name.strip() or model.name in (".", "..") or "/" in model.name or "\\" in model.name:
         message = f'"{model.name}" is not a valid model name'
         yield Finding(at(model), message, "use letters, digits, `_`, `-` and `.`")
@@ -132,7 +132,7 @@ def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Finding]
 
 @error("IS906", "An archive of a multi-model endpoint cannot be in a folder below the prefix.", _MANAGER)
 def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Triton takes the archive's path for the model's name, and newer ones refuse a slash in it."""
+    """Triton takes the archive's path for the model's name, and newer releases refuse a slash in it."""
     new = context.release is not None and context.release >= _STRICT_NAMES
     if new and "/" in repository.archive:
         message = f"`{repository.archive}` has a folder in its name, which Triton refuses from 26.03 on"
@@ -143,7 +143,7 @@ def archive_names_have_no_folder(repository: Repository, context: Context) -> It
 def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
     """An ensemble needs a version folder, too, although nothing is in it."""
     for model in repository.models:
-        # A folder like `lost+found` beside models is none; that is said for want of its configuration.
+        # A folder like `lost+found` beside models is no model: its missing configuration is reported instead.
         beside = model.name != repository.default_model and len(repository.models) > 1
         if model.complete or model.versions or any(_odd_versions(model)) or not beside:
             yield from _no_version(model)
@@ -151,7 +151,7 @@ def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Fi
 
 def _no_version(model: TritonModel) -> Iterator[Finding]:
     if any(_mistaken(model)):
-        # With its folder called right, the version is there.
+        # Once its folder has the right name, the version is there.
         return
     if not model.versions:
         odd = list(_odd_versions(model))
@@ -168,12 +168,12 @@ def _no_version(model: TritonModel) -> Iterator[Finding]:
 
 
 def _has_no_version(model: TritonModel) -> bool:
-    """Whether no folder is called as a version; that of a spec may have one without any file all the same."""
+    """Whether no folder has the name of a version; a spec's model may have a version all the same."""
     return not any(map(is_version, model.folders))
 
 
 def _odd_versions(model: TritonModel) -> Iterator[str]:
-    """Folders that somebody took for versions, and Triton does not."""
+    """Folders that somebody meant as versions, but that Triton does not take for such."""
     return filter(_resembles_version, model.folders)
 
 
@@ -189,7 +189,7 @@ def _number_in(folder: str) -> str:
 def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
     """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
     if _has_no_version(model) and (model.folder is not None or model.model_file is not None):
-        # IS907 or IS910 is about it.
+        # IS907 or IS910 reports it.
         return
     for folder in _odd_versions(model):
         path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
@@ -201,7 +201,7 @@ def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterato
     "IS933", "A folder whose name begins with a number must be named exactly like that number.", _LIFECYCLE
 )
 def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton takes `2_backup` for version 2, and waits without end for what should be in a folder `2`."""
+    """Triton takes `2_backup` for version 2, and waits for ever for what should be in a folder `2`."""
     for folder in _mistaken(model):
         version = taken_for(folder) or 0
         path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
@@ -220,7 +220,7 @@ def _mistaken(model: TritonModel) -> Iterator[str]:
 
 @model_warning("IS909", "Each version that a policy names should exist.", _LIFECYCLE, about="version_policy")
 def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton only logs it; whoever asks for that version gets an error."""
+    """Triton only logs that one is missing; requests for that version get an error."""
     for index, version in enumerate(model.config.version_policy.specific.versions):
         if str(version) not in model.versions:
             place = at(model, "version_policy", "specific", "versions", index)
@@ -276,7 +276,7 @@ def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]
 
 @model_error("IS912", "Paths in `files` must be inside the model's folder.", _LAYOUT)
 def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """And leave `config.pbtxt` to the packer, which writes it from the spec."""
+    """And they leave `config.pbtxt` to the packer, which writes it from the spec."""
     for path in model.files if model.folder is None else ():
         parts = path.split("/")
         if path == CONFIG_FILE:

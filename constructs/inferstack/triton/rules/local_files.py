@@ -14,13 +14,13 @@ from inferstack.spec.problem.words import by_length, listed, slips_among
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules.base import Context, Finding, at, warning
 
-# A folder with more names than this is one of data, in which many differ in a letter.
+# A folder with more names than this is full of data, where many names differ in one letter.
 _SEARCHED = 1000
 
 
 @warning("IS987", "The path of a local file should not have a typo.", "inferstack's archives")
 def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Weights are often not on this machine, so that a file which is not there says nothing by itself."""
+    """Weights are often not on this machine, so that a missing file means nothing by itself."""
     around = _Around(tuple(model for model in repository.models if model.folder is None))
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
     for model in around.models:
@@ -55,7 +55,7 @@ def _by_kind(files: Iterable[Path]) -> Mapping[FileKind, list[str]]:
 
 
 class _Around(msgspec.Struct, frozen=True, dict=True):
-    """What is on this machine around the files of some models, as far as somebody asked."""
+    """What is on this machine around the files of some models, as far as it was asked for."""
 
     models: tuple[TritonModel, ...]
     gaps: dict[str, "Gap | None"] = msgspec.field(default_factory=dict)
@@ -83,7 +83,7 @@ def _gap(folder: str) -> Gap | None:
     while not os.path.lexists(found or os.curdir):
         found, missing = os.path.split(found)
         if not missing:
-            # Not even a drive of this name.
+            # There is not even a drive of this name.
             return None
     return (found, missing) if missing else None
 
@@ -92,15 +92,15 @@ def _fix(local: Path, around: _Around, present: Mapping[FileKind, list[str]]) ->
     meant = list(_meant(local, around))
     if meant:
         return f"did you mean {listed(meant)}?"
-    # Code comes with the repository where weights do not, so that only a file of the same kind tells.
+    # Code is in a checkout where weights are not, so that only another file of the same kind tells something.
     alike = present.get((local.parent, local.suffix), []) if present else []
     return f"{listed(alike, last='and')} of the same model does, so check the name;" if alike else None
 
 
 def _meant(local: Path, around: _Around) -> Iterator[str]:
-    """What is called almost like the first part of the path that is not there, and leads to something.
+    """Names that are almost the first missing part of the path, and under which the rest of it exists.
 
-    Not what the spec names itself, nor another number: then both names may be meant.
+    Not if the spec names that path, too, or if only numbers differ: both names may then be meant.
     """
     gap = around.gap(local)
     if gap is None:
@@ -118,15 +118,15 @@ def _differ_in_letters(one: str, other: str) -> bool:
 
 def _names_in(folder: str) -> Mapping[int, list[str]]:
     try:
-        # Not by way of `Path`, which takes longer than the system does.
+        # Not by `Path`, which takes longer than the system call itself.
         return _listed(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116
     except OSError:
         return {}
 
 
-# Specs in one folder miss their files in the same places.
+# Cached, as specs in one folder miss their files in the same places.
 @lru_cache(maxsize=16)
 def _listed(folder: str, changed: int) -> Mapping[int, list[str]]:
-    """The names in a folder, as they are since it was changed."""
+    """The names in a folder by their length, as they are since it was last changed."""
     with os.scandir(folder) as entries:
         return by_length(sorted(entry.name for entry in islice(entries, _SEARCHED)))

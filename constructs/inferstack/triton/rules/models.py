@@ -42,7 +42,7 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
     "IS968", "The backend should be named in a model's configuration, not by the end of its name.", _CONFIG
 )
 def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Where nothing else tells, Triton takes what stands behind the first dot: a version number, too."""
+    """If nothing else tells, Triton takes what follows the first dot of the name, even a version number."""
     chosen = model.chosen
     if model.is_ensemble or not chosen.by_name or not model.complete:
         return
@@ -68,7 +68,7 @@ def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Find
 
 @model_error("IS922", "`max_batch_size` must be zero or more.", _CONFIG)
 def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Zero: the model does not batch."""
+    """Zero means that the model does not batch."""
     if model.config.max_batch_size < 0:
         message = f"`max_batch_size` of {model.name} is {model.config.max_batch_size}"
         yield Finding(at(model, "max_batch_size"), message, "write 0 for a model that does not batch")
@@ -101,7 +101,7 @@ def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Findin
     about="dynamic_batching",
 )
 def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """With levels there is a default one, too."""
+    """If there are levels, one of them is the default."""
     batcher = model.config.dynamic_batching
     levels = batcher.priority_levels
     if levels == 0:
@@ -125,7 +125,7 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
     about="dynamic_batching",
 )
 def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Both would let a later request pass an earlier one."""
+    """Both would let a later request overtake an earlier one."""
     batcher = model.config.dynamic_batching
     if not batcher.preserve_ordering:
         return
@@ -200,7 +200,7 @@ def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Findi
 
 @model_warning("IS929", "A custom backend should not have almost the name of one of Triton's.", _BACKENDS)
 def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An image, or the model's folder, may have a backend that no list knows; a slip looks the same."""
+    """An image, or the model's folder, may have a backend that no list knows; a typing error looks alike."""
     name = model.config.backend
     brings_it = model.config.runtime or any(path.endswith(f"libtriton_{name}.so") for path in model.files)
     meant = None if brings_it else meant_backend(name)

@@ -1,4 +1,4 @@
-"""What the PyTorch backend asks for.
+"""What the PyTorch backend requires.
 
 https://github.com/triton-inference-server/pytorch_backend
 """
@@ -43,9 +43,9 @@ PARAMETERS: dict[str, Parameter] = {
     "INTRA_OP_THREAD_COUNT": Parameter(boolean=False, since=(24, 5)),
     "INTER_OP_THREAD_COUNT": Parameter(boolean=False, since=(24, 5)),
 }
-"""Parameters by name. The backend passes over what it does not know."""
+"""Parameters by name. The backend ignores what it does not know."""
 _IN_PYTHON = frozenset({"NUM_THREADS", "NUM_INTEROP_THREADS", "TORCH_COMPILE_OPTIONAL_PARAMETERS"})
-# Of every backend: Triton itself reads them.
+# These go with every backend: Triton itself reads them.
 _TRITONS = frozenset({"EXECUTION_ENV_PATH", "FORCE_CPU_ONLY_INPUT_TENSORS"})
 _TYPES = frozenset(
     f"TYPE_{name}"
@@ -66,7 +66,7 @@ def is_torchscript(model: TritonModel) -> bool:
     about="parameters",
 )
 def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """The backend cannot load a model with another."""
+    """The backend cannot load a model with a value of another type."""
     for name, parameter in PARAMETERS.items() if is_torchscript(model) else ():
         if name not in model.config.parameters:
             continue
@@ -81,7 +81,7 @@ def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator
     "IS976", "Parameters of a PyTorch model should be known to the backend.", _README, about="parameters"
 )
 def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It passes over others without a word."""
+    """It ignores others without a word."""
     known = {*PARAMETERS, *_TRITONS}
     for name in sorted(model.config.parameters) if is_torchscript(model) else ():
         parameter = PARAMETERS.get(name)
@@ -112,7 +112,7 @@ def _is_indexed(name: str) -> bool:
     "IS977", "All inputs, and all outputs, of a PyTorch model should be named in the same way.", _README
 )
 def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """All `NAME__0`, `NAME__1` by position, or none; else only their order in the configuration counts."""
+    """All by position, `NAME__0`, `NAME__1`, or none; else only their order in the configuration counts."""
     for field in ("input", "output") if is_torchscript(model) else ():
         odd = [
             (index, tensor.name)
@@ -135,7 +135,7 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Findi
     about="sequence_batching",
 )
 def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Also the tensors that control sequences, with state or without."""
+    """And so have the tensors that control sequences, whether the model keeps state or not."""
     if not is_torchscript(model):
         return
     batcher = model.config.sequence_batching
@@ -161,7 +161,7 @@ def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Find
     f"{_SOURCE}/pt/model_instance_state.cc",
 )
 def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Texts come as a list: one dimension, the batch included."""
+    """Texts come as a list: they have one dimension, including the batch."""
     for field, index, tensor in tensors(model) if is_torchscript(model) else ():
         kind = enum_name(tensor, "data_type")
         dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims

@@ -55,7 +55,7 @@ FIRST_RELEASE_OF_VALUES: dict[str, Release] = {
     "BATCH_ITEM_SHAPE_FLATTEN": (22, 3),
     "TYPE_BF16": (22, 5),
 }
-"""The same of values; no two enums have one of the same name."""
+"""The same for values of enums; no two enums have a value of the same name."""
 _NEWEST = max(*FIRST_RELEASE.values(), *FIRST_RELEASE_OF_VALUES.values())
 # A platform that came later.
 _AOT_INDUCTOR = ("torch_aoti", (26, 3))
@@ -79,7 +79,7 @@ def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
 
 
 def _late(message: Any, path: FieldPath, release: Release) -> Iterator[tuple[FieldPath, str, Release]]:
-    """What came after a release: where it stands, what it is called, and the release that has it first."""
+    """What came after a release: where it is, what it is called, and the release that has it first."""
     for field, value in message.ListFields():
         here = (*path, field.name)
         for name, since in _late_by_itself(field, release).items():
@@ -134,7 +134,7 @@ def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
     "IS971", "The platform of a model must be known to the image's Triton.", _PYTORCH, about="platform"
 )
 def platform_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Models compiled ahead of time came late."""
+    """The platform of models that are compiled ahead of time came late."""
     platform, since = _AOT_INDUCTOR
     if model.config.platform == platform and context.before(since):
         message = f"`{platform}` needs Triton {_text(since)} or newer, but the image is older"
@@ -154,7 +154,7 @@ def inference_type_is_known(repository: Repository, context: Context) -> Iterato
         return
     place = context.variable(INFERENCE_TYPE)
     if not found:
-        # The start script takes it for not set, and the server of newer images for a kind of inference.
+        # To the start script an empty value is as good as none; newer servers take it for an inference type.
         if context.release is not None and not context.before(GENERATING_SINCE):
             message = f"{INFERENCE_TYPE} is empty, so the container answers no requests"
             yield Finding(place, message, f"remove it, or write one of {listed(INFERENCE_TYPES)}")
@@ -182,7 +182,7 @@ def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Fin
 )
 def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Finding]:
     """It is packed into an archive before account and region are known."""
-    # The bytes of a message hold its texts as they are, and a search in them takes a twentieth of the time.
+    # The bytes of a message contain its texts as they are, and searching them takes a twentieth of the time.
     if model.folder is not None or b"${" not in model.config.SerializeToString():
         return
     for path, text in _texts(model.config, ()):

@@ -30,7 +30,7 @@ _DETECTED = r'platform:(\s)*"ensemble"'
     _FRONT_END,
 )
 def one_model_answers(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Else the container serves whichever folder it happens to read last, without a word."""
+    """Otherwise the container silently serves whichever folder it happens to read last."""
     if repository.kind != "multi-model" or len(repository.models) < 2:
         return
     ensembles = [model.name for model in repository.models if model.is_ensemble]
@@ -91,7 +91,7 @@ def default_model_agrees(repository: Repository, context: Context) -> Iterator[F
 
 @error("IS917", "Of several models in a repository, one must be the default.", CONTAINER)
 def repository_has_a_default(repository: Repository, context: Context) -> Iterator[Finding]:
-    """The container stops when there are several folders and nobody says which to serve."""
+    """The container stops when there are several folders and nothing says which to serve."""
     if repository.kind == "multi-model" or repository.source[-1:] != ("repository",):
         return
     names = [model.name for model in repository.models]
@@ -111,7 +111,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
     about="model_transaction_policy",
 )
 def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Else the container loads it and refuses each request. One in a step makes the ensemble such a model."""
+    """Else the container loads it and refuses each request. One in a step makes its ensemble one as well."""
     if repository.kind == "multi-model":
         fix = "make it answer once, or use `kind: single-model`"
         yield from _often(repository, context, "multi-model endpoints refuse its requests", fix)
@@ -129,7 +129,7 @@ def several_answers_are_taken(repository: Repository, context: Context) -> Itera
     about="model_transaction_policy",
 )
 def several_answers_need_an_endpoint(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Said of an archive or a repository of which nobody knows the container's environment."""
+    """For an archive or a repository where the container's environment is not known."""
     if repository.kind == "single" and not context.environment_path:
         fix = f"set {INFERENCE_TYPE} to {listed(GENERATING)} in the container's environment"
         yield from _often(repository, context, "a container refuses its requests unless told otherwise", fix)
@@ -180,7 +180,7 @@ def _loaded_besides(context: Context) -> Iterator[str]:
 
 @error("IS969", "Names and arguments that go on Triton's command line must stay whole there.", CONTAINER)
 def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Its script quotes neither the model's name nor additional arguments: both come apart at white space."""
+    """Its script quotes neither the model's name nor additional arguments: both are split at white space."""
     model = served(repository, context)
     if model is not None and repository.kind == "single" and len(words(model.name)) > 1:
         message = f'the container cannot start "{model.name}": its name is split on the command line'

@@ -30,7 +30,7 @@ def _path(index: int, *path: str | int) -> tuple[str | int, ...]:
 
 @model_error("IS934", "A state must have an input, a data type and valid sizes.", _BATCHER, about=_ABOUT)
 def states_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton loads one without, and the first request of a sequence ends the model, or the server."""
+    """Triton loads one without them, but the first request of a sequence ends the model, or the server."""
     for index, state in _states(model):
         there = {"input_name": state.input_name, "data_type": enum_name(state, "data_type") != _UNTYPED}
         lacks = [key for key, found in there.items() if not found]
@@ -47,7 +47,7 @@ def states_are_complete(model: TritonModel, context: Context) -> Iterator[Findin
 
 @model_warning("IS965", "Each state should have an input and an output of its own.", _BATCHER, about=_ABOUT)
 def states_are_apart(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton does not look; without an output the state stays what it is at the start of the sequence."""
+    """Triton does not check; without an output the state stays what it is at the start of the sequence."""
     seen = set[tuple[str, str]]()
     for index, state in _states(model):
         if not state.output_name:
@@ -65,7 +65,7 @@ def states_are_apart(model: TritonModel, context: Context) -> Iterator[Finding]:
     "IS966", "A state can have only one initial value, which must fit the state.", _BATCHER, about=_ABOUT
 )
 def initial_states_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """With a name, the type of the state, all sizes known, and data."""
+    """It has a name, the type of the state, data, and no size that is left open."""
     seen = set[str]()
     for index, state in _states(model):
         for initial in state.initial_state[:1]:

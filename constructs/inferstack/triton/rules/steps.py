@@ -1,4 +1,4 @@
-"""The steps of an ensemble against the models that they call."""
+"""The steps of an ensemble, compared with the models that they call."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iter
 
 @error("IS958", "A step must call a version that is loaded; -1 is the latest.", _MANAGER, about=SCHEDULING)
 def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
-    """A step that names no version calls version 0, which is hardly ever there."""
+    """A step that names no version calls version 0, which hardly ever exists."""
     for call in _calls(repository):
         version, name = call.step.model_version, call.member.name
         loaded = loaded_versions(call.member.config, call.member.versions)
@@ -68,7 +68,7 @@ def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Fi
     about=SCHEDULING,
 )
 def batches_fit(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Or do not batch at all."""
+    """Or they do not batch at all."""
     for call in _calls(repository):
         mine, theirs = call.ensemble.config.max_batch_size, call.member.config.max_batch_size
         if call.member.complete and 0 < theirs < mine:
@@ -87,7 +87,7 @@ def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Fin
     for call in _calls(repository):
         for field, key in (("input", "input_map"), ("output", "output_map")):
             tensors = getattr(call.member.config, field)
-            # A map may mean the one without a name, of which IS935 speaks.
+            # A map may mean a tensor without a name, which IS935 reports.
             named = all(tensor.name for tensor in tensors)
             declared = {tensor.name: tensor for tensor in tensors} if named else {}
             mapped = getattr(call.step, key)
@@ -108,7 +108,7 @@ def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) 
 
 
 class _End(msgspec.Struct, frozen=True):
-    """One model's view of an ensemble's tensor: who says so, and where it is joined."""
+    """One model's view of an ensemble's tensor: which model, what it declares, and where they are joined."""
 
     owner: str
     batching: bool
@@ -123,7 +123,7 @@ class _End(msgspec.Struct, frozen=True):
 
 
 def _own_ends(model: TritonModel) -> Iterator[tuple[str, _End]]:
-    """The ensemble's inputs and outputs. It counts in the shapes after `reshape`."""
+    """The ensemble's inputs and outputs; for them the shapes after `reshape` count."""
     batching = model.config.max_batch_size > 0
     for field in ("input", "output"):
         for index, tensor in enumerate(getattr(model.config, field)):
@@ -133,7 +133,7 @@ def _own_ends(model: TritonModel) -> Iterator[tuple[str, _End]]:
 
 
 def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[tuple[str, _End]]:
-    """What the models of the steps take and give; for them `dims` count, whatever `reshape` says."""
+    """Inputs and outputs of the steps' models; for them `dims` count, whatever `reshape` says."""
     for call in _calls_of(model, members):
         config = call.member.config
         for field, key in (("input", "input_map"), ("output", "output_map")):
@@ -204,7 +204,7 @@ def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
     about=SCHEDULING,
 )
 def batches_reach_every_model(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Triton loads it, since the shapes are equal without the batch, and refuses every request."""
+    """Triton loads such an ensemble, since shapes are equal without the batch, but refuses every request."""
     for model, name, one, other in _joints(repository):
         differ = one.batching != other.batching and not _fit(one.full, other.full)
         if differ and model.config.max_batch_size > 0 and _fit(one.dims, other.dims):
@@ -243,7 +243,7 @@ def _origins(found: list[str]) -> str:
 
 
 def _joined(call: _Call, origins: dict[str, str]) -> Iterator[Finding]:
-    """Adds what a step writes to the tensors whose origin is known."""
+    """Finds inputs of several origins, and adds what the step writes to ``origins``."""
     found = sorted({origins[tensor] for tensor in call.step.input_map.values()})
     if len(found) > 1:
         message = f"the inputs of {call.member.name} come from {_origins(found)}"

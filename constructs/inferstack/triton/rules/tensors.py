@@ -29,7 +29,7 @@ _COMPLETE = {
     "data_type": "`data_type: TYPE_FP32`",
     "dims": "`dims: [-1]` for any length",
 }
-"""What a tensor cannot do without, and how it is written."""
+"""The fields that a tensor needs, each with an example."""
 VARIABLE = -1
 """A dimension of any size."""
 
@@ -71,7 +71,7 @@ def dimensions_are_sizes(model: TritonModel, context: Context) -> Iterator[Findi
 
 @model_error("IS937", "`reshape` must hold as many elements as `dims`.", _CONFIG)
 def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Counted between the dimensions of any size, of which both have the same number."""
+    """They are counted between the dimensions of any size, of which both have the same number."""
     for field, index, tensor in tensors(model):
         if not tensor.HasField("reshape"):
             continue
@@ -100,7 +100,7 @@ def _pieces(dims: Sequence[int]) -> list[int]:
 
 @model_error("IS938", "An image `format` needs an input with three dimensions.", _CONFIG, about="input")
 def images_have_three_dimensions(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Height, width and channels; the batch comes on top."""
+    """These are height, width and channels; the batch is not one of them."""
     for index, tensor in enumerate(model.config.input):
         form = enum_name(tensor, "format")
         if form != "FORMAT_NONE" and tensor.dims and len(tensor.dims) != _IMAGE_DIMENSIONS:
@@ -124,7 +124,7 @@ def tensorrt_features(model: TritonModel, context: Context) -> Iterator[Finding]
 
 @model_error("IS940", "No two inputs, and no two outputs, can have the same name.", "observed on Triton 2.51")
 def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton loads such a model, and one of the two can never be filled."""
+    """Triton loads such a model, but one of the two can never be filled."""
     for field in ("input", "output"):
         names: dict[str, int] = {}
         for index, tensor in enumerate(getattr(model.config, field)):
@@ -141,7 +141,7 @@ def names_are_unique(model: TritonModel, context: Context) -> Iterator[Finding]:
     about="output",
 )
 def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Of half-precision numbers JSON knows nothing; Triton refuses such a request."""
+    """JSON has no half-precision numbers, and Triton refuses a request for them."""
     model = served(repository, context)
     if model is None:
         return

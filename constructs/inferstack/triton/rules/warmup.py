@@ -17,7 +17,7 @@ _INSTANCE = f"{SOURCE}/backend_model_instance.cc"
 
 @model_error("IS949", "Samples for warm-up must fit the model's inputs.", _INSTANCE, about="model_warmup")
 def samples_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """All inputs, with their types, all dimensions known, and data for each."""
+    """A sample has all inputs, with their types, data for each, and no dimension that is left open."""
     for index, sample in enumerate(model.config.model_warmup):
         # Triton skips samples without a batch size.
         if sample.batch_size:
@@ -73,7 +73,7 @@ def _against(
     if wanted not in ("TYPE_INVALID", found):
         message = f"the sample for `{declared.name}` is {found}, but the input is {wanted}"
         yield Finding(at(model, *path, "data_type"), message, f"write `data_type: {wanted}`")
-    # Of dimensions that no request has that is said already.
+    # Dimensions that no request has are reported already.
     if declared.dims and not fits(tensor.dims, declared.dims) and all(size > 0 for size in tensor.dims):
         message = f"the sample for `{declared.name}` has dimensions {list(tensor.dims)}"
         place = at(model, *path, "dims")
