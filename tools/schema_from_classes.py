@@ -71,7 +71,7 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
 
 
 def _field_texts(block: type[Block]) -> dict[str, str]:
-    """The string under each field, of the class and those it inherits from."""
+    """The string under each field, of the class and of the classes that it inherits from."""
     texts: dict[str, str] = {}
     for cls in reversed([c for c in block.__mro__ if issubclass(c, Block)]):
         body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
@@ -92,7 +92,7 @@ def _aws_constraints(block: type[Block], field: str) -> JsonSchema:
 
 
 def _places(block: type[Block], field: str) -> list[tuple[str, str]]:
-    """Where AWS may describe a field: shapes and keys."""
+    """Where AWS may describe a field, as shapes and keys."""
     if field not in block.aws_keys:
         return [(shape, field) for shape in block.shapes]
     place = block.aws_keys[field]
@@ -100,7 +100,7 @@ def _places(block: type[Block], field: str) -> list[tuple[str, str]]:
 
 
 def _remove_null(schema: JsonSchema) -> None:
-    """``None`` means absent, so neither the type nor the default is written down."""
+    """``None`` stands for an absent key, so the schema has it neither as a type nor as a default."""
     if schema.get("default", ...) is None:
         del schema["default"]
     branches = [b for b in schema.pop("anyOf", []) if b != {"type": "null"}]
@@ -133,7 +133,7 @@ _WORDS = {
 
 
 def _constrain(schema: JsonSchema, aws: JsonSchema) -> None:
-    """Adds AWS's constraints; what the class says itself wins."""
+    """Adds AWS's constraints; those that the class itself gives take precedence."""
     for branch in schema.get("anyOf", [schema]):
         kind = branch.get("type", "")
         own_form = {"enum", "pattern"} & branch.keys()

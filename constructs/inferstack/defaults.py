@@ -1,6 +1,6 @@
-"""Every opinion that inferstack has where a spec is silent: the value, why, and the page it rests on.
+"""Every default that inferstack chooses where a spec is silent: the value, why, and the page it is based on.
 
-What is here can be overridden in the spec; what cannot be overridden is not a default.
+Everything here can be overridden in the spec; what cannot be overridden is not a default.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-framewo
 
 
 class Default(msgspec.Struct, Generic[T], frozen=True):
-    """One opinion."""
+    """One default: its value, the reason for it, and the page that it is based on."""
 
     value: T
     reason: str
@@ -38,19 +38,19 @@ RUNTIME_CONFIG = Default(
 )
 RETAIN_WHEN_SCALED = Default(
     True,
-    "Without it every update of a scaled endpoint resets the instance count to the initial one.",
+    "Otherwise every update of an endpoint that scales resets the instance count to the initial one.",
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html",
 )
 WEIGHTS_WHEN_SCALED = Default(
     VariantProperty(variant_property_type="DesiredWeight"),
-    "What is retained with the count is the weight, too: a new one in the spec would have no effect.",
+    "Retaining the count also retains the weight, so that a new weight in the spec would have no effect.",
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VariantProperty.html",
 )
 ALARM_PERIOD = Default(60, "SageMaker publishes these metrics every minute.", _METRICS)
 ALARM_EVALUATION_PERIODS = Default(3, "One bad minute is noise, three are a problem.", _ALARMS)
-ALARM_OPERATOR = Default("GreaterThanOrEqualToThreshold", "A limit that is reached is a limit.", _ALARMS)
+ALARM_OPERATOR = Default("GreaterThanOrEqualToThreshold", "Reaching a limit counts as exceeding it.", _ALARMS)
 ALARM_MISSING_DATA = Default(
-    "notBreaching", "An endpoint without traffic publishes nothing and is well.", _ALARMS
+    "notBreaching", "An endpoint without traffic publishes nothing, and is healthy.", _ALARMS
 )
 
 
@@ -71,27 +71,27 @@ def _one_more(metric: str) -> StepPolicy:
 
 WAKE_COMPONENT = Default(
     _one_more("NoCapacityInvocationFailures"),
-    "From zero copies there is nothing to track: the first refused request starts one. AWS's own example "
+    "At zero copies there is nothing to track, so the first refused request starts one. AWS's own example "
     "compares with `> 1`, which waits for a second request in the same minute.",
     _ZERO,
 )
 TRACK_COMPONENT = Default(
     ScalingPolicy(metric="SageMakerInferenceComponentInvocationsPerCopy", target_value=5),
-    "A component that goes to zero copies follows its traffic above that; AWS's example has this target.",
+    "A component that can go to zero copies follows its traffic above zero; AWS's example has this target.",
     _ZERO,
 )
 EMPTY_FLEET = Default(
     ManagedInstanceScaling(status="ENABLED", min_instance_count=0),
-    "Where all components go to zero copies, instances without any would be paid for nothing.",
+    "If all components can go to zero copies, instances without any copy would cost money for nothing.",
     _ZERO,
 )
 WAKE_ASYNC_VARIANT = Default(
     _one_more("HasBacklogWithoutCapacity"),
-    "From zero instances there is no backlog per instance: the first waiting request starts one.",
+    "At zero instances there is no backlog per instance, so the first waiting request starts one.",
     "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html",
 )
-STEP_EVALUATION_PERIODS = Default(1, "A step that waits is a step too late.", _ALARMS)
-STEP_MISSING_DATA = Default("missing", "Without data the capacity stays as it is.", _ALARMS)
+STEP_EVALUATION_PERIODS = Default(1, "A step that waits for more data comes too late.", _ALARMS)
+STEP_MISSING_DATA = Default("missing", "Without data, the capacity stays as it is.", _ALARMS)
 
 FIELD_DEFAULTS: Mapping[type[Block], Mapping[str, Default[Any]]] = {
     AlarmRule: {
@@ -108,27 +108,27 @@ FIELD_DEFAULTS: Mapping[type[Block], Mapping[str, Default[Any]]] = {
     },
     InferenceComponent: {"runtime_config": RUNTIME_CONFIG},
 }
-"""What stands for a field that a block leaves out. The JSON Schema and docs/spec.md say so, too."""
+"""What applies if a block leaves a field out. The JSON Schema and docs/spec.md show these, too."""
 
 TRITON_ENVIRONMENT = Default(
     {LOG_VERBOSE: "false"},
-    "The container logs every request in full unless told otherwise, which costs time and money.",
+    "By default the container logs every request in full, which costs time and money.",
     _TRITON,
 )
 TRITON_MULTI_MODEL_ENVIRONMENT = Default(
     {PING_MODE: "live"},
-    "Otherwise one archive that does not load makes the health check of the whole instance fail.",
+    "Otherwise a single archive that does not load makes the health check of the whole instance fail.",
     _TRITON,
 )
 
 _TGI = Default(
     1.0,
-    "TGI's `CUDA_MEMORY_FRACTION`: the batches that it warms up with fill what the weights leave.",
+    "TGI's `CUDA_MEMORY_FRACTION`: its warm-up batches fill the memory that the weights leave free.",
     "https://huggingface.co/docs/text-generation-inference/reference/launcher",
 )
 _LMI = Default(
     0.9,
-    "`option.gpu_memory_utilization` of LMI's vLLM and lmi-dist; its DeepSpeed images bring both, too.",
+    "`option.gpu_memory_utilization` of vLLM and lmi-dist in LMI; LMI's DeepSpeed images contain both, too.",
     "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/user_guides/vllm_user_guide.html",
 )
 GPU_MEMORY_TAKEN = {
@@ -148,13 +148,13 @@ GPU_MEMORY_TAKEN = {
     "huggingface-llm": _TGI,
     "tensorrtllm": Default(
         0.9,
-        "TensorRT-LLM's `free_gpu_memory_fraction`, of what the weights leave.",
+        "TensorRT-LLM's `free_gpu_memory_fraction`, of the memory that the weights leave free.",
         "https://nvidia.github.io/TensorRT-LLM/llm-api/reference/KvCacheConfig.html",
     ),
 }
 """Servers that take most of a GPU's memory when they start, by a word in their image's name, with the share
-that they take unless told otherwise. The CUDA context and CUDA graphs come on top of it. The use of such a
-GPU's memory stays where it is whatever the traffic: an alarm on it would ring for ever.
+that they take by default. The CUDA context and CUDA graphs come on top of it. Memory use on such a GPU stays
+the same whatever the traffic, so an alarm on it would never stop.
 """
 VARIABLES_OF_GPU_MEMORY_TAKERS = (
     "OPTION_GPU_MEMORY_UTILIZATION",
@@ -166,8 +166,8 @@ VARIABLES_OF_GPU_MEMORY_TAKERS = (
     "SM_VLLM_",
     "VLLM_",
 )
-"""How environment variables begin that only such servers read: in a registry of one's own an image may have
-any name.
+"""Prefixes of environment variables that only such servers read. They count because an image in a user's own
+registry may have any name.
 """
 
 
@@ -175,16 +175,17 @@ OfAdapters = Literal["all", "none", "of bases that go to zero"]
 
 
 class DefaultAlarm(msgspec.Struct, frozen=True):
-    """An alarm that an endpoint gets unless its spec has a rule of its own for the metric."""
+    """An alarm that an endpoint gets unless its spec has its own rule for the metric."""
 
     rule: AlarmRule
     hostings: frozenset[Hosting]
     reason: str
     not_where_taken: bool = False
-    """Not for what runs a server of :data:`GPU_MEMORY_TAKEN`."""
+    """Leaves out parts of the endpoint that run a server of :data:`GPU_MEMORY_TAKEN`."""
     of_adapters: OfAdapters = "all"
-    """Which adapters get one, too. An adapter is files in its base's container and on its base's copies: an
-    alarm on these says what the base's says, and AWS documents utilization only of what a component reserves.
+    """Which adapters get the alarm, too. An adapter is files in its base's container, on the base's copies.
+    An alarm on those would say what the base's alarm says, and AWS documents utilization only for what a
+    component reserves.
     """
 
 

@@ -1,4 +1,4 @@
-"""Reads the package's data files, each once and only when something asks for it."""
+"""Reads the package's data files, each of them once, and only when it is needed."""
 
 from functools import cache
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-# Not `importlib.resources`, which takes as long to be imported as all other modules of this room.
+# Not `importlib.resources`, which takes as long to import as all other modules of this package together.
 _FOLDER = Path(__file__).with_name("data")
 
 

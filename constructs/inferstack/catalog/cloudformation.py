@@ -1,4 +1,4 @@
-"""What CloudFormation accepts for the resource types that a stack of ours is made of.
+"""What CloudFormation accepts for the resource types that our stacks consist of.
 
 Shapes come from the CloudFormation registry, completed by the API's own model; see
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html
@@ -20,8 +20,8 @@ _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class Property(msgspec.Struct, frozen=True):
     """One property of a resource or of a structure inside it.
 
-    ``schema`` holds JSON Schema's constraint words (``type``, ``enum``, ``pattern``, bounds, ``items``;
-    of a free map also ``propertyNames`` and ``additionalProperties``) or ``$ref`` with the bare name
+    ``schema`` holds JSON Schema's constraint keywords (``type``, ``enum``, ``pattern``, bounds, ``items``;
+    for a free-form map also ``propertyNames`` and ``additionalProperties``), or ``$ref`` with the bare name
     of a definition of the same resource type.
     """
 
@@ -49,9 +49,9 @@ def type_names() -> tuple[str, ...]:
 
 @cache
 def shape(type_name: str, definition: str = "") -> Mapping[str, Property]:
-    """Properties by snake_case key, of the resource itself or of one of its definitions.
+    """Properties by snake_case key, for the resource itself or for one of its definitions.
 
-    Read-only properties are among them; see :func:`read_only`. KeyError for an unknown name.
+    They include read-only properties; see :func:`read_only`. KeyError for an unknown name.
     """
     found = _resources()[type_name]["definitions"][definition]
     required = frozenset(found["required"])
@@ -64,7 +64,7 @@ def shape(type_name: str, definition: str = "") -> Mapping[str, Property]:
 
 
 def definitions(type_name: str) -> tuple[str, ...]:
-    """Names of the structures inside a resource type, sorted, without ``""``, the resource itself."""
+    """Names of the structures inside a resource type, sorted, without the resource itself (``""``)."""
     return tuple(name for name in _resources()[type_name]["definitions"] if name)
 
 
@@ -74,26 +74,26 @@ def is_taggable(type_name: str) -> bool:
 
 
 def create_only(type_name: str) -> frozenset[str]:
-    """CloudFormation names of the properties whose change replaces the resource."""
+    """CloudFormation names of the properties that replace the resource when they change."""
     return frozenset(_resources()[type_name]["create_only"])
 
 
 def read_only(type_name: str) -> frozenset[str]:
-    """What CloudFormation reports and a template may not set.
+    """Properties that CloudFormation reports and a template may not set.
 
-    Paths such as ``RuntimeConfig/CurrentCopyCount``, in which ``*`` stands for each item of a list.
+    They are paths such as ``RuntimeConfig/CurrentCopyCount``, in which ``*`` stands for each item of a list.
     """
     return frozenset(_resources()[type_name]["read_only"])
 
 
 def api_only_values(type_name: str, definition: str, name: str) -> tuple[str, ...]:
-    """Values of an enum that the API knows and CloudFormation does not; ``name`` is CloudFormation's."""
+    """Values of an enum that the API has but CloudFormation does not; ``name`` is CloudFormation's name."""
     found = _api_only(type_name)["enums"].get(f"{definition}.{name}".lstrip("."), ())
     return tuple(found)
 
 
 def api_only_properties(type_name: str, definition: str = "") -> Mapping[str, str]:
-    """Members, snake_case key to API name, that the API knows and CloudFormation does not."""
+    """Members that the API has but CloudFormation does not, as a mapping of snake_case key to API name."""
     return {snake(name): name for name in _api_only(type_name)["members"].get(definition, ())}
 
 

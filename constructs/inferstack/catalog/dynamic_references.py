@@ -1,4 +1,4 @@
-"""CloudFormation's dynamic references: `{{resolve:service:…}}`, filled in when functions are done.
+"""CloudFormation's dynamic references, `{{resolve:service:…}}`, which are filled in after its functions.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
 """
@@ -6,11 +6,11 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-reference
 from collections.abc import Mapping
 
 BEGINNING = r"\{\{resolve:"
-"""How each begins."""
-# A function may fill in a part of one before.
+"""How every reference begins."""
+# A function may fill in part of a reference before that.
 _HELD = r"\$\{[^{}]*\}"
 REFERENCE = rf"{BEGINNING}(?:{_HELD}|[^{{}}])*\}}\}}"
-"""One, whatever it refers to."""
+"""A pattern for any reference, whatever it refers to."""
 _NAME = rf"(?:{_HELD}|[^:{{}}\s])+"
 _PART = rf"(?:{_HELD}|[^:{{}}])*"
 FORMS: Mapping[str, str] = {
@@ -19,9 +19,9 @@ FORMS: Mapping[str, str] = {
     ),
     "ssm": rf"(?:{_HELD}|[A-Za-z0-9_.\-/])+(?::(?:{_HELD}|[0-9])+)?",
 }
-"""What stands behind the name of each service that every resource takes."""
+"""For each service that works in every resource: what follows its name in a reference."""
 AS_WRITTEN: Mapping[str, str] = {
     "secretsmanager": "{{resolve:secretsmanager:NAME:SecretString:KEY}}",
     "ssm": "{{resolve:ssm:NAME}}",
 }
-"""A reference to each."""
+"""A whole reference for each of these services."""

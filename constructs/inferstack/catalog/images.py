@@ -1,6 +1,6 @@
 """Image URIs of AWS's own inference containers, by framework, version, region and instance type.
 
-Framework names are the SageMaker Python SDK's, ``triton`` also stands for its ``sagemaker-tritonserver``;
+Framework names are the SageMaker Python SDK's; ``triton`` also stands for its ``sagemaker-tritonserver``;
 see https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html
 """
 
@@ -16,14 +16,14 @@ from inferstack.catalog._data import document
 from inferstack.catalog.registries import ecr_image
 
 SERVERLESS = "serverless"
-"""Stands in the place of an instance type for a serverless endpoint, which has CPUs alone."""
+"""Used instead of an instance type for a serverless endpoint, which has CPUs only."""
 _ALIASES = {"sagemaker-tritonserver": "triton"}
-# Graviton: c7g, m6gd, c6gn, g5g; but not g5 or g4dn, whose g is the family and not the processor.
+# Graviton: c7g, m6gd, c6gn, g5g. Not g5 or g4dn, where the g is the family, not the processor.
 _ARM64_FAMILY = re.compile(r"[a-z]+\d+g[a-z]*")
 
 
 class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the product's errors are Problems
-    """There is no image as described; ``allowed`` holds what could stand in the place of the wrong word."""
+    """There is no such image; ``allowed`` has what could be written instead of the wrong word."""
 
     def __init__(self, message: str, allowed: Iterable[str]) -> None:
         super().__init__(message)
@@ -32,18 +32,18 @@ class UnknownImage(LookupError):  # noqa: N818 - says what it is about; the prod
 
 
 class NoBuild(UnknownImage):
-    """There is such an image, but for other processors only: ``allowed`` holds what the table calls them."""
+    """There is such an image, but only for other processors; ``allowed`` has the table's names for them."""
 
 
 class PublishedImage(msgspec.Struct, frozen=True):
-    """One container image: ``repository`` and ``tag``, and the account that holds it in each region."""
+    """One container image: ``repository``, ``tag``, and the account that has it in each region."""
 
     repository: str
     tag: str
     registries: Mapping[str, str]
 
     def uri(self, region: str) -> str:
-        """The image's URI in a region; UnknownImage where it has not been published."""
+        """The image's URI in a region; UnknownImage if it has not been published there."""
         if region not in self.registries:
             message = f"{self.repository}:{self.tag} has not been published in {region}"
             raise UnknownImage(message, sorted(self.registries))
@@ -52,17 +52,17 @@ class PublishedImage(msgspec.Struct, frozen=True):
 
 
 def frameworks() -> tuple[str, ...]:
-    """Names of the frameworks and algorithms that have images for inference, sorted."""
+    """Names of the frameworks and algorithms with images for inference, sorted."""
     return tuple(_frameworks())
 
 
 def spellings(framework: str) -> frozenset[str]:
-    """All names of a framework that a spec may write."""
+    """All names that a spec may use for a framework."""
     return frozenset({framework, *(name for name, alias in _ALIASES.items() if framework in (name, alias))})
 
 
 def versions(framework: str) -> tuple[str, ...]:
-    """Versions of a framework, oldest first, then the short names for some (``1.13`` for ``1.13.1``)."""
+    """Versions of a framework, oldest first, then the short names of some (``1.13`` for ``1.13.1``)."""
     lines = _lines(framework).values()
     full = {version for line in lines for version in line["versions"]}
     short = {alias for line in lines for alias in line["aliases"]} - full
@@ -78,10 +78,10 @@ def find(
     py_version: str | None = None,
     base_framework_version: str | None = None,
 ) -> PublishedImage:
-    """The image for an instance type or ``SERVERLESS``; None: for CPUs, or the only one that there is.
+    """The image for an instance type or ``SERVERLESS``; for None, the one for CPUs, or the only one there is.
 
     ``py_version`` (``py310``) and, for Hugging Face, ``base_framework_version`` (``pytorch2.1.0``) are
-    needed only where a version exists in several flavours. UnknownImage says which word is wrong.
+    only needed if a version exists in several flavours. UnknownImage says which word is wrong.
     """
     line = _line(framework, instance_type)
     rows = _rows(framework, version, line)
@@ -97,12 +97,12 @@ def find(
 
 
 def architecture(instance_type: str) -> str:
-    """The architecture of an instance type's processors, as the catalog calls it: arm64 is Graviton's."""
+    """The architecture of an instance type's processors, as the catalog calls it: arm64 means Graviton."""
     return "arm64" if _ARM64_FAMILY.fullmatch(_family(instance_type)) else "x86_64"
 
 
 def architectures(uri: str) -> frozenset[str]:
-    """What AWS builds the images of a repository of its own for, by a URI; empty for any other repository."""
+    """The architectures that AWS builds the images of a URI's repository for; empty if it is not AWS's."""
     image = ecr_image(uri)
     if image is None or not is_in_aws_registry(uri):
         return frozenset()
@@ -110,7 +110,7 @@ def architectures(uri: str) -> frozenset[str]:
 
 
 def is_in_aws_registry(uri: str) -> bool:
-    """Whether AWS itself publishes the image of a URI."""
+    """Whether an image with this URI is published by AWS itself."""
     image = ecr_image(uri)
     return image is not None and image.account in _accounts()
 
@@ -180,7 +180,7 @@ _COLUMNS = {"py_version": "py", "base_framework_version": "base"}
 def _narrowed(
     rows: list[Mapping[str, Any]], argument: str, wanted: str | None, image: str
 ) -> list[Mapping[str, Any]]:
-    """Rows whose ``argument`` is as wanted; without a wish there must be nothing to choose between."""
+    """Rows whose ``argument`` is as wanted; with None, there must be at most one value to choose from."""
     column = _COLUMNS[argument]
     known = {row[column]: (row[column], *row.get(f"{column}_aliases", ())) for row in rows if column in row}
     if wanted is None and len(known) <= 1:
@@ -204,7 +204,7 @@ def _tag(tags: Mapping[str, str], instance_type: str | None, image: str) -> str:
     raise NoBuild(f"{image} has no image for {here}, only for {there}", tags)
 
 
-# What the table calls processors. Those of AWS Inferentia and Trainium run what the Neuron SDK compiles.
+# The table's names for processors. AWS Inferentia and Trainium run what the Neuron SDK compiles.
 _IN_WORDS = {
     "cpu": "CPUs",
     "gpu": "GPUs",
@@ -216,7 +216,7 @@ _IN_WORDS = {
 
 
 def _processors(instance_type: str | None) -> tuple[str, ...]:
-    """What an image may call the processor of an instance type, the closest name first, and no name last."""
+    """What the table may call an instance type's processor: the closest name first, an empty one last."""
     if instance_type in (None, SERVERLESS):
         return ("cpu", "")
     family = _family(str(instance_type))

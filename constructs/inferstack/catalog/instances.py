@@ -1,4 +1,4 @@
-"""Instance types that can host a model, with what is in them.
+"""Instance types that can host a model, with their hardware.
 
 The facts are EC2's (https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html);
 an ``ml.`` type has the processors, memory and disks of the EC2 type of the same name.
@@ -15,7 +15,7 @@ from inferstack.catalog._data import text
 
 Device = Literal["gpu", "vcpu"]
 
-# The types on which AWS documents multi-model endpoints on GPU: one GPU each. See
+# The types for which AWS documents multi-model endpoints on GPU; each has one GPU. See
 # https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html
 MULTI_MODEL_GPU_TYPES = frozenset(
     f"ml.{family}.{size}"
@@ -30,7 +30,7 @@ MULTI_MODEL_GPU_TYPES = frozenset(
 
 
 class InstanceType(msgspec.Struct, frozen=True):
-    """One instance type: memory in MiB, local disk in GB (0: none), None for the name of no device."""
+    """One instance type: memory in MiB, local disk in GB (0: none); names of missing devices are None."""
 
     name: str
     vcpus: int
@@ -50,11 +50,11 @@ class InstanceType(msgspec.Struct, frozen=True):
 
     @property
     def accelerator_devices(self) -> int:
-        """GPUs or Neuron devices: what an inference component's accelerator requirement counts."""
+        """Number of GPUs or Neuron devices, which is what an inference component's requirement counts."""
         return self.gpus if self.gpus else self.accelerators
 
     def devices(self, device: Device | None) -> int:
-        """How many of these it has, so that a metric of each may sum over; 1 for a metric of none."""
+        """How many devices a metric sums over on this type; 1 for None, a metric that is no such sum."""
         match device:
             case "gpu":
                 return self.gpus
@@ -65,12 +65,12 @@ class InstanceType(msgspec.Struct, frozen=True):
 
     @property
     def has_local_nvme(self) -> bool:
-        """Whether models are stored on the instance's own disk, so that no volume size may be given."""
+        """Whether models are stored on the instance's own disk; then no volume size may be given."""
         return self.local_nvme_gb > 0
 
 
 def find(name: str) -> InstanceType | None:
-    """The instance type of this name (``ml.g5.xlarge``), or None if its facts are not known."""
+    """The instance type with this name (``ml.g5.xlarge``), or None if its facts are not known."""
     return _instance_type(name) if name in _table().lines else None
 
 
@@ -80,7 +80,7 @@ def names() -> tuple[str, ...]:
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """The lines of the table by the name that they begin with."""
+    """The lines of the table, by the name that each begins with."""
 
     header: str
     lines: Mapping[str, str]
@@ -92,7 +92,7 @@ def _table() -> _Table:
     return _Table(header, {line.partition(",")[0]: line for line in lines})
 
 
-# One by one: all of them take as long as a spec, which has a few.
+# Parsed one by one: all of them would take as long as a whole spec, which uses only a few.
 @cache
 def _instance_type(name: str) -> InstanceType:
     (row,) = csv.DictReader([_table().header, _table().lines[name]])

@@ -1,7 +1,7 @@
-"""AWS Marketplace: in which account the model packages lie that a subscription gives access to.
+"""AWS Marketplace: the accounts with the model packages that a subscription gives access to.
 
-From the ARNs and tables of aws/amazon-sagemaker-examples (aws_marketplace/*/src/*_arns.py) and of
-tests/integ/marketplace_utils.py in aws/sagemaker-python-sdk. What SageMaker JumpStart sells lies there, too.
+They are from the ARNs and tables of aws/amazon-sagemaker-examples (aws_marketplace/*/src/*_arns.py) and of
+tests/integ/marketplace_utils.py in aws/sagemaker-python-sdk. What SageMaker JumpStart sells is there, too.
 """
 
 from collections.abc import Mapping
@@ -28,4 +28,4 @@ ACCOUNTS: Mapping[str, str] = MappingProxyType(
         "us-west-2": "594846645681",
     }
 )
-"""By region; of other regions the account is not published."""
+"""By region; the accounts of other regions are not published."""

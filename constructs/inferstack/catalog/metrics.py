@@ -1,11 +1,11 @@
-"""The CloudWatch metrics of inference endpoints: where each one is, what it counts, in which unit.
+"""The CloudWatch metrics of inference endpoints: where each one is published, what it counts, in which unit.
 
-From https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html and its siblings for
+From https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html and its sibling pages for
 asynchronous (async-inference-monitor.html) and serverless (serverless-endpoints-monitoring.html) endpoints.
-Those of streams are from monitoring-detailed-observability-metric-mapping.html; requests for a stream name
-none of many models.
+The metrics of streamed responses are from monitoring-detailed-observability-metric-mapping.html; multi-model
+endpoints do not have them, since a request for a stream cannot name one of many models.
 An asynchronous endpoint publishes neither Invocations nor OverheadLatency, a serverless one hardly anything
-about instances; an alarm on what is not published never leaves INSUFFICIENT_DATA.
+about instances; an alarm on a metric that is not published never leaves INSUFFICIENT_DATA.
 """
 
 import csv
@@ -22,9 +22,9 @@ from inferstack.catalog.instances import Device
 
 Dimensions = Literal["variant", "component", "endpoint"]
 Hosting = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
-"""How an endpoint runs its models, which decides the metrics that it publishes."""
+"""How an endpoint runs its models, which determines the metrics that it publishes."""
 
-# The dimension names that stand behind each word of ``Metric.dimensions``.
+# The CloudWatch dimension names for each word of ``Metric.dimensions``.
 DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(
     {
         "variant": ("EndpointName", "VariantName"),
@@ -37,11 +37,10 @@ DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(
 class Metric(msgspec.Struct, frozen=True):
     """One metric with one set of dimensions; the same name may exist with another set.
 
-    ``unit`` is CloudWatch's StandardUnit as documented, to read a value by: an alarm need not name it.
-    ``statistic`` is what an alarm should look at unless told otherwise.
-    ``hostings`` are the endpoints that publish it: "instances" stands for real-time
-    endpoints whose variants name their model. ``per_device`` says that the value is a sum over an
-    instance's devices, 0 to 100 for each of them.
+    ``unit`` is the documented StandardUnit of CloudWatch, for interpreting values; an alarm need not name it.
+    ``statistic`` is what an alarm should watch by default. ``hostings`` are the kinds of endpoint that
+    publish it; "instances" stands for real-time endpoints whose variants name their model. ``per_device``
+    says that the value is a sum over an instance's devices, 0 to 100 for each of them.
     """
 
     name: str
@@ -55,16 +54,16 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def most(self) -> int | None:
-        """What it can be at most, of each device if it sums over devices; None where nothing bounds it.
+        """The largest possible value (per device, if it sums over devices); None if there is no limit.
 
-        That goes for an average or a maximum; a sum over a period, and a count of readings, has no bound.
+        This applies to an average or a maximum; a sum over a period, or a count of readings, has no limit.
         """
         if self.unit == "Percent":
             return 100
         return 1 if self.name in _SHARES else None
 
 
-# Shares that AWS publishes from 0 to 1, and not in percent.
+# Shares that AWS publishes as 0 to 1, not in percent.
 _SHARES = frozenset(
     {
         "ModelCacheHit",
@@ -77,8 +76,8 @@ _SHARES = frozenset(
 class PredefinedScalingMetric(msgspec.Struct, frozen=True):
     """A metric type that a target-tracking policy can name, and the scalable dimension that it belongs to.
 
-    ``metric`` is what it follows: by CloudWatch's name, though some types read it more often than CloudWatch
-    shows it. ``hostings`` are the endpoints that publish that.
+    ``metric`` is CloudWatch's name of the metric that it follows, though some types read it more often than
+    CloudWatch shows it. ``hostings`` are the kinds of endpoint that publish that metric.
     """
 
     name: str
@@ -90,27 +89,27 @@ class PredefinedScalingMetric(msgspec.Struct, frozen=True):
 
 @cache
 def find(name: str, hosting: Hosting | None = None) -> tuple[Metric, ...]:
-    """Metrics of this name that an endpoint of this hosting publishes (None: of any); maybe none at all.
+    """Metrics with this name that endpoints with this hosting publish (None: with any); may be empty.
 
-    With inference components a name can mean a variant's metric or a component's: then both are found.
+    With inference components, a name can mean both a variant's metric and a component's: then both are found.
     """
     return tuple(it for it in _table() if it.name == name and (hosting is None or hosting in it.hostings))
 
 
 @cache
 def names(hosting: Hosting | None = None) -> tuple[str, ...]:
-    """Names of the metrics that an endpoint of this hosting publishes (of any if None), sorted, each once."""
+    """Names of the metrics that endpoints with this hosting publish (None: with any), sorted, each once."""
     return tuple(sorted({it.name for it in _table() if hosting is None or hosting in it.hostings}))
 
 
 @cache
 def simple_statistics() -> frozenset[str]:
-    """What a scaling policy can track; percentiles are for alarms only, which have another key for them."""
+    """The statistics that a scaling policy can track. Percentiles are for alarms only, under another key."""
     return frozenset(cloudformation.shape("AWS::CloudWatch::Alarm")["statistic"].schema["enum"])
 
 
 def scaling_statistic(metric: Metric) -> str:
-    """What a target-tracking policy averages: shares by their mean, counts as they are counted."""
+    """The statistic for target tracking: the average for shares, the metric's usual one for counts."""
     if metric.unit != "Percent" and metric.statistic in simple_statistics():
         return metric.statistic
     return "Average"
@@ -118,26 +117,26 @@ def scaling_statistic(metric: Metric) -> str:
 
 @cache
 def namespaces() -> tuple[str, ...]:
-    """The namespaces that endpoints publish in."""
+    """The namespaces that endpoints publish metrics in."""
     return tuple(sorted({it.namespace for it in _table()}))
 
 
 def find_predefined(name: str) -> PredefinedScalingMetric | None:
-    """The predefined scaling metric type of this name, or None."""
+    """The predefined scaling metric type with this name, or None."""
     return next((it for it in PREDEFINED_SCALING_METRICS if it.name == name), None)
 
 
 INSTANCE_COUNT = "sagemaker:variant:DesiredInstanceCount"
 PROVISIONED_CONCURRENCY = "sagemaker:variant:DesiredProvisionedConcurrency"
 COPY_COUNT = "sagemaker:inference-component:DesiredCopyCount"
-"""Scalable dimensions: what Application Auto Scaling changes the number of."""
+"""Scalable dimensions: the counts that Application Auto Scaling can change."""
 
-# Of asynchronous endpoints async-inference-monitor.html lists every metric, and none of these is there.
+# Without "async": async-inference-monitor.html lists every metric of such endpoints, and none of these.
 _HOSTINGS_SCALED: Mapping[str, frozenset[Hosting]] = MappingProxyType(
     {
         INSTANCE_COUNT: frozenset({"instances", "multi-model", "inference-components"}),
         PROVISIONED_CONCURRENCY: frozenset({"serverless"}),
-        # Only inference components have copies: whoever scales them has what publishes the metric.
+        # Only inference components have copies, so whatever scales copies also publishes the metric.
         COPY_COUNT: frozenset(get_args(Hosting)),
     }
 )

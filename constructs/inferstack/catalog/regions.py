@@ -1,7 +1,7 @@
-"""AWS regions: which partition they belong to, how their host names end, what they offer.
+"""AWS regions: which partition they belong to, how their host names end, and what they offer.
 
 Sources: botocore's partition table; for inference components, the regions whose CloudFormation
-registry has AWS::SageMaker::InferenceComponent (oddities are possible there: warn, never refuse).
+registry has AWS::SageMaker::InferenceComponent (that can be inexact: warn, but never refuse).
 """
 
 import re
@@ -12,7 +12,7 @@ from inferstack.catalog._data import document
 
 
 def names() -> tuple[str, ...]:
-    """Every known region of every partition, sorted."""
+    """All known regions of all partitions, sorted."""
     return tuple(sorted(name for partition in _partitions().values() for name in partition["regions"]))
 
 
@@ -22,9 +22,9 @@ def is_region(name: str) -> bool:
 
 
 def partition(region: str) -> str:
-    """The partition of a region, e.g. ``aws-cn``; a region too new to be known goes by the form of its name.
+    """The partition of a region, e.g. ``aws-cn``; for a region too new to be known, by the form of its name.
 
-    LookupError if the name has no region's form.
+    LookupError if the name does not have the form of a region's name.
     """
     for name, found in _partitions().items():
         if region in found["regions"] or re.fullmatch(found["region_pattern"], region):
@@ -33,7 +33,7 @@ def partition(region: str) -> str:
 
 
 def has_form(name: str) -> bool:
-    """Whether a region can have this name, be it known or too new to be."""
+    """Whether a region could have this name, whether it is known or too new for that."""
     try:
         partition(name)
     except LookupError:

@@ -1,4 +1,4 @@
-"""Where a container image lies, as its URI says."""
+"""Where a container image is stored, according to its URI."""
 
 import re
 from functools import lru_cache
@@ -7,10 +7,10 @@ import msgspec
 
 from inferstack.catalog.dynamic_references import REFERENCE
 
-# Amazon ECR as it is called everywhere, in FIPS regions, and where it has addresses of both kinds (dkr-ecr).
+# Host names of Amazon ECR: the usual ones, FIPS endpoints, and dual-stack (IPv4 and IPv6) ones (dkr-ecr).
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
 _HOST = r"\.dkr[.-]ecr(?:-fips)?\."
-# What only the deployment knows has dots, colons and slashes of its own.
+# Placeholders, which only the deployment fills in, may contain dots, colons and slashes of their own.
 _HELD = rf"\$\{{[^{{}}]*\}}|{REFERENCE}"
 _ECR = re.compile(
     rf"(?P<account>(?:{_HELD}|[^./{{}}])+){_HOST}(?P<region>(?:{_HELD}|[^./{{}}])+)\.(?:{_HELD}|[^/{{}}])+/"
@@ -20,28 +20,28 @@ _REGION = re.compile(rf"{_HOST}(?P<region>[a-z0-9-]+)\.")
 
 
 class EcrImage(msgspec.Struct, frozen=True):
-    """An image in Amazon ECR. What only the deployment knows stands as ``${AWS::…}``, as a token or
-    as a dynamic reference."""
+    """An image in Amazon ECR. Parts that only the deployment knows are ``${AWS::…}``, tokens or dynamic
+    references."""
 
     account: str
     region: str
     repository: str
 
 
-# Half a dozen rules ask for the same one.
+# Half a dozen rules ask about the same URI.
 @lru_cache(maxsize=64)
 def ecr_image(uri: str) -> EcrImage | None:
-    """What the URI of an image in Amazon ECR says; None for an image of any other registry."""
+    """The parts of the URI of an image in Amazon ECR; None for an image in any other registry."""
     found = _ECR.fullmatch(uri)
     return None if found is None else EcrImage(**found.groupdict())
 
 
 def region_of_images(text: str) -> str | None:
-    """The region of the first image in Amazon ECR that a text names, where it is plain."""
+    """The region of the first Amazon ECR image in a text, if the region is written out."""
     found = _REGION.search(text)
     return None if found is None else found["region"]
 
 
 def name_in_registry(uri: str) -> str:
-    """Repository and tag: the registry's own name says nothing of what runs in an image."""
+    """Repository and tag, without the registry, whose name says nothing about what runs in an image."""
     return uri.split("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""SageMaker's Triton container: its releases, and the environment that its start script reads.
+"""SageMaker's Triton container: its releases, and the environment variables that its start script reads.
 
 https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 """
@@ -12,17 +12,18 @@ Release = tuple[int, int]
 
 _PREFIX = "SAGEMAKER_TRITON_"
 DEFAULT_MODEL = f"{_PREFIX}DEFAULT_MODEL_NAME"
-"""Names the model that the container loads and that `/invocations` asks."""
+"""Names the model that the container loads and that answers `/invocations`."""
 INFERENCE_TYPE = f"{_PREFIX}INFERENCE_TYPE"
-"""What `/invocations` does with a request; older containers than ``GENERATING_SINCE`` ignore it."""
+"""What `/invocations` does with a request; containers older than ``GENERATING_SINCE`` ignore it."""
 PING_MODE = f"{_PREFIX}PING_MODE"
-"""What the health check asks: whether the server runs (`live`), or has loaded its models, too (`ready`)."""
+"""What the health check tests: whether the server runs (`live`), or whether its models are loaded, too
+(`ready`)."""
 OVERRIDE_PING_MODE = f"{_PREFIX}OVERRIDE_PING_MODE"
-"""The same, where the script would compute another."""
+"""The same, in cases in which the start script would otherwise choose the mode itself."""
 ADDITIONAL_ARGS = f"{_PREFIX}ADDITIONAL_ARGS"
-"""Options of the server, as on a command line but for quotes; see :func:`words`."""
+"""Further server options, written as on a command line, but without quoting; see :func:`words`."""
 LOAD_MODEL = "--load-model"
-"""The server's option that names a model to load at the start."""
+"""The server option that names a model to load at startup."""
 LOG_VERBOSE = f"{_PREFIX}LOG_VERBOSE"
 LOG_INFO = f"{_PREFIX}LOG_INFO"
 SHM_DEFAULT_BYTE_SIZE = f"{_PREFIX}SHM_DEFAULT_BYTE_SIZE"
@@ -41,13 +42,13 @@ _LEAST_SHARED_MEMORY = 2**20
 
 
 class Value(NamedTuple):
-    """What the server takes for an option: a word in any case, or a number, whose bounds are included.
+    """What the server accepts for an option: a word in any case, or a number between inclusive bounds.
 
-    ``old_words`` are words of releases before ``words_since``. Of a number the server reads the digits in
-    front, and drops the rest: ``16MB`` would be 16.
+    ``old_words`` are accepted by releases before ``words_since``. The server reads a number's leading digits
+    and drops the rest, so ``16MB`` would be 16.
 
-    The script quotes no value, so that further options may stand behind one, as in ``true --load-model=net``.
-    AWS's examples of releases that lack ``ADDITIONAL_ARGS`` name models to load so.
+    The script quotes no value, so further options can follow one, as in ``true --load-model=net``. AWS's
+    examples load models in this way with releases that lack ``ADDITIONAL_ARGS``.
     """
 
     words: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class Value(NamedTuple):
     words_since: Release = (0, 0)
 
     def fits(self, text: str, release: Release | None) -> bool:
-        """Whether the server of a release takes a text, None for a server of any."""
+        """Whether the server of a release accepts a text; with None, whether that of any release does."""
         own, *further = value_words(text)
         return self._takes(own, release) and not any(loose_words(further))
 
@@ -77,7 +78,7 @@ _PORT = Value(least=1, most=65535)
 
 
 class Option(NamedTuple):
-    """A variable, the server's option, its value where that is not set (None: no option), what it may be."""
+    """A variable, the server option it sets, the default (None: no option), and the values it may have."""
 
     variable: str
     option: str
@@ -116,31 +117,32 @@ OPTIONS = (
         Value(words=("2",), old_words=("1",), words_since=(23, 4)),
     ),
 )
-"""What the start script makes of variables."""
+"""The options that the start script makes from environment variables."""
 VALUES = {
     **{it.variable: it.value for it in OPTIONS},
-    # The script makes an option of it for each GPU.
+    # The start script turns this one into an option for each GPU.
     f"{_PREFIX}MODEL_LOAD_GPU_LIMIT": Value(least=0, most=1, is_whole=False),
 }
-"""The values of all variables that become a value of an option."""
+"""The possible values of all variables whose value becomes that of an option."""
 
 
 def set_variable(environment: Mapping[str, str] | None, name: str) -> str | None:
-    """What a variable is set to. To the start script one that is set to nothing is not set."""
+    """The value of a variable. To the start script, an empty variable is not set."""
     return None if environment is None else environment.get(name) or None
 
 
 def likely_default(names: Sequence[str], ensembles: Sequence[str]) -> str | None:
-    """The one among models that answers where nobody names it: the only one, else the only ensemble.
+    """The model that answers if none is named: the only one, else the only ensemble.
 
-    Of an archive of a multi-model endpoint the front end finds it so; of any other it has to be named.
+    In an archive of a multi-model endpoint, the server's front end finds it in this way; elsewhere it must be
+    named to the container.
     """
     likely = names if len(names) == 1 else ensembles
     return likely[0] if len(likely) == 1 else None
 
 
 def words(text: str) -> list[str]:
-    """What becomes of a text on the server's command line, where the start script does not quote it."""
+    """The words that a text becomes on the server's command line if the start script does not quote it."""
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
 
 

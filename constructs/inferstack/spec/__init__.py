@@ -2,7 +2,7 @@
 
     texts      what single texts say: placeholders, statistics, addresses
     problem    what is wrong, its codes, and the words for it
-    reading    text of YAML -> data that knows where it stands
+    reading    YAML text -> data with its positions in the file
     document   a file as that data, at one of its stages
     structure  does the data fit the format: yes or no, and if no, in words
     blocks     the format itself, as classes
@@ -11,7 +11,7 @@
     lock       what was uploaded for a spec
     report     problems as text, JSON, annotations
 
-Each uses those above it. :mod:`inferstack.spec.check` is the way of a spec through them.
+Each uses only those above it. :mod:`inferstack.spec.check` takes a spec through them.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LoadedSpec", "Problem", "SpecError", "load_spec", "parse_spec"]
 
-# Type checkers have seen them above, and would take any name for one that is found here.
+# Type checkers have seen the names above; if they saw this function too, they would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """What a program needs of specs. On demand: whoever imports a room of these brings no other."""
+        """The names that a program needs. On demand: importing one package below must not import the rest."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from inferstack.spec import check, problem  # noqa: PLC0415
@@ -35,5 +35,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    # What is imported on demand is not there yet, and who completes names looks here.
+    # Names that are imported on demand are not in globals() yet, and completion in a shell asks here.
     return sorted({*globals(), *__all__})

@@ -28,12 +28,12 @@ TOPICS = {
     "IS8": "Alarms, dashboard, execution role, updates",
     "IS9": "Triton's models",
 }
-"""What codes that begin alike are about."""
+"""What the codes with the same beginning are about."""
 
 
 def every_entry() -> Iterator[Code]:
     """The codes of all tables, one table after the other."""
-    # Every command imports this module, and few need what knows Triton.
+    # Every command imports this module, and few of them need the code that knows Triton.
     from inferstack.triton.archive.codes import ARCHIVE_CODES  # noqa: PLC0415
     from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415
 

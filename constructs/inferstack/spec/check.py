@@ -1,9 +1,9 @@
-"""The way of a spec: read, choose a stage, check the structure, apply the rules.
+"""The steps that every spec goes through: read it, choose a stage, check the structure, apply the rules.
 
     file -> Document -> Document at a stage -> [structure problems] -> typed spec -> [rule problems] -> locked
 
-Structure comes first: rules only see specs that are built right, so that each can be a few lines. The lock
-is read once beside the Document, for all its stages.
+Structure comes first: the rules only see specs whose structure is right, so each rule can be a few lines. The
+lock is read once, together with the Document, for all its stages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,10 +62,10 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     stage: str | None
     warnings: tuple[Problem, ...]
     uploaded: Mapping[str, LockedArchive] = MappingProxyType({})
-    """Archives that the lock has, by name: what is in them need not be on this machine."""
+    """Archives in the lock, by name: the files in them need not be on this machine."""
 
     def source_of(self, path: SpecPath) -> str:
-        """Where a part of the spec stands: `file: path`. The line would change with each one above it."""
+        """Where a part of the spec is, as `file: path`. A line number would change with every line above."""
         return f"{self.document.shown_file}: {dotted(path)}"
 
 
@@ -77,7 +77,7 @@ def load_spec(
     overrides: Mapping[str, Any] | None = None,
     locked: bool = True,
 ) -> LoadedSpec:
-    """Reads a spec file for one stage. ``region`` is used where the spec names none.
+    """Reads a spec file for one stage. ``region`` is used if the spec names none.
 
     ``overrides`` are what only Python knows, such as tokens of CDK. They have a spec's form and are merged
     into the spec as a stage is, after the stage: mappings key by key, anything else as a whole, None removes
@@ -96,7 +96,7 @@ def load_spec(
 
 
 def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
-    """Makes a spec from data that has a YAML spec's form.
+    """Makes a spec from data in the form of a YAML spec.
 
     Raises:
         SpecError: with every error found, when there is any.
@@ -105,7 +105,7 @@ def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSp
 
 
 def checked(spec: ModelSpec) -> LoadedSpec:
-    """Checks a spec that was put together in Python from the classes.
+    """Checks a spec that was built in Python from the classes.
 
     Raises:
         SpecError: with every error found, when there is any.
@@ -114,7 +114,7 @@ def checked(spec: ModelSpec) -> LoadedSpec:
 
 
 def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
-    """The spec as it is in a stack of this region, with the region's rules applied.
+    """The spec as it is in a stack in this region, with the region's rules applied.
 
     Raises:
         SpecError: when the spec names another region, or has errors in this one.
@@ -141,13 +141,13 @@ def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> 
 
 
 def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole | None = None) -> LoadedSpec:
-    """The spec with a role of the app's own as its `execution_role`.
+    """The spec with the app's own role as its `execution_role`.
 
     ``made_of`` is the `execution_role` block that the role was made of. A spec with the same block is right:
     the role has all that it says.
 
     Raises:
-        SpecError: when the spec says something of the role itself, or has errors under this one.
+        SpecError: when the spec itself says something else about the role, or has errors under this one.
     """
     if loaded.spec.execution_role not in (None, role_arn, made_of):
         message = "the spec has an `execution_role`, but the construct is also given a role"
@@ -158,7 +158,7 @@ def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole |
 
 
 def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
-    """The spec with these texts in the place of tokens, checked as if they had been written there.
+    """The spec with these texts in place of its tokens, checked as if they had been written there.
 
     Raises:
         SpecError: with every error found, when there is any.
@@ -183,7 +183,7 @@ def _filled(value: Any, texts: Mapping[str, str]) -> Any:
 
 
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
-    """Everything wrong with a spec file: at one stage, or as it stands and at each of its stages."""
+    """Everything wrong with a spec file: at one stage, or both without a stage and at each of its stages."""
     try:
         document = read_document(path)
     except SpecError as error:
@@ -195,9 +195,9 @@ def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
 def check_document(
     document: Document, *, stage: str | None = None, region: str | None = None
 ) -> tuple[list[LoadedSpec], list[Problem]]:
-    """What a document holds, at one stage or at each that can be deployed, and everything wrong with it.
+    """The specs of a document, at one stage or at each that can be deployed, and everything wrong with them.
 
-    A problem that several stages share is one. ``region`` is used where the spec names none.
+    A problem that several stages share is reported once. ``region`` is used if the spec names none.
     """
     specs: list[LoadedSpec] = []
     found: dict[Problem, None] = {}
@@ -270,7 +270,8 @@ def _triton_problems(
 ) -> Iterable[Problem]:
     if not triton_blocks(spec):
         return ()
-    # What knows Triton, and protobuf with it, takes a fifth of the time of a spec that has no models.
+    # The code that knows Triton brings in protobuf; importing it here spares specs without Triton models a
+    # fifth of their time.
     from inferstack.spec.rules.triton.models import triton_problems  # noqa: PLC0415
 
     return triton_problems(spec, document, ignored, uploaded)

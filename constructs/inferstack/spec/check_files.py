@@ -19,9 +19,9 @@ FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot
 
 
 def spec_files(path: Path | str) -> tuple[Path, ...]:
-    """The spec files that a path stands for: itself, or of a folder its ``*.yaml`` and ``*.yml``, sorted.
+    """The spec files that a path stands for: itself, or the ``*.yaml`` and ``*.yml`` of a folder, sorted.
 
-    Folders in a folder and hidden files are left out.
+    Subfolders and hidden files are left out.
 
     Raises:
         SpecError: when a folder holds none, or cannot be read.
@@ -39,11 +39,11 @@ def spec_files(path: Path | str) -> tuple[Path, ...]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path stands for the spec files of a folder."""
+    """Whether a path is a folder of spec files."""
     try:
         return path.is_dir()
     except OSError:
-        # Whoever reads it as a file finds out what is wrong, and says so.
+        # Reading it as a file will find out what is wrong, and report it.
         return False
 
 
@@ -57,7 +57,7 @@ def _no_specs(folder: Path, message: str) -> Problem:
 
 
 class CheckedFile(msgspec.Struct, frozen=True):
-    """What is wrong with a file by itself, and which names it takes at each stage that can be deployed."""
+    """What is wrong with a file on its own, and which names it takes at each stage that can be deployed."""
 
     problems: tuple[Problem, ...]
     taken: tuple[TakenNames, ...] = ()
@@ -70,7 +70,7 @@ EachFile = Callable[[Callable[[Path], CheckedFile], Iterable[Path]], Iterable[Ch
 def check_files(
     files: Iterable[Path], *, stage: str | None = None, region: str | None = None, each: EachFile = map
 ) -> list[Problem]:
-    """Everything wrong with some spec files, each by itself and all of them together.
+    """Everything wrong with some spec files, each on its own and all of them together.
 
     Without a stage, a file is checked as it stands and at each of its stages. Names are compared between
     files at the same stage; a file without ``stages`` is compared at every stage.
@@ -83,7 +83,7 @@ def check_files(
 
 
 def checked_file(file: Path, *, stage: str | None = None, region: str | None = None) -> CheckedFile:
-    """What is to be known of one file among several."""
+    """Checks one file of several."""
     try:
         specs, problems = check_document(read_document(file), stage=stage, region=region)
     except SpecError as error:
@@ -92,7 +92,7 @@ def checked_file(file: Path, *, stage: str | None = None, region: str | None = N
 
 
 def idle_stage(files: Iterable[Path | str], stage: str | None) -> str | None:
-    """What is to be said of a stage that was chosen, where no file knows stages: it may be a slip."""
+    """A message about a chosen stage if no file has stages, since the choice may be a mistake."""
     if stage is None or any(map(_knows_stages, files)):
         return None
     fix = f"write `stages: {{{stage}: …}}` into one, or choose none"

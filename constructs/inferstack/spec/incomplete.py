@@ -47,7 +47,7 @@ def problems_beside(
     if not knows_warnings:
         msgspec.structs.force_setattr(spec, "ignore", ())
     found = list[Problem]()
-    # Numbers that only the deployment knows are tried in whole specs only.
+    # Numbers that only the deployment knows can be tried out in complete specs only; here that fails.
     with suppress(AttributeError):
         found.extend(rule_problems(spec, document, _what_it_knows))
     if with_models and not any(_MODELS in path for path in around):
@@ -59,19 +59,19 @@ def problems_beside(
 
 
 def _meant_elsewhere(structural: Iterable[Problem], document: Document) -> Iterator[SpecPath]:
-    """Where keys belong that stand in a block without such a key."""
+    """Where the keys belong that were written into a block without such a key."""
     homes = homes_in_kind(str(document.data["kind"]))
     keys = (snake(str(problem.path[-1])) for problem in structural if problem.code == UNKNOWN_KEY)
     return ((*homes[key].split("."), key) for key in keys if key in homes)
 
 
 def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
-    """A path and what it stands in, up to the whole spec."""
+    """A path and everything that contains it, beginning with the whole spec."""
     return (path[:length] for length in range(len(path) + 1))
 
 
 def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Finding]:
-    """What a rule finds before it asks for a value that is not there."""
+    """What a rule finds before it reads a value that is not there."""
     found = list[Finding]()
     with suppress(AttributeError):
         found.extend(rule.check(spec))
@@ -88,14 +88,14 @@ def _of_models(spec: ModelSpec, document: Document) -> list[Problem]:
 
 
 class _NoValueError(Exception):
-    """What stands there is wrong."""
+    """The value at this place is wrong."""
 
 
 class _Builder:
-    """Makes blocks of data some of which is wrong.
+    """Makes blocks from data that is wrong in places.
 
-    A field whose value is wrong or missing, or stands elsewhere or under an unknown key, has no value: not
-    the wrong one, nor the one of an absent key. Who asks for it gets an AttributeError.
+    A field has no value at all if its value is wrong or missing, or was written elsewhere or under an unknown
+    key: neither the wrong value nor the one that stands for an absent key. Reading it raises AttributeError.
     """
 
     def __init__(self, wrong: Set[SpecPath], elsewhere: Iterable[SpecPath]) -> None:
@@ -116,7 +116,7 @@ class _Builder:
                 without.append(name)
         block = kind(**values, **dict.fromkeys(without))
         for name in without:
-            # Blocks are frozen: `delattr` is refused, and the slot's own way is not.
+            # Blocks are frozen, so `del block.name` is refused; the slot's descriptor does not know that.
             getattr(kind, name).__delete__(block)
         return block
 
@@ -126,7 +126,7 @@ class _Builder:
         try:
             return msgspec.convert(data, kind)
         except (msgspec.ValidationError, UnicodeEncodeError):
-            # A key is missing in it, or a half of a character stands there, which data of Python can hold.
+            # A key is missing in it, or it holds half a surrogate pair, which is possible in Python data.
             return self._with_what_is_right(kind, data, path)
 
     def _with_what_is_right(self, kind: Any, data: Any, path: SpecPath) -> Any:

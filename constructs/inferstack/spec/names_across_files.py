@@ -1,4 +1,4 @@
-"""Names that there can be one of in an account and region, over several specs."""
+"""Names that must be unique in an account and region, compared across several specs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -59,7 +59,7 @@ _WHAT = {
 
 
 class TakenName(msgspec.Struct, frozen=True):
-    """A name, the code of the problem that a second one is, and where the spec says it."""
+    """A name, the code of the problem if it is taken twice, and where the spec gives the name."""
 
     code: str
     name: str
@@ -68,7 +68,7 @@ class TakenName(msgspec.Struct, frozen=True):
 
     @property
     def is_regional(self) -> bool:
-        """False for a dashboard, which is that of all regions.
+        """False for a dashboard, which is one for all regions.
 
         https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
         """
@@ -76,7 +76,7 @@ class TakenName(msgspec.Struct, frozen=True):
 
 
 class TakenNames(msgspec.Struct, frozen=True):
-    """What a spec takes at one of its stages, in an account and region; None where it names none."""
+    """The names that a spec takes at one stage. Account and region are None if the spec names none."""
 
     file: str
     stage: str | None
@@ -86,7 +86,7 @@ class TakenNames(msgspec.Struct, frozen=True):
 
 
 def taken_names(loaded: LoadedSpec) -> TakenNames:
-    """Every name of a spec that is to be one of its kind in an account and region."""
+    """Every name in a spec that must be unique in an account and region."""
     spec, document = loaded.spec, loaded.document
     names = (TakenName(code, name, path, document.position(path)) for code, path, name in _names(loaded))
     return TakenNames(document.file, loaded.stage, spec.account, spec.region, tuple(names))
@@ -102,9 +102,9 @@ def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
 
 
 def stack_name(endpoint_name: str) -> str:
-    """The endpoint's name, with a word before it where CloudFormation would refuse the first character.
+    """The endpoint's name, with a word in front if CloudFormation would refuse its first character.
 
-    No function fills in a stack's name, so that ``churn-${AWS::Region}`` is `churn-Region` there.
+    A stack's name cannot contain a function, so ``churn-${AWS::Region}`` becomes `churn-Region`.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
     """
     name = without_pseudo_parameters(endpoint_name)
@@ -112,10 +112,10 @@ def stack_name(endpoint_name: str) -> str:
 
 
 def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:
-    """What specs that are deployed together do to one another: two endpoints, components or
-    dashboards of one name.
+    """Conflicts between specs that are deployed together: endpoints, components, dashboards or stacks of the
+    same name.
 
-    Each is reported at the later spec. An account or region that neither names counts as the same.
+    Each is reported at the later spec. If neither spec names an account or region, it counts as the same.
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
     """
@@ -133,13 +133,13 @@ def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:
 
 
 def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
-    """All that another such name must differ in: one of these is enough."""
+    """What identifies a name: another one is different if it differs in any of these."""
     return name.code, name.name.casefold(), account, region if name.is_regional else None
 
 
 def without_followers(problems: Sequence[Problem]) -> list[Problem]:
-    """The problems of one spec without those that follow from another: where endpoints have one name, so
-    have the stacks and the dashboards that are called after them.
+    """The problems of one spec without those that follow from another: if two endpoints have the same name,
+    so do the stacks and dashboards that are named after them.
     """
     if all(it.code != SAME_ENDPOINT for it in problems):
         return list(problems)
@@ -147,7 +147,7 @@ def without_followers(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
-    """A name that something else has taken, which ``by`` says."""
+    """The problem that a name is already taken; ``by`` says by what."""
     where = "account and region" if taken.is_regional else "account"
     message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {where}'
     return Problem(file, *taken.at, taken.code, message, fix, path=taken.path)

@@ -14,7 +14,7 @@ SCHEMA_FILE = "inferstack.schema.json"
 
 
 def shipped_schema_text() -> str:
-    """The schema that comes with the package, as it is written in its file."""
+    """The text of the schema file that comes with the package."""
     return Path(__file__).with_name(SCHEMA_FILE).read_text("utf-8")
 
 
@@ -27,7 +27,7 @@ def shipped_schema() -> JsonSchema:
 
 @cache
 def kind_definitions() -> dict[str, str]:
-    """Name of the definition of each kind."""
+    """The name of each kind's definition."""
     return {str(kind.__struct_config__.tag): kind.__name__ for kind in KINDS}
 
 

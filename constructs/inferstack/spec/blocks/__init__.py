@@ -1,6 +1,6 @@
-"""The spec format: one frozen class a block. Everything else about the format follows from these.
+"""The spec format: one frozen class per block. Everything else about the format is derived from these.
 
-Whoever puts a spec together in Python finds every class here: ``from inferstack.spec.blocks import Variant``.
+To build a spec in Python, import the classes from here: ``from inferstack.spec.blocks import Variant``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -239,11 +239,11 @@ _HOMES = (
     "watched",
 )
 
-# Type checkers have seen them above, and would take any name for one that is found here.
+# Type checkers have seen the classes above; if they saw this function too, they would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """A class by its name. On demand: what reads a spec imports its module, and that costs no more."""
+        """A class by its name. On demand: code that only reads specs imports just the modules it needs."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415
@@ -253,5 +253,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    # What is imported on demand is not there yet, and who completes names looks here.
+    # Names that are imported on demand are not in globals() yet, and completion in a shell asks here.
     return sorted({*globals(), *__all__})

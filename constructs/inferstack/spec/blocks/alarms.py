@@ -13,33 +13,36 @@ class AlarmRule(Watched, kw_only=True):
     """One alarm of your own."""
 
     shapes: ClassVar = ("AWS::CloudWatch::Alarm",)
-    # Stands for AWS's Statistic and ExtendedStatistic both, so that the enum of the first does not fit.
+    # Covers both Statistic and ExtendedStatistic of AWS, so the enum of the former does not apply.
     aws_keys: ClassVar = {"statistic": None}
 
     threshold: Number | str
-    """The limit. A latency carries its unit (`500 ms`, `2 s`, `800 us`), since CloudWatch counts
-    microseconds; a utilization may be a share (`90 %`) of all the instance's GPUs or vCPUs."""
+    """The value that each data point is compared with. A latency needs a unit (`500 ms`, `2 s`, `800 us`),
+    since CloudWatch counts microseconds; a utilization may be a share (`90 %`) of all GPUs or vCPUs of the
+    instance."""
     statistic: Statistic | None = None
-    """What of a period's data is compared: `Average`, `Sum`, a percentile such as `p99`, or a trimmed one
-    such as `TM(10%:90%)`; the metric's usual one when absent. Bounds without `%` are in the metric's own
-    unit, which of latencies is microseconds. `SampleCount`, `TC` and `PR` tell of the data points: their
-    threshold is a count, of `PR(:500000)` a share (`95 %`), whatever the metric is."""
+    """The statistic of each period that is compared: `Average`, `Sum`, a percentile such as `p99`, or a
+    trimmed one such as `TM(10%:90%)`; if left out, the metric's usual one. Bounds in it without `%` are in
+    the metric's own unit, which for latencies is microseconds. `SampleCount`, `TC` and `PR` describe the
+    data points themselves: whatever the metric, their threshold is a count, and for `PR(:500000)` a share
+    (`95 %`)."""
     comparison_operator: str | None = None
     """How a data point is compared with the threshold."""
     period: int | None = None
-    """Seconds of one data point. The default is more where `metric_publish_frequency_in_seconds` puts more
-    between two readings of the metric."""
+    """Length of one data point, in seconds. The default is longer if `metric_publish_frequency_in_seconds`
+    makes SageMaker publish the metric less often."""
     evaluation_periods: int | None = None
-    """Data points that are looked at."""
+    """How many of the latest data points are evaluated."""
     datapoints_to_alarm: int | None = None
-    """How many of them must be over the limit; all when absent."""
+    """How many of the `evaluation_periods` must breach the threshold to raise the alarm; if left out, all."""
     treat_missing_data: str | None = None
-    """What a minute without data means."""
+    """How a period without data is treated."""
     variant_name: str | None = None
-    """Only for this variant; every variant when absent. Of a metric of your own: what it tells about."""
+    """Limits the rule to this variant; if left out, it applies to every variant. For a metric of your own:
+    the variant that it is about."""
     inference_component: str | None = None
-    """Only for this inference component; every one when absent. Of a metric of your own: what it tells
-    about, so that it can undo updates of the component."""
+    """Limits the rule to this inference component; if left out, it applies to every component. For a metric
+    of your own: the component that it is about, so that the alarm can roll back updates of that component."""
 
 
 class Alarms(Block):
@@ -52,15 +55,16 @@ class Alarms(Block):
     }
 
     defaults: bool = True
-    """False leaves the default set out."""
+    """False leaves out the default set of alarms."""
     actions: tuple[AlarmAction, ...] = ()
-    """What hears of it or is set off when an alarm goes off: ARNs of SNS topics, Lambda functions, OpsItems
-    (`arn:aws:ssm:us-east-1:111122223333:opsitem:2#CATEGORY=Performance`), response plans of Incident Manager,
-    investigation groups or scaling policies. A function must allow CloudWatch to invoke it."""
+    """What is notified or triggered when an alarm goes into ALARM: ARNs of SNS topics, Lambda functions,
+    OpsItems (`arn:aws:ssm:us-east-1:111122223333:opsitem:2#CATEGORY=Performance`), Incident Manager response
+    plans, investigation groups or scaling policies. A function must allow CloudWatch to invoke it."""
     ok_actions: tuple[AlarmAction, ...] = ()
-    """The same when it is over; OpsItems, incidents and investigations are for `actions` alone."""
+    """The same when an alarm goes back to OK; OpsItems, incidents and investigations are for `actions`
+    only."""
     insufficient_data_actions: tuple[AlarmAction, ...] = ()
-    """The same when the data stops."""
+    """The same when an alarm no longer has data and goes into INSUFFICIENT_DATA."""
     rules: tuple[AlarmRule, ...] = ()
     """Alarms of your own."""
 
@@ -71,4 +75,4 @@ class Dashboard(Block):
     shapes: ClassVar = ("AWS::CloudWatch::Dashboard",)
 
     dashboard_name: str | None = None
-    """Name of the dashboard; the endpoint's name and the region when absent."""
+    """Name of the dashboard; if left out, the endpoint's name and the region."""

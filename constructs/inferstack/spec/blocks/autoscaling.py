@@ -1,4 +1,4 @@
-"""Application Auto Scaling: a scalable target and its policies."""
+"""Application Auto Scaling: a scalable target, its policies and its scheduled actions."""
 
 from typing import Annotated, ClassVar
 
@@ -11,20 +11,20 @@ _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
 class TargetTrackingMetric(Block):
-    """A metric of any namespace."""
+    """A metric in any namespace."""
 
     shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetric",)
 
     namespace: str
-    """Where it is published."""
+    """CloudWatch namespace that the metric is published in."""
     metric_name: str
-    """Its name."""
+    """Name of the metric."""
     dimensions: tuple[MetricDimension, ...] | None = None
-    """All dimensions that it is published with."""
+    """All dimensions that the metric is published with."""
 
 
 class TargetTrackingMetricStat(Block):
-    """A metric and what of it is computed with."""
+    """A metric, and the statistic of it that is used."""
 
     shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetricStat",)
 
@@ -33,52 +33,52 @@ class TargetTrackingMetricStat(Block):
     stat: Statistic
     """`Average`, `Sum`, a percentile such as `p99`, a trimmed statistic such as `TM(10%:90%)`, …"""
     unit: str | None = None
-    """Only data of this unit."""
+    """Use only data that is published with this unit."""
 
 
 class TargetTrackingMetricDataQuery(Block):
-    """A metric, or an expression over the others."""
+    """A metric, or an expression over the other entries of the list."""
 
     shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetricDataQuery",)
 
     id: str
-    """Name for expressions: a small letter, then letters, digits and underscores."""
+    """Name that expressions refer to: a lower-case letter, then letters, digits and underscores."""
     metric_stat: TargetTrackingMetricStat | None = None
     """The metric."""
     expression: str | None = None
     """CloudWatch metric math, such as `busy / places * 100`."""
     label: str | None = None
-    """What it is, for readers."""
+    """Label that describes the entry to readers."""
     return_data: bool | None = None
-    """True for the one that is held at the target, false for all others."""
+    """True for the entry that is held at the target, false for all others."""
 
 
 class CustomizedMetricSpecification(Block):
-    """A metric that SageMaker does not publish: yours, or computed from several."""
+    """A metric that SageMaker does not publish: one of your own, or one computed from several."""
 
     shapes: ClassVar = (f"{_POLICY}.CustomizedMetricSpecification",)
-    # Without bounds in this structure; no metric that CloudWatch has is beyond its own.
+    # AWS gives no bounds in this structure, and no metric in CloudWatch can exceed CloudWatch's own.
     aws_keys: ClassVar = {
         "namespace": ("AWS::CloudWatch::Alarm", "namespace"),
         "metric_name": ("AWS::CloudWatch::Alarm", "metric_name"),
     }
 
     namespace: str | None = None
-    """Where it is published."""
+    """CloudWatch namespace that the metric is published in."""
     metric_name: str | None = None
-    """Its name."""
+    """Name of the metric."""
     statistic: str | None = None
     """`Average`, `Sum`, `Minimum`, `Maximum` or `SampleCount`."""
     dimensions: tuple[MetricDimension, ...] | None = None
-    """All dimensions that it is published with."""
+    """All dimensions that the metric is published with."""
     unit: str | None = None
-    """Only data of this unit."""
+    """Use only data that is published with this unit."""
     metrics: tuple[TargetTrackingMetricDataQuery, ...] | None = None
     """Several metrics and an expression over them, instead of the keys above."""
 
 
 class ScalingPolicy(Block, kw_only=True):
-    """Target tracking: capacity follows a metric so that it stays near the target."""
+    """Target tracking: capacity is adjusted so that a metric stays near its target value."""
 
     shapes: ClassVar = (
         "AWS::ApplicationAutoScaling::ScalingPolicy",
@@ -90,41 +90,41 @@ class ScalingPolicy(Block, kw_only=True):
     or one that SageMaker publishes such as `GPUUtilization`. Namespace, dimensions, statistic and unit
     follow from it."""
     customized_metric_specification: CustomizedMetricSpecification | None = None
-    """Any other metric, instead of `metric`. It must fall as capacity is added."""
+    """Any other metric, instead of `metric`. Its value must fall as capacity is added."""
     target_value: Number
     """The value to hold, in the metric's own unit. GPUUtilization is a sum over the GPUs of an
-    instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240. A latency
-    has no target; for one, there are `step_policies`."""
+    instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240. A latency cannot be held at a
+    target; use `step_policies` for it."""
     scale_in_cooldown: int | None = None
     """Seconds to wait after removing capacity before removing more."""
     scale_out_cooldown: int | None = None
     """Seconds to wait after adding capacity before adding more."""
     disable_scale_in: bool | None = None
-    """True: this policy only ever adds capacity."""
+    """True means that this policy only ever adds capacity."""
     policy_name: str | None = None
-    """Name of the policy; the metric's name when absent. Changing it replaces the policy."""
+    """Name of the policy; if left out, the metric's name. Changing it replaces the policy."""
 
 
 class StepAdjustment(Block):
-    """What to do when the metric is so far beyond the threshold."""
+    """How capacity changes while the metric is within a certain distance of the threshold."""
 
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalingPolicy.StepAdjustment",)
-    # A text has a unit, for which AWS has no place.
+    # As a string the bound carries a unit, for which AWS's property has no place.
     aws_keys: ClassVar = {"metric_interval_lower_bound": None, "metric_interval_upper_bound": None}
 
     scaling_adjustment: int
-    """Capacity to add, or to remove when negative; with `ExactCapacity` the capacity to have."""
+    """Capacity to add, or to remove if negative; with `ExactCapacity`, the capacity to set."""
     metric_interval_lower_bound: Number | str | None = None
-    """The step begins where the metric is this much above the threshold; without it at minus infinity. It has
-    the unit of the threshold: `500 ms` beside `2 s`, and `20 %` beside `60 %` is 20 % of all devices, too.
-    0 needs none. Beside a threshold that is a plain number it is one, in the metric's own unit."""
+    """The step begins this far above the threshold; if left out, at minus infinity. Write it with a unit if
+    the threshold has one: `500 ms` beside `2 s`; `20 %` beside `60 %` is 20 % of all devices, too. 0 needs no
+    unit. If the threshold is a plain number, so is the bound, in the metric's own unit."""
     metric_interval_upper_bound: Number | str | None = None
-    """The step ends where the metric is this much above the threshold; without it never. Written as the
-    lower bound."""
+    """The step ends this far above the threshold; if left out, it has no end. Written like the lower
+    bound."""
 
 
 class StepPolicy(Watched, kw_only=True):
-    """An alarm on a metric, and by how much capacity changes when it goes off."""
+    """An alarm on a metric, and how capacity changes when the alarm goes off."""
 
     shapes: ClassVar = (
         "AWS::ApplicationAutoScaling::ScalingPolicy",
@@ -134,52 +134,53 @@ class StepPolicy(Watched, kw_only=True):
     aws_keys: ClassVar = {"statistic": None}
 
     threshold: Number | str
-    """The limit, written as in an alarm's rule: a latency with its unit, a utilization also as a share."""
+    """The value that each data point is compared with, written as in an alarm rule: a latency with its unit,
+    a utilization as a number or as a share."""
     step_adjustments: Annotated[tuple[StepAdjustment, ...], Meta(min_length=1)]
-    """What to do, by how far the metric is beyond the threshold. One step is enough."""
+    """How capacity changes, depending on how far the metric is beyond the threshold. One step is enough."""
     adjustment_type: str
-    """`ChangeInCapacity`, `PercentChangeInCapacity` or `ExactCapacity`."""
+    """What `scaling_adjustment` is: `ChangeInCapacity`, `PercentChangeInCapacity` or `ExactCapacity`."""
     comparison_operator: str | None = None
     """How a data point is compared with the threshold."""
     statistic: Statistic | None = None
-    """What of a period's data is compared; the metric's usual one when absent."""
+    """The statistic of each period that is compared; if left out, the metric's usual one."""
     period: int | None = None
-    """Seconds of one data point."""
+    """Length of one data point, in seconds."""
     evaluation_periods: int | None = None
-    """Data points that are looked at."""
+    """How many of the latest data points are evaluated."""
     datapoints_to_alarm: int | None = None
-    """How many of them must be over the limit; all when absent."""
+    """How many of the `evaluation_periods` must breach the threshold to raise the alarm; if left out, all."""
     treat_missing_data: str | None = None
-    """What a minute without data means."""
+    """How a period without data is treated."""
     cooldown: int | None = None
-    """Seconds to wait after a step before the next."""
+    """Seconds to wait between one step and the next."""
     metric_aggregation_type: str | None = None
-    """`Average`, `Minimum` or `Maximum` of the data points decides about the step."""
+    """Whether the `Average`, `Minimum` or `Maximum` of the data points decides which step applies."""
     min_adjustment_magnitude: int | None = None
-    """With `PercentChangeInCapacity`: change by at least so many."""
+    """With `PercentChangeInCapacity`: the smallest number of instances or copies to change by."""
     policy_name: str | None = None
-    """Name of the policy; made from the metric when absent. Changing it replaces the policy."""
+    """Name of the policy; if left out, it is made from the metric. Changing it replaces the policy."""
 
 
 class ScalableTargetAction(Block):
-    """New limits."""
+    """The limits that a scheduled action sets."""
 
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget.ScalableTargetAction",)
-    # The registry bounds neither.
+    # The CloudFormation registry has no bounds for these two; the API has.
     aws_keys: ClassVar = {
         key: ("application-autoscaling:ScalableTargetAction", key) for key in ("min_capacity", "max_capacity")
     }
 
     min_capacity: int | None = None
-    """Fewest instances or copies from then on. 0 brings what `min_capacity: 0` of the target brings: an
-    alarm with which the first request starts one, and no instances where no component has a copy. With
-    `max_capacity: 0` it is off until another action, and no request starts one."""
+    """New minimum number of instances or copies. 0 works like `min_capacity: 0` of the target: an alarm
+    lets the first request start one, and a fleet whose components have no copies has no instances. With
+    `max_capacity: 0` as well, nothing runs and no request starts anything until another action."""
     max_capacity: int | None = None
-    """Most instances or copies from then on."""
+    """New maximum number of instances or copies."""
 
 
 class ScheduledAction(Block):
-    """Limits that change by the clock."""
+    """A change of the limits at a set time."""
 
     shapes: ClassVar = (
         "application-autoscaling:PutScheduledActionRequest",
@@ -187,30 +188,30 @@ class ScheduledAction(Block):
     )
 
     scheduled_action_name: str
-    """Name of the action, one of its kind on the target."""
+    """Name of the action, unique on the scalable target."""
     schedule: str
     """`cron(0 8 ? * MON-FRI *)`, `rate(1 day)` or `at(2026-12-24T08:00:00)`."""
     scalable_target_action: ScalableTargetAction
-    """The limits from then on."""
+    """The limits from that time on."""
     timezone: str | None = None
-    """Time zone of the schedule, for example `Europe/Berlin`; UTC when absent."""
+    """Time zone of the schedule, for example `Europe/Berlin`; if left out, UTC."""
     start_time: str | None = None
-    """From when on, as `2026-12-01T00:00:00Z`."""
+    """When the schedule starts to apply, written as `2026-12-01T00:00:00Z`."""
     end_time: str | None = None
-    """Until when, as `2026-12-31T00:00:00Z`."""
+    """When the schedule stops applying, written as `2026-12-31T00:00:00Z`."""
 
 
 class SuspendedState(Block):
-    """Scaling that is switched off for a while without being removed."""
+    """Pauses kinds of scaling without removing them."""
 
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget.SuspendedState",)
 
     dynamic_scaling_in_suspended: bool | None = None
-    """True stops policies from removing capacity."""
+    """True keeps policies from removing capacity."""
     dynamic_scaling_out_suspended: bool | None = None
-    """True stops policies from adding capacity."""
+    """True keeps policies from adding capacity."""
     scheduled_scaling_suspended: bool | None = None
-    """True stops scheduled actions."""
+    """True pauses the scheduled actions."""
 
 
 class Autoscaling(Block):
@@ -219,17 +220,17 @@ class Autoscaling(Block):
     shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalableTarget",)
 
     min_capacity: int
-    """Fewest instances or copies. 0 is possible for inference components and asynchronous endpoints, and
-    brings the alarm with which the first request starts one. Where all components of a fleet go to 0, its
-    instances do, too, unless `managed_instance_scaling` says otherwise."""
+    """Minimum number of instances or copies. 0 is possible for inference components and asynchronous
+    endpoints, and adds an alarm that lets the first request start one. If all components of a fleet can go to
+    0, so can its instances, unless `managed_instance_scaling` says otherwise."""
     max_capacity: int
-    """Most instances or copies."""
+    """Maximum number of instances or copies."""
     policies: tuple[ScalingPolicy, ...] = ()
-    """Several policies work together: the one that asks for most capacity wins. A component with
-    `min_capacity: 0` and nothing else follows 5 requests a minute and copy."""
+    """Target-tracking policies. If there are several, the one that asks for the most capacity wins. A
+    component with `min_capacity: 0`, no policy and no schedule follows 5 requests a minute and copy."""
     step_policies: tuple[StepPolicy, ...] = ()
-    """Alarms that change capacity by steps, beside or instead of policies that hold a target."""
+    """Alarms that change capacity in steps, beside or instead of target-tracking policies."""
     scheduled_actions: tuple[ScheduledAction, ...] | None = None
-    """Limits that change by the clock."""
+    """Changes of the limits at set times."""
     suspended_state: SuspendedState | None = None
     """Which kinds of scaling are paused."""

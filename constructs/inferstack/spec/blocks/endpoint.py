@@ -1,4 +1,4 @@
-"""AWS::SageMaker::Endpoint: the name that clients call, and how it changes."""
+"""AWS::SageMaker::Endpoint: the name that clients invoke, and how updates of it are rolled out."""
 
 from typing import Annotated, ClassVar
 
@@ -10,20 +10,20 @@ _TYPE = "AWS::SageMaker::Endpoint"
 
 
 OWN = "own"
-"""Stands for all alarms of the spec."""
+"""In place of a list of alarms: all alarms of the spec."""
 OwnAlarms = Annotated[str, Meta(extra_json_schema={"enum": [OWN]})]
 
 
 class RollbackAlarm(Block):
-    """A CloudWatch alarm that undoes an update: of this spec by its metric, any other by its name."""
+    """An alarm that rolls an update back: one of this spec, by its metric, or any other, by its name."""
 
     shapes: ClassVar = (f"{_TYPE}.Alarm",)
 
     metric: str | None = None
-    """Metric of alarms of this spec, from the default set or from `alarms.rules`; of an expression the
-    `id` of what it returns. For a component, of its own alarms."""
+    """Metric of one or more alarms of this spec, from the default set or from `alarms.rules`. For an
+    expression, the `id` of the entry that returns data. On a component, only its own alarms count."""
     alarm_name: str | None = None
-    """Name of an alarm that is there already."""
+    """Name of an existing alarm that is not part of this spec."""
 
 
 class AutoRollbackConfiguration(Block):
@@ -32,48 +32,50 @@ class AutoRollbackConfiguration(Block):
     shapes: ClassVar = (f"{_TYPE}.AutoRollbackConfig",)
 
     alarms: tuple[RollbackAlarm, ...] | OwnAlarms
-    """Any of them in ALARM rolls the update back. `own` for all alarms of this spec, or a list of
-    `{metric}` for some of those and `{alarm_name}` for alarms that are there already. An alarm of a shadow
-    variant undoes nothing. Alarms count while the update waits, which takes an update policy."""
+    """Alarms that roll the update back as soon as one of them is in ALARM. Write `own` for all alarms of
+    this spec, or a list with `{metric}` for some of those and `{alarm_name}` for existing alarms. Alarms of
+    a shadow variant roll nothing back. Alarms only count while the update waits, and it only waits with an
+    update policy."""
 
 
 class CapacitySize(Block):
-    """A number of instances or a share of the fleet."""
+    """A number of instances, or a percentage of the fleet."""
 
     shapes: ClassVar = (f"{_TYPE}.CapacitySize",)
 
     type: str
     """`INSTANCE_COUNT` or `CAPACITY_PERCENT`."""
     value: int
-    """The number, or the percentage."""
+    """The number of instances, or the percentage."""
 
 
 class TrafficRoutingConfiguration(Block):
-    """How traffic moves from the old fleet to the new one."""
+    """How traffic shifts from the old fleet to the new one."""
 
     shapes: ClassVar = (f"{_TYPE}.TrafficRoutingConfig",)
 
     type: str
     """`ALL_AT_ONCE`, `CANARY` or `LINEAR`."""
     canary_size: CapacitySize | None = None
-    """First share with `CANARY`, at most 50 %."""
+    """With `CANARY`: the part of the fleet that takes traffic first, at most 50 %."""
     linear_step_size: CapacitySize | None = None
-    """Each share with `LINEAR`, 10 to 50 %."""
+    """With `LINEAR`: the part of the fleet that each step shifts, 10 to 50 %."""
     wait_interval_in_seconds: int | None = None
-    """Time to watch the alarms between two shifts."""
+    """How long to watch the alarms between two shifts, in seconds."""
 
 
 class BlueGreenUpdatePolicy(Block):
-    """A whole new fleet is started before the old one goes; needs twice the instance quota meanwhile."""
+    """A complete new fleet starts before the old one is removed; until then, twice the instance quota is
+    needed."""
 
     shapes: ClassVar = (f"{_TYPE}.BlueGreenUpdatePolicy",)
 
     traffic_routing_configuration: TrafficRoutingConfiguration
-    """How traffic moves over."""
+    """How traffic shifts to the new fleet."""
     termination_wait_in_seconds: int | None = None
-    """Time the old fleet stays after the last shift."""
+    """How long the old fleet is kept after the last shift, in seconds."""
     maximum_execution_timeout_in_seconds: int | None = None
-    """Time for the whole update; longer than the waits together."""
+    """Time limit for the whole update, in seconds; must be longer than all waits together."""
 
 
 class RollingUpdatePolicy(Block):
@@ -82,30 +84,30 @@ class RollingUpdatePolicy(Block):
     shapes: ClassVar = (f"{_TYPE}.RollingUpdatePolicy",)
 
     maximum_batch_size: CapacitySize
-    """Instances to replace at a time, 5 to 50 %."""
+    """How many instances to replace at a time: 5 to 50 % of the fleet."""
     wait_interval_in_seconds: int
-    """Time to watch the alarms between two batches."""
+    """How long to watch the alarms between two batches, in seconds."""
     maximum_execution_timeout_in_seconds: int | None = None
-    """Time for the whole update; longer than the waits together."""
+    """Time limit for the whole update, in seconds; must be longer than all waits together."""
     rollback_maximum_batch_size: CapacitySize | None = None
     """Batch size of a rollback."""
 
 
 class DeploymentConfig(Block):
-    """How an update of the endpoint is rolled out. One policy only."""
+    """How an update of the endpoint is rolled out. Only one of the two policies may be given."""
 
     shapes: ClassVar = (f"{_TYPE}.DeploymentConfig",)
 
     blue_green_update_policy: BlueGreenUpdatePolicy | None = None
-    """New fleet beside the old one."""
+    """Start a new fleet beside the old one, then shift the traffic."""
     rolling_update_policy: RollingUpdatePolicy | None = None
-    """Batch by batch."""
+    """Replace the instances batch by batch."""
     auto_rollback_configuration: AutoRollbackConfiguration | None = None
-    """Alarms that undo the update."""
+    """Alarms that roll the update back."""
 
 
 class VariantProperty(Block):
-    """A property of variants."""
+    """A variant property that an update can reset."""
 
     shapes: ClassVar = (f"{_TYPE}.VariantProperty",)
 
@@ -114,17 +116,18 @@ class VariantProperty(Block):
 
 
 class Endpoint(Block):
-    """How the endpoint changes when its configuration does."""
+    """What happens to the endpoint when its configuration changes."""
 
     shapes: ClassVar = (_TYPE,)
 
     deployment_config: DeploymentConfig | None = None
-    """Guardrails of an update."""
+    """How updates are rolled out, and which alarms roll them back (deployment guardrails)."""
     retain_all_variant_properties: bool | None = None
-    """True keeps instance counts and weights across updates. It is the default where something scales,
-    since an update would otherwise reset the count to `initial_instance_count`."""
+    """True keeps instance counts and weights across updates. It is the default if anything scales, since an
+    update would otherwise reset the count to `initial_instance_count`."""
     exclude_retained_variant_properties: tuple[VariantProperty, ...] | None = None
-    """Properties that are reset nevertheless; for `retain_all_variant_properties`. Where that is not said,
-    weights that variants share the traffic by are: the spec's are those that count."""
+    """With `retain_all_variant_properties`: the properties that an update resets all the same. If neither
+    key is written and retaining is the default, the weights of variants that share the traffic are reset to
+    the spec's."""
     retain_deployment_config: bool | None = None
     """True reuses the deployment configuration of the last update."""

@@ -1,4 +1,4 @@
-"""AWS::SageMaker::EndpointConfig: what belongs to the fleet as a whole."""
+"""AWS::SageMaker::EndpointConfig: the settings that apply to all variants."""
 
 from typing import ClassVar
 
@@ -14,50 +14,50 @@ class AsyncClientConfig(Block):
     shapes: ClassVar = (f"{_TYPE}.AsyncInferenceClientConfig",)
 
     max_concurrent_invocations_per_instance: int | None = None
-    """Requests that an instance works on at a time."""
+    """Maximum number of requests that an instance processes at a time."""
 
 
 class AsyncNotificationConfig(Block):
-    """SNS topics that hear of finished requests."""
+    """SNS topics that are notified of finished requests."""
 
     shapes: ClassVar = (f"{_TYPE}.AsyncInferenceNotificationConfig",)
 
     success_topic: str | None = None
-    """ARN of the topic for successes."""
+    """ARN of the SNS topic for requests that succeed."""
     error_topic: str | None = None
-    """ARN of the topic for failures."""
+    """ARN of the SNS topic for requests that fail."""
     include_inference_response_in: tuple[str, ...] | None = None
-    """Topics whose messages carry the answer itself."""
+    """Topics whose messages contain the response itself."""
 
 
 class AsyncOutputConfig(Block):
-    """Where answers of an asynchronous endpoint go."""
+    """Where the responses of an asynchronous endpoint are stored."""
 
     shapes: ClassVar = (f"{_TYPE}.AsyncInferenceOutputConfig",)
 
     s3_output_path: str | None = None
-    """S3 prefix for answers."""
+    """S3 prefix for responses."""
     s3_failure_path: str | None = None
     """S3 prefix for failures."""
     kms_key_id: KmsKey | None = None
-    """KMS key that encrypts them."""
+    """KMS key that encrypts the responses and failures."""
     notification_config: AsyncNotificationConfig | None = None
-    """Topics to notify."""
+    """SNS topics to notify."""
 
 
 class AsyncInferenceConfig(Block):
-    """Makes the endpoint asynchronous: requests wait in a queue, answers go to S3."""
+    """Makes the endpoint asynchronous: requests wait in a queue, and responses are stored in S3."""
 
     shapes: ClassVar = (f"{_TYPE}.AsyncInferenceConfig",)
 
     output_config: AsyncOutputConfig
-    """Where answers go."""
+    """Where responses are stored."""
     client_config: AsyncClientConfig | None = None
-    """How the container is called."""
+    """How SageMaker calls the container."""
 
 
 class CaptureOption(Block):
-    """What is captured."""
+    """What data capture records."""
 
     shapes: ClassVar = (f"{_TYPE}.CaptureOption",)
 
@@ -71,32 +71,32 @@ class CaptureContentTypeHeader(Block):
     shapes: ClassVar = (f"{_TYPE}.CaptureContentTypeHeader",)
 
     csv_content_types: tuple[str, ...] | None = None
-    """Types to treat as CSV."""
+    """Content types to treat as CSV."""
     json_content_types: tuple[str, ...] | None = None
-    """Types to treat as JSON."""
+    """Content types to treat as JSON."""
 
 
 class DataCaptureConfig(Block):
-    """Requests and answers are copied to S3."""
+    """Copies requests and responses to S3."""
 
     shapes: ClassVar = (f"{_TYPE}.DataCaptureConfig",)
 
     destination_s3_uri: str
     """S3 prefix that receives the copies."""
     initial_sampling_percentage: int
-    """Share of requests to copy; 0 copies none."""
+    """Percentage of requests to copy; 0 copies none."""
     capture_options: tuple[CaptureOption, ...]
-    """Requests, answers, or both."""
+    """Whether to copy requests, responses or both."""
     enable_capture: bool | None = None
     """False keeps the configuration but copies nothing."""
     kms_key_id: KmsKey | None = None
     """KMS key that encrypts the copies."""
     capture_content_type_header: CaptureContentTypeHeader | None = None
-    """Which content types are text."""
+    """Content types that are stored as text instead of base64."""
 
 
 class ClarifyInferenceConfig(Block):
-    """How the explainer reads requests and answers."""
+    """How the explainer reads requests and responses."""
 
     shapes: ClassVar = (f"{_TYPE}.ClarifyInferenceConfig",)
 
@@ -105,34 +105,34 @@ class ClarifyInferenceConfig(Block):
     feature_headers: tuple[str, ...] | None = None
     """Names of the features."""
     feature_types: tuple[str, ...] | None = None
-    """`numerical`, `categorical` or `text`, a feature each."""
+    """Type of each feature, in order: `numerical`, `categorical` or `text`."""
     features_attribute: str | None = None
-    """Where the features are in a JSON record (JMESPath)."""
+    """Where the features are in a JSON record, as a JMESPath expression."""
     label_attribute: str | None = None
-    """Where the label is in the answer (JMESPath)."""
+    """Where the label is in a JSON response, as a JMESPath expression."""
     label_headers: tuple[str, ...] | None = None
     """Names of the labels."""
     label_index: int | None = None
-    """Column of the label in a CSV answer, from 0."""
+    """Column of the label in a CSV response, counted from 0."""
     max_payload_in_mb: int | None = None
     """Largest request that the explainer sends to the model, in MB."""
     max_record_count: int | None = None
-    """Most records that it sends at once."""
+    """Largest number of records that the explainer sends to the model at once."""
     probability_attribute: str | None = None
-    """Where the probability is in the answer (JMESPath)."""
+    """Where the probability is in a JSON response, as a JMESPath expression."""
     probability_index: int | None = None
-    """Column of the probability in a CSV answer, from 0."""
+    """Column of the probability in a CSV response, counted from 0."""
 
 
 class ClarifyShapBaselineConfig(Block):
-    """What explanations compare with."""
+    """The baseline that explanations compare a record with."""
 
     shapes: ClassVar = (f"{_TYPE}.ClarifyShapBaselineConfig",)
 
     mime_type: str | None = None
-    """Type of the baseline, for example `text/csv`."""
+    """MIME type of the baseline, for example `text/csv`."""
     shap_baseline: str | None = None
-    """The baseline itself."""
+    """The baseline data itself."""
     shap_baseline_uri: str | None = None
     """S3 URL of the baseline."""
 
@@ -143,9 +143,9 @@ class ClarifyTextConfig(Block):
     shapes: ClassVar = (f"{_TYPE}.ClarifyTextConfig",)
 
     granularity: str
-    """`token`, `sentence` or `paragraph`."""
+    """Unit that text is split into: `token`, `sentence` or `paragraph`."""
     language: str
-    """Two-letter code of the text's language."""
+    """Two-letter code of the language of the text."""
 
 
 class ClarifyShapConfig(Block):
@@ -154,37 +154,37 @@ class ClarifyShapConfig(Block):
     shapes: ClassVar = (f"{_TYPE}.ClarifyShapConfig",)
 
     shap_baseline_config: ClarifyShapBaselineConfig
-    """What to compare with."""
+    """The baseline to compare with."""
     number_of_samples: int | None = None
-    """Samples to draw a request."""
+    """Number of samples to draw for each request."""
     seed: int | None = None
     """Seed of the sampling."""
     use_logit: bool | None = None
     """True explains log-odds instead of probabilities."""
     text_config: ClarifyTextConfig | None = None
-    """For text features."""
+    """How text features are split."""
 
 
 class ClarifyExplainerConfig(Block):
-    """SageMaker Clarify beside the endpoint."""
+    """Explanations by SageMaker Clarify."""
 
     shapes: ClassVar = (f"{_TYPE}.ClarifyExplainerConfig",)
 
     shap_config: ClarifyShapConfig
     """How explanations are computed."""
     enable_explanations: str | None = None
-    """Expression (JMESPath) that decides for each record; all records when absent."""
+    """JMESPath expression that decides which records are explained; if left out, all are."""
     inference_config: ClarifyInferenceConfig | None = None
-    """How requests and answers are read."""
+    """How requests and responses are read."""
 
 
 class ExplainerConfig(Block):
-    """Explanations beside predictions."""
+    """Returns explanations together with predictions."""
 
     shapes: ClassVar = (f"{_TYPE}.ExplainerConfig",)
 
     clarify_explainer_config: ClarifyExplainerConfig | None = None
-    """SageMaker Clarify."""
+    """Explanations by SageMaker Clarify."""
 
 
 class MetricsConfig(Block):
@@ -195,27 +195,27 @@ class MetricsConfig(Block):
     enable_enhanced_metrics: bool | None = None
     """True publishes metrics for each instance, container and GPU."""
     enable_detailed_observability: bool | None = None
-    """Detailed dashboards; on by default for new endpoints, and charged for."""
+    """True turns on detailed dashboards, which are charged for; on by default for new endpoints."""
     metric_publish_frequency_in_seconds: int | None = None
-    """Seconds between two readings."""
+    """Seconds between two readings of a metric."""
 
 
 class EndpointConfig(Block):
-    """Settings of the endpoint's fleet as a whole."""
+    """Settings of the endpoint configuration that apply to all variants."""
 
     shapes: ClassVar = (_TYPE,)
 
     kms_key_id: KmsKey | None = None
-    """KMS key that encrypts the instances' storage volumes, and no local NVMe disk."""
+    """KMS key that encrypts the instances' storage volumes; it does not encrypt local NVMe disks."""
     data_capture_config: DataCaptureConfig | None = None
-    """Copies of requests and answers in S3."""
+    """Copies requests and responses to S3."""
     async_inference_config: AsyncInferenceConfig | None = None
     """Makes the endpoint asynchronous."""
     explainer_config: ExplainerConfig | None = None
-    """Explanations."""
+    """Returns explanations together with predictions."""
     metrics_config: MetricsConfig | None = None
-    """Extra metrics."""
+    """Which metrics the instances publish, and how often."""
     enable_network_isolation: bool | None = None
-    """For inference components: cuts their containers off from the network."""
+    """For inference components: true cuts their containers off from the network."""
     vpc_config: VpcConfig | None = None
-    """For inference components: puts their containers into your VPC."""
+    """For inference components: connects their containers to your VPC."""

@@ -1,4 +1,4 @@
-"""AWS::IAM::Role: what the containers may do."""
+"""AWS::IAM::Role: what the containers are allowed to do."""
 
 from typing import Annotated, ClassVar
 
@@ -15,32 +15,33 @@ ResourceArn = Annotated[str, form(r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws
 
 
 class PolicyStatement(Block):
-    """A further permission, in IAM's own words."""
+    """One more statement that allows something, written as in an IAM policy."""
 
     action: tuple[Action, ...]
     """Actions to allow, such as `dynamodb:GetItem`."""
     resource: tuple[ResourceArn, ...]
-    """ARNs that they are allowed on."""
+    """ARNs of the resources that the actions are allowed on."""
     condition: dict[str, dict[str, str | tuple[str, ...]]] | None = None
-    """Conditions: operator, then key, then value."""
+    """Conditions, as in IAM: operator, then condition key, then value."""
     sid: Annotated[str, form(r"^[A-Za-z0-9]+$")] | None = None
-    """Name of the statement."""
+    """Name (Sid) of the statement."""
 
 
 class ExecutionRole(Block):
-    """The role that is made for the endpoint, with exactly what the spec needs, and your additions."""
+    """Your additions to the role that the stack creates for the endpoint, which already allows exactly what
+    the spec needs."""
 
     shapes: ClassVar = ("AWS::IAM::Role",)
-    # The policies have it, too, and may not have all characters that a role may.
+    # The role's policies get the same path, and a policy's path allows fewer characters than a role's.
     aws_keys: ClassVar = {"path": ("iam:CreatePolicyRequest", "path")}
 
     statements: tuple[PolicyStatement, ...] = ()
-    """Permissions that the container's own code needs."""
+    """Permissions that the code in the container needs."""
     managed_policy_arns: tuple[PolicyArn, ...] = ()
-    """Managed policies to attach as well."""
+    """ARNs of further managed policies to attach to the role."""
     kms_key_arns: tuple[KeyArn, ...] = ()
-    """KMS keys that encrypt the model files, so that they can be read."""
+    """ARNs of the KMS keys that encrypt the model files; the role may then read those files."""
     permissions_boundary: PolicyArn | None = None
-    """Policy that limits what the role may ever do, where your organisation asks for one."""
+    """ARN of the policy that caps what the role may do, if your organisation requires one."""
     path: str | None = None
     """IAM path of the role and of its policies."""

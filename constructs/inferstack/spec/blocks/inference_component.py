@@ -12,14 +12,14 @@ _TYPE = "AWS::SageMaker::InferenceComponent"
 
 
 class MetricsEndpoint(Block):
-    """A path of the container that serves metrics in Prometheus' format."""
+    """A path at which the container serves metrics in Prometheus format."""
 
     shapes: ClassVar = (f"{_TYPE}.MetricsEndpoint",)
 
     metrics_endpoint_path: str
     """Path of the metrics page, for example `/metrics`."""
     metric_publish_frequency_in_seconds: int | None = None
-    """Seconds between two readings."""
+    """Seconds between two readings of the metrics."""
 
 
 class ContainerMetricsConfig(Block):
@@ -28,7 +28,7 @@ class ContainerMetricsConfig(Block):
     shapes: ClassVar = (f"{_TYPE}.ContainerMetricsConfig",)
 
     metrics_endpoints: tuple[MetricsEndpoint, ...]
-    """Where the metrics are read."""
+    """The paths at which the metrics are read."""
 
 
 class ComponentContainer(Block):
@@ -40,15 +40,15 @@ class ComponentContainer(Block):
     )
 
     image: str | FrameworkImage | None = None
-    """An ECR URI, or `{framework, version}` of an image that AWS publishes."""
+    """An ECR URI, or `{framework, version}` for an image that AWS publishes."""
     artifact_url: str | None = None
     """S3 URL of the model's `tar.gz`, or of an adapter's files."""
     environment: dict[str, str] | None = None
     """Environment variables of the container. Values are strings: quote numbers and booleans."""
     container_metrics_config: ContainerMetricsConfig | None = None
-    """Metrics that the container serves itself."""
+    """Metrics that the container itself serves."""
     triton: Triton | None = None
-    """Model repository in the archive at `artifact_url`, for a Triton image."""
+    """For a Triton image: the model repository in the archive at `artifact_url`."""
 
 
 class ComputeResourceRequirements(Block):
@@ -57,44 +57,44 @@ class ComputeResourceRequirements(Block):
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentComputeResourceRequirements",)
 
     number_of_accelerator_devices_required: Number | None = None
-    """GPUs or Neuron devices for one copy."""
+    """Number of GPUs or Neuron devices for one copy."""
     number_of_cpu_cores_required: Number | None = None
-    """vCPUs for one copy."""
+    """Number of vCPUs for one copy."""
     min_memory_required_in_mb: int | None = None
-    """Memory of the host (not of the GPU) that one copy needs, in MB."""
+    """Host memory (not GPU memory) that one copy needs, in MB."""
     max_memory_required_in_mb: int | None = None
-    """Memory of the host that one copy may use, in MB."""
+    """Host memory that one copy may use at most, in MB."""
 
 
 class StartupParameters(Block):
-    """Time limits of a copy's start."""
+    """Time limits for the start of a copy."""
 
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentStartupParameters",)
 
     model_data_download_timeout_in_seconds: int | None = None
-    """Time to download and unpack the model."""
+    """Time limit for downloading and unpacking the model, in seconds."""
     container_startup_health_check_timeout_in_seconds: int | None = None
-    """Time from the container's start until `/ping` must answer."""
+    """How long after its start the container may take to answer `/ping`, in seconds."""
 
 
 class DataCacheConfig(Block):
-    """Cache of model files and image on the instances."""
+    """Caching of model files and image on the instances."""
 
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentDataCacheConfig",)
 
     enable_caching: bool
-    """True keeps files on the instance, so that further copies start faster."""
+    """True keeps the files on the instance, so that further copies start faster."""
 
 
 class AvailabilityZoneBalance(Block):
-    """How evenly copies stand over availability zones."""
+    """How evenly copies are spread over Availability Zones."""
 
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentAvailabilityZoneBalance",)
 
     enforcement_mode: str
-    """`PERMISSIVE`: balance is tried, not demanded."""
+    """`PERMISSIVE`: SageMaker tries to keep the balance but does not enforce it."""
     max_imbalance: int | None = None
-    """Largest difference in copies between two zones."""
+    """Largest difference in the number of copies between two zones."""
 
 
 class SchedulingConfig(Block):
@@ -103,9 +103,9 @@ class SchedulingConfig(Block):
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentSchedulingConfig",)
 
     placement_strategy: str
-    """`SPREAD` over instances, or `BINPACK` to fill an instance first."""
+    """`SPREAD` distributes copies over the instances; `BINPACK` fills one instance before the next."""
     availability_zone_balance: AvailabilityZoneBalance
-    """Balance over availability zones."""
+    """How evenly copies are spread over Availability Zones."""
 
 
 class ComponentSpecification(Block):
@@ -114,19 +114,19 @@ class ComponentSpecification(Block):
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentSpecification",)
 
     container: ComponentContainer | None = None
-    """Image and files."""
+    """Image, model files and environment."""
     model_name: str | None = None
-    """Instead of `container`, a model: one under `models`, else a SageMaker model that exists already."""
+    """Instead of `container`: a key under `models`, or the name of an existing SageMaker model."""
     base_inference_component_name: str | None = None
-    """Makes this an adapter (LoRA) on another component; it then has no compute requirements."""
+    """Makes this component an adapter (LoRA) of the named component; it then has no compute requirements."""
     compute_resource_requirements: ComputeResourceRequirements | None = None
-    """What one copy reserves. Needed unless this is an adapter."""
+    """What one copy reserves. Required unless this is an adapter."""
     startup_parameters: StartupParameters | None = None
-    """Time limits of the start."""
+    """Time limits for the start of a copy."""
     data_cache_config: DataCacheConfig | None = None
-    """Cache on the instances."""
+    """Caching on the instances."""
     scheduling_config: SchedulingConfig | None = None
-    """Placement of copies."""
+    """Where new copies are placed."""
 
 
 class ComponentSpecificationForInstanceType(Block):
@@ -137,17 +137,17 @@ class ComponentSpecificationForInstanceType(Block):
     instance_type: str
     """The instance type that this specification is for."""
     container: ComponentContainer | None = None
-    """Image and files."""
+    """Image, model files and environment."""
     model_name: str | None = None
-    """Instead of `container`, a model: one under `models`, else a SageMaker model that exists already."""
+    """Instead of `container`: a key under `models`, or the name of an existing SageMaker model."""
     compute_resource_requirements: ComputeResourceRequirements | None = None
     """What one copy reserves."""
     startup_parameters: StartupParameters | None = None
-    """Time limits of the start."""
+    """Time limits for the start of a copy."""
     data_cache_config: DataCacheConfig | None = None
-    """Cache on the instances."""
+    """Caching on the instances."""
     scheduling_config: SchedulingConfig | None = None
-    """Placement of copies."""
+    """Where new copies are placed."""
 
 
 class ComponentRuntimeConfig(Block):
@@ -156,31 +156,31 @@ class ComponentRuntimeConfig(Block):
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentRuntimeConfig",)
 
     copy_count: int
-    """Copies to start with, at least 1; autoscaling changes the number later, also to 0."""
+    """Number of copies to start with, at least 1; autoscaling can change it later, also to 0."""
 
 
 class ComponentCapacitySize(Block):
-    """A number of copies or a share of them."""
+    """A number of copies, or a percentage of them."""
 
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentCapacitySize",)
 
     type: str
     """`COPY_COUNT` or `CAPACITY_PERCENT`."""
     value: int
-    """The number, or the percentage."""
+    """The number of copies, or the percentage."""
 
 
 class ComponentRollingUpdatePolicy(Block):
-    """A component is updated in batches of copies."""
+    """Copies are replaced in batches."""
 
     shapes: ClassVar = (f"{_TYPE}.InferenceComponentRollingUpdatePolicy",)
 
     maximum_batch_size: ComponentCapacitySize
-    """Copies to replace at a time."""
+    """How many copies to replace at a time."""
     wait_interval_in_seconds: int
-    """Time to watch the alarms between two batches."""
+    """How long to watch the alarms between two batches, in seconds."""
     maximum_execution_timeout_in_seconds: int | None = None
-    """Time for the whole update; longer than the waits together."""
+    """Time limit for the whole update, in seconds; must be longer than all waits together."""
     rollback_maximum_batch_size: ComponentCapacitySize | None = None
     """Batch size of a rollback."""
 
@@ -193,29 +193,29 @@ class ComponentDeploymentConfig(Block):
     rolling_update_policy: ComponentRollingUpdatePolicy
     """Size and pace of the batches."""
     auto_rollback_configuration: AutoRollbackConfiguration | None = None
-    """Alarms that undo the update."""
+    """Alarms that roll the update back."""
 
 
 class InferenceComponent(Block):
-    """One model on the endpoint: what it runs, how many copies, how it scales."""
+    """One model on the endpoint: what it runs, how many copies it has, and how it scales."""
 
     shapes: ClassVar = (_TYPE,)
 
     specification: ComponentSpecification | None = None
-    """What it runs, the same on every instance type."""
+    """What the component runs, the same on every instance type."""
     specifications: tuple[ComponentSpecificationForInstanceType, ...] | None = None
-    """What it runs on each of 2 to 5 instance types, instead of `specification`."""
+    """What the component runs on each of 2 to 5 instance types, instead of `specification`."""
     runtime_config: ComponentRuntimeConfig | None = None
-    """How many copies to start with. An adapter has no default: it goes with its base."""
+    """How many copies to start with. The default is not for adapters, which run on their base's copies."""
     variant_name: str | None = None
-    """Variant whose instances it uses; the only one when absent."""
+    """Variant whose instances the component uses; if left out, the only variant."""
     deployment_config: ComponentDeploymentConfig | None = None
-    """How updates are rolled out."""
+    """How updates of the component are rolled out."""
     autoscaling: Autoscaling | None = None
-    """Scaling of the number of copies."""
+    """Autoscaling of the number of copies."""
 
     @property
     def base_name(self) -> str | None:
-        """The component whose adapter this one is; None if it is none."""
+        """Name of the component that this one is an adapter of; None if it is not an adapter."""
         said = self.specification
         return None if said is None else said.base_inference_component_name

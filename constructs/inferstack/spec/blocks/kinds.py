@@ -1,4 +1,4 @@
-"""The kinds of a spec. `kind` decides which blocks a spec has; all else is shared."""
+"""The kinds of spec. `kind` decides which blocks a spec may have; everything else is shared."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -17,8 +17,8 @@ from inferstack.spec.blocks.model import Model, NamedModel
 from inferstack.spec.blocks.triton import Triton
 from inferstack.spec.blocks.variant import Variant
 
-# AWS's pattern for names of endpoints, variants and components. The registry allows an endpoint 64
-# characters, the API only 63.
+# AWS's pattern for the names of endpoints, variants and components. The CloudFormation registry allows an
+# endpoint's name 64 characters, the API only 63.
 HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
 HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
 AccountId = Annotated[str, form(r"^[0-9]{12}$")]
@@ -28,65 +28,67 @@ WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
 
 
 class Environment(Block):
-    """The account and region that the stack is for. Absent parts come from the CDK CLI's credentials."""
+    """The account and region of the stack. What is left out comes from the CDK CLI's credentials."""
 
     account: AccountId | None = None
-    """Twelve digits, in quotes."""
+    """Account ID: twelve digits, in quotes."""
     region: str | None = None
-    """For example `us-east-1`."""
+    """AWS Region, for example `us-east-1`."""
 
 
 class Ignore(Block):
-    """A warning that does not apply here."""
+    """A warning that does not apply to this spec, and why."""
 
     code: WarningCode
-    """The warning's code."""
+    """Code of the warning to turn off."""
     reason: str
-    """Why it does not apply, for whoever reads the spec next."""
+    """Why the warning does not apply, for the next person who reads the spec."""
 
 
 class ModelSpec(Block):
     """What every kind of spec has."""
 
     endpoint_name: HostingName
-    """Name of the endpoint that clients invoke. Changing it makes a new endpoint."""
+    """Name of the endpoint that clients invoke. Changing it creates a new endpoint."""
     models: Mapping[HostingName, Model] | None = None
-    """Models by name, for variants that differ in their model (`model_name`)."""
+    """Models by name, for variants with different models; a variant names its own with `model_name`."""
     variant: Variant | None = None
-    """The fleet, or `variants` for several: one of the two must be there."""
+    """The fleet of instances (or serverless capacity) behind the endpoint. One of `variant` and `variants`
+    is required."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
-    """Fleets that share the traffic by weight."""
+    """Several fleets that share the traffic by weight, instead of `variant`."""
     autoscaling: Autoscaling | None = None
-    """Scaling of the only variant."""
+    """Autoscaling of the variant, if there is only one."""
     triton: Triton | None = None
-    """Model repository of all Triton containers that have no `triton` of their own."""
+    """Model repository for all Triton containers that have no `triton` block of their own."""
     description: Annotated[str, form(max_length=512)] | None = None
     """Description of the stack."""
     env: Environment | None = None
-    """Account and region."""
+    """Account and region of the stack."""
     endpoint_config: EndpointConfig | None = None
-    """Settings of the fleet as a whole."""
+    """Settings of the endpoint configuration that apply to all variants."""
     endpoint: Endpoint | None = None
-    """How the endpoint changes."""
+    """How updates of the endpoint are rolled out, and what they keep."""
     execution_role: RoleArn | ExecutionRole | None = None
-    """ARN of an existing role, or additions to the one that is made."""
+    """ARN of an existing role, or additions to the role that the stack creates."""
     alarms: Alarms | bool | None = None
-    """Alarms; `false` for none at all."""
+    """CloudWatch alarms; `false` for none. If left out, the endpoint gets the default set for its kind."""
     dashboard: Dashboard | bool | None = None
-    """Dashboard; `false` for none."""
+    """CloudWatch dashboard; `false` for none. If left out, the endpoint gets one."""
     tags: dict[TagKey, TagValue] | None = None
-    """Tags of every resource that can carry them."""
+    """Tags for every resource of the stack that can have tags."""
     load_test: LoadTest | None = None
-    """Load test that is to size the endpoint: checked and kept; nothing runs it yet."""
+    """Load test for sizing the endpoint: it is checked and kept, but nothing runs it yet."""
     ignore: tuple[WarningCode | Ignore, ...] = ()
-    """Warnings that do not apply here: codes, or `{code, reason}`."""
+    """Warnings to turn off because they do not apply to this spec: codes, or `{code, reason}`."""
     stages: dict[str, dict[str, Any]] | None = None
-    """Overrides by stage, merged deeply into the spec before anything else looks at it: mappings merge,
-    lists and values replace, `null` removes a key. The chosen stage's name stands for `${stage}`."""
+    """Overrides by stage name. The chosen stage's are merged deeply into the spec before anything else reads
+    it: mappings merge, lists and values replace, `null` removes a key. `${stage}` in a text becomes the
+    stage's name."""
 
     @property
     def kind(self) -> str:
-        """The spec's word for its kind."""
+        """The spec's kind, as the spec writes it."""
         return str(self.__struct_config__.tag)
 
     @property
@@ -101,7 +103,7 @@ class ModelSpec(Block):
 
     @property
     def ignored_codes(self) -> tuple[str, ...]:
-        """The codes of `ignore`, in its order."""
+        """The codes under `ignore`, in order."""
         return tuple(entry.code if isinstance(entry, Ignore) else entry for entry in self.ignore)
 
 
@@ -109,49 +111,50 @@ class ModelBackedSpec(ModelSpec):
     """An endpoint whose variants host SageMaker models."""
 
     model: Model | None = None
-    """The model, or `models` for several: one of the two must be there."""
+    """The model that the endpoint hosts. One of `model` and `models` is required."""
     shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
-    """A fleet that gets copies of the requests while its answers are thrown away, to try a change."""
+    """A fleet that receives copies of the requests, for trying out a change; its responses are discarded."""
 
 
 class SingleModelSpec(ModelBackedSpec, tag="single-model", tag_field="kind"):
-    """One model a variant, in one container."""
+    """One model per variant, in one container."""
 
     models: dict[HostingName, NamedModel] | None = None
-    """Models by name, for variants that differ in their model (`model_name`)."""
+    """Models by name, for variants with different models; a variant names its own with `model_name`."""
 
 
 class MultiModelSpec(ModelBackedSpec, tag="multi-model", tag_field="kind"):
-    """Many archives under one S3 prefix, loaded when asked for (`TargetModel`)."""
+    """Many model archives under one S3 prefix; each is loaded when a request names it (`TargetModel`)."""
 
 
 class EnsembleSpec(ModelBackedSpec, tag="ensemble", tag_field="kind"):
-    """A Triton ensemble: several models in one container, called in one request."""
+    """A Triton ensemble: several models in one container, run by a single request."""
 
     models: dict[HostingName, NamedModel] | None = None
-    """Models by name, for variants that differ in their model (`model_name`)."""
+    """Models by name, for variants with different models; a variant names its own with `model_name`."""
 
 
 class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
-    """Several containers on each instance, called one after the other or each by name."""
+    """Several containers on each instance, invoked one after the other or individually by name."""
 
 
 class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="kind", kw_only=True):
-    """Several models packed on one fleet, each with its own copies and scaling."""
+    """Several models that share one fleet, each with its own number of copies and its own scaling."""
 
     models: Annotated[dict[HostingName, NamedModel], Meta(min_length=1)] | None = None
-    """SageMaker models by name, for components that name one (`specification.model_name`): for what no
-    `container` says, such as plain files (`model_data_source`), model packages and private registries."""
+    """SageMaker models by name, for components that use one (`specification.model_name`) because a
+    `container` block cannot express it: uncompressed files (`model_data_source`), model packages, private
+    registries."""
     variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
-    """Fleets for different components."""
+    """Several fleets for different components, instead of `variant`."""
     autoscaling: Autoscaling | None = None
-    """Scaling of the fleet's instances by yourself, instead of `managed_instance_scaling`."""
+    """Your own autoscaling of the fleet's instances, instead of `managed_instance_scaling`."""
     inference_components: Annotated[dict[HostingName, InferenceComponent], Meta(min_length=1)]
-    """Models by the name of their component."""
+    """Inference components by name, one for each model."""
 
 
 Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec
-"""Any spec, told apart by `kind`."""
+"""A spec of any kind; `kind` tells them apart."""
 
 KINDS: tuple[type[ModelSpec], ...] = (
     SingleModelSpec,

@@ -6,21 +6,21 @@ from msgspec import Meta
 
 from inferstack.spec.blocks.base import Block, form
 
-# AWS says no bound of these, and they count what there is at least one of.
+# AWS gives no bounds for these, but each of them is a count that is at least 1.
 _Count = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
 
 
 class LoadPhase(Block):
-    """A stretch of time in which users arrive at one pace."""
+    """A period of time in which new users arrive at a constant rate."""
 
     shapes: ClassVar = ("sagemaker:Phase",)
 
     initial_number_of_users: int
-    """Users at the beginning of the phase."""
+    """Number of simulated users at the start of the phase."""
     spawn_rate: int
-    """Users that arrive every minute."""
+    """Number of users that are added each minute."""
     duration_in_seconds: int
-    """Length of the phase."""
+    """Length of the phase, in seconds."""
 
 
 class LoadStairs(Block):
@@ -29,36 +29,36 @@ class LoadStairs(Block):
     shapes: ClassVar = ("sagemaker:Stairs",)
 
     duration_in_seconds: int
-    """Length of each step."""
+    """Length of each step, in seconds."""
     number_of_steps: int
-    """How many steps."""
+    """Number of steps."""
     users_per_step: int
-    """Users that each step adds."""
+    """Number of users that each step adds."""
 
 
 class TrafficPattern(Block):
-    """How the load grows."""
+    """How the load grows during the test."""
 
     shapes: ClassVar = ("sagemaker:TrafficPattern",)
 
     traffic_type: str
     """`PHASES` or `STAIRS`."""
     phases: tuple[LoadPhase, ...] | None = None
-    """With `PHASES`: one after the other."""
+    """Only with `PHASES`: the phases, one after the other."""
     stairs: LoadStairs | None = None
-    """With `STAIRS`."""
+    """Only with `STAIRS`: the steps."""
 
 
 class LatencyThreshold(Block):
-    """A latency that ends the test."""
+    """A model latency above which the test ends."""
 
     shapes: ClassVar = ("sagemaker:ModelLatencyThreshold",)
 
-    # AWS says so in words only.
+    # AWS names these two values only in its prose.
     percentile: Annotated[str, form("^P9[59]$")]
-    """`P95` or `P99`."""
+    """Percentile of the latency that is compared: `P95` or `P99`."""
     value_in_milliseconds: _Count
-    """The limit, in milliseconds."""
+    """The latency limit, in milliseconds."""
 
 
 class StoppingConditions(Block):
@@ -67,15 +67,15 @@ class StoppingConditions(Block):
     shapes: ClassVar = ("sagemaker:RecommendationJobStoppingConditions",)
 
     max_invocations: _Count | None = None
-    """Requests a minute above which the test ends."""
+    """Number of requests per minute above which the test ends."""
     model_latency_thresholds: tuple[LatencyThreshold, ...] | None = None
-    """Latencies above which it ends."""
+    """Model latencies above which the test ends."""
     flat_invocations: str | None = None
-    """Whether to go on when more users bring no more requests: `Stop` or `Continue`."""
+    """Whether to `Stop` or `Continue` when more users no longer lead to more requests."""
 
 
 class LoadTest(Block):
-    """A load test that is to size the endpoint. It is checked and kept in the spec; nothing runs it yet."""
+    """A load test for sizing the endpoint. It is checked and kept in the spec, but nothing runs it yet."""
 
     shapes: ClassVar = (
         "sagemaker:CreateInferenceRecommendationsJobRequest",
@@ -86,11 +86,11 @@ class LoadTest(Block):
     }
 
     job_type: str
-    """`Default` measures all by itself; `Advanced` takes a traffic pattern."""
+    """`Default` runs measurements of its own; `Advanced` follows your traffic pattern."""
     sample_payload_url: str
     """S3 URL of a `tar.gz` with sample requests."""
     supported_content_types: tuple[str, ...] | None = None
-    """Content types of the samples."""
+    """Content types of the sample requests."""
     instance_types: tuple[str, ...] | None = None
     """Instance types to compare."""
     traffic_pattern: TrafficPattern | None = None

@@ -1,4 +1,4 @@
-"""Triton model repositories. Models are Triton's own ModelConfig in YAML; its schema is Triton's."""
+"""Triton model repositories. A model is Triton's own ModelConfig, written in YAML, with Triton's schema."""
 
 from typing import Annotated, Any
 
@@ -14,19 +14,19 @@ class TritonArchive(Block):
     """One `tar.gz` of a multi-model endpoint: a model, or an ensemble with its members."""
 
     models: dict[str, TritonModel]
-    """Models by the name of their folder."""
+    """Models by folder name, each as a Triton model configuration."""
 
 
 class Triton(Block):
-    """The model repository that goes with the spec."""
+    """A Triton model repository that is part of the spec."""
 
     default_model: str | None = None
-    """Model that answers. Without it the only one does, or the only ensemble of several under `models`; else
-    it is needed, as for a `repository` of several, unless the environment names the model
-    (`SAGEMAKER_TRITON_DEFAULT_MODEL_NAME`)."""
+    """Name of the model that answers requests. If left out, it is the only model, or the only ensemble
+    under `models`. Otherwise (also for a `repository` with several models) it is required, unless the
+    environment variable `SAGEMAKER_TRITON_DEFAULT_MODEL_NAME` names the model."""
     models: dict[str, TritonModel] | None = None
-    """Models by the name of their folder."""
+    """Models by folder name, each as a Triton model configuration."""
     archives: dict[ArchiveName, TritonArchive] | None = None
-    """For `multi-model`: what each archive under the prefix holds."""
+    """For `kind: multi-model`: the contents of each archive under the S3 prefix, by file name."""
     repository: str | None = None
-    """Path of an existing repository with its own `config.pbtxt` files, instead of `models`."""
+    """Path of an existing model repository with its own `config.pbtxt` files, instead of `models`."""

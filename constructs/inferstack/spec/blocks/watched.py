@@ -1,4 +1,4 @@
-"""What an alarm watches: a metric that SageMaker publishes, one of your own, or an expression."""
+"""What an alarm watches: a metric that SageMaker publishes, a metric of your own, or an expression."""
 
 from typing import Annotated, ClassVar
 
@@ -13,7 +13,8 @@ _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 class MetricDimension(Block):
     """A dimension of a metric of your own."""
 
-    # CloudWatch's first: that of Application Auto Scaling has no bounds, and no metric is beyond these.
+    # CloudWatch's shape comes first: those of Application Auto Scaling have no bounds, and no metric can
+    # exceed CloudWatch's.
     shapes: ClassVar = (
         f"{_ALARM}.Dimension",
         f"{_POLICY}.MetricDimension",
@@ -21,58 +22,58 @@ class MetricDimension(Block):
     )
 
     name: str
-    """Its name."""
+    """Name of the dimension."""
     value: str
-    """Its value."""
+    """Value of the dimension."""
 
 
 class AlarmMetric(Block):
-    """A metric of any namespace."""
+    """A metric in any namespace."""
 
     shapes: ClassVar = (f"{_ALARM}.Metric",)
 
     namespace: str
-    """Where it is published."""
+    """CloudWatch namespace that the metric is published in."""
     metric_name: str
-    """Its name."""
+    """Name of the metric."""
     dimensions: tuple[MetricDimension, ...] | None = None
-    """All dimensions that it is published with."""
+    """All dimensions that the metric is published with."""
 
 
 class AlarmMetricStat(Block):
-    """A metric and what of it is computed with."""
+    """A metric, and the statistic of it that is used."""
 
     shapes: ClassVar = (f"{_ALARM}.MetricStat",)
 
     metric: AlarmMetric
     """The metric."""
     period: int
-    """Seconds of one data point."""
+    """Length of one data point, in seconds."""
     stat: Statistic
     """`Average`, `Sum`, a percentile such as `p99`, a trimmed statistic such as `TM(10%:90%)`, …"""
     unit: str | None = None
-    """Only data of this unit."""
+    """Use only data that is published with this unit."""
 
 
 class AlarmMetricDataQuery(Block):
-    """A metric, or an expression over the others."""
+    """A metric, or an expression over the other entries of the list."""
 
     shapes: ClassVar = (f"{_ALARM}.MetricDataQuery",)
 
     id: str
-    """Name for expressions: a small letter, then letters, digits and underscores."""
+    """Name that expressions refer to: a lower-case letter, then letters, digits and underscores."""
     metric_stat: AlarmMetricStat | None = None
     """The metric."""
     expression: str | None = None
     """CloudWatch metric math, such as `errors / requests * 100`, or a Metrics Insights query."""
     period: int | None = None
-    """Seconds of one data point of a Metrics Insights query."""
+    """For a Metrics Insights query: length of one data point, in seconds."""
     label: str | None = None
-    """What it is, for readers."""
+    """Label that describes the entry to readers."""
     return_data: bool | None = None
-    """True for the one that is compared with the threshold, false for all others."""
+    """True for the entry that is compared with the threshold, false for all others."""
     account_id: str | None = None
-    """Account that has the metric, when it is another."""
+    """Account that holds the metric, if it is not the stack's own."""
 
 
 class Watched(Block):
@@ -82,13 +83,13 @@ class Watched(Block):
     """AWS's name of a metric that SageMaker publishes for the endpoint. Namespace, dimensions and unit
     follow from it."""
     namespace: str | None = None
-    """Of a metric of your own, instead of `metric`: where it is published."""
+    """For a metric of your own, instead of `metric`: the CloudWatch namespace that it is published in."""
     metric_name: str | None = None
-    """Of a metric of your own: its name."""
+    """For a metric of your own: its name."""
     dimensions: tuple[MetricDimension, ...] | None = None
-    """Of a metric of your own: all dimensions that it is published with."""
+    """For a metric of your own: all dimensions that it is published with."""
     unit: str | None = None
-    """Of a metric of your own: only data of this unit."""
+    """For a metric of your own: use only data that is published with this unit."""
     metrics: Annotated[tuple[AlarmMetricDataQuery, ...], Meta(min_length=1)] | None = None
-    """Several metrics and an expression over them, instead of the keys above. Each says its own period
-    and statistic."""
+    """Several metrics and an expression over them, instead of `metric` or a single metric of your own. Each
+    metric has its own period and statistic."""

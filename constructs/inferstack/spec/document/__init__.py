@@ -1,6 +1,6 @@
-"""A spec file as data that knows where it stands.
+"""A spec file as data, with the position of every part in the file.
 
-path -> text (file_text) -> tree (quick, or where a file takes care: events, compose) -> Document
+path -> text (file_text) -> tree (quick, or for files with anything unusual: events, compose) -> Document
 """
 
 import os
@@ -30,13 +30,13 @@ __all__ = [
 ]
 
 SUFFIXES = (".yaml", ".yml")
-"""How the name of a spec file ends."""
+"""Suffixes of spec files."""
 LOCK_SUFFIX = ".lock.json"
-"""How that of the lock beside it ends."""
+"""Suffix of the lock beside a spec file."""
 
 
 class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """What a spec file says. ``file`` is its name as given, with forward slashes."""
+    """The content of a spec file. ``file`` is its name as given, with forward slashes."""
 
     file: str
     tree: Node
@@ -45,11 +45,11 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     may_have_references: bool = True
     """The same for `{{`, which begins a dynamic reference."""
     nulls: StageNulls = NO_NULLS
-    """Of a spec at a stage: what the stage removes."""
+    """For a spec at a stage: what the stage removes."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
-        """A document of data made in Python; everything stands at line 0, column 0.
+        """A document from data made in Python; everything is at line 0, column 0.
 
         Raises:
             SpecError: when the data holds what YAML cannot.
@@ -85,10 +85,10 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return f"Document(file={self.file!r})"
 
     def position(self, path: SpecPath, *, key: bool = False) -> Position:
-        """Where a value stands: a scalar itself, else the key or list item that holds it.
+        """The position of a value: that of a scalar itself, otherwise of the key or list item that holds it.
 
-        With ``key`` the place of the key. What came by an alias or by ``<<`` stands where its text
-        is. For a path that does not exist, the place of its deepest ancestor that does.
+        With ``key``, the position of the key. A value that came through an alias or ``<<`` is where its text
+        is. For a path that does not exist, the position of its deepest existing ancestor.
         """
         at, node = self.tree.at, self.tree
         for step in path:
@@ -124,10 +124,10 @@ def relative_to_cwd(file: str) -> str:
 
 
 def name_in_templates(file: str) -> str:
-    """A file's or folder's name from the working directory on, by way of `..` where it lies beside that.
+    """The name of a file or folder relative to the working directory, with `..` if it is outside of it.
 
-    Never an absolute one, which is another on each machine. What shares nothing with the working directory
-    but the root of the file system has its own name alone, after `.../`.
+    It is never absolute, since absolute names differ between machines. If a path shares only the root of the
+    file system with the working directory, just its last part is shown, after `.../`.
     """
     near = relative_to_cwd(file)
     if not Path(near).is_absolute():

@@ -1,4 +1,4 @@
-"""Which texts of a spec hold what only the deployment knows."""
+"""Which texts of a spec contain values that only the deployment knows."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ from inferstack.spec.problem import SpecPath
 
 
 def texts_with(mark: str, data: object) -> Iterator[tuple[SpecPath, str]]:
-    """Every text in some data that has the mark in it, with its path."""
-    # Most specs have none, and a look at the texts alone takes half of the time.
+    """Every text in the data that contains the mark, with its path."""
+    # Most specs have none, and searching the texts without building paths takes half the time.
     return _texts(mark, (), data) if _any_has(mark, data) else iter(())
 
 

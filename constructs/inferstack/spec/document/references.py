@@ -22,15 +22,15 @@ REFERENCE_CODES = by_code(
 )
 
 _REFERENCE = re.compile(REFERENCE)
-# Not `{{ resolve }}`, which a template of a prompt may hold.
+# This leaves out `{{ resolve }}`, which a prompt template may contain.
 _BEGINNING = re.compile(r"\{\{\s*resolve\s*:|\{\{resolve\}\}", re.IGNORECASE)
 _INSTEAD = f"write '{AS_WRITTEN['secretsmanager']}'"
 
 
 def reference_problems(document: Document) -> Iterator[Problem]:
-    """Every reference in a document with which the deployment fails, or that stays as it is written.
+    """Every reference in a document that makes the deployment fail, or that CloudFormation would not fill in.
 
-    Of what a text holds besides nothing is repeated: it may be a secret.
+    Messages repeat nothing else of the text: it may be a secret.
     """
     for path, text in texts_with("{{", document.data) if document.may_have_references else ():
         for message, fix in _faults(text):

@@ -1,4 +1,4 @@
-"""What the `null`s of a stage remove: a key of the spec, or nothing, where the spec has no such key."""
+"""What the `null`s of a stage remove: a key of the spec, or nothing if the spec has no such key."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,13 +9,13 @@ from inferstack.spec.reading.tree import Entry, Node
 
 
 class StageNulls(msgspec.Struct, frozen=True, eq=False):
-    """The `null`s of a stage, by the paths that they stand for in the spec."""
+    """The `null`s of a stage, by the path in the spec that each is about."""
 
     stage: str = ""
     effective: Mapping[SpecPath, Entry] = {}
     """Those that remove something."""
     idle: Mapping[SpecPath, Entry] = {}
-    """Those of keys that the spec does not have."""
+    """Those for keys that the spec does not have."""
 
     def removed_at(self, path: SpecPath) -> SpecPath | None:
         """What the stage removed: this path, or one that it lies in; None where it removed neither."""
@@ -27,9 +27,9 @@ NO_NULLS = StageNulls()
 
 
 def nulls_of(stage: str, base: Node, override: Node) -> StageNulls:
-    """The `null`s of what a stage says otherwise than the spec.
+    """The `null`s in a stage's overrides.
 
-    Those in lists are values like others: a list is replaced as a whole.
+    A `null` in a list is a value like any other, since a list is replaced as a whole.
     """
     found = list(_nulls(base, override, ()))
     effective = {path: entry for path, entry, removes in found if removes}

@@ -1,6 +1,6 @@
 """One spec for several stages.
 
-``stages: {prod: {…}}`` says what is different in a stage. Choosing one merges it into the spec:
+``stages: {prod: {…}}`` says what is different in a stage. Choosing a stage merges it into the spec:
 mappings key by key, anything else as a whole; ``null`` removes a key. ``${stage}`` in a text
 becomes the stage's name.
 """
@@ -19,7 +19,7 @@ from inferstack.spec.reading.tree import Entry, Node, list_node, mapping_node
 STAGES = "stages"
 PLACEHOLDER = "${stage}"
 MOST_STAGES = 50
-"""Every stage of a file is checked as a spec of its own; whatever lists more is no work of a person."""
+"""Every stage of a file is checked as a separate spec; no person writes a file with more stages than this."""
 
 _NAME = re.compile("[A-Za-z0-9-]+")
 _NAME_FIX = "use letters, digits and hyphens"
@@ -32,20 +32,20 @@ _SAME_IN_ALL = {
 
 
 def stage_names(document: Document) -> tuple[str, ...]:
-    """The stages that a spec lists, in its order; none when it has no (usable) ``stages``."""
+    """The stages that a spec lists, in order; empty if it has no (usable) ``stages``."""
     stages = document.data.get(STAGES)
     return tuple(stages) if isinstance(stages, dict) and len(stages) <= MOST_STAGES else ()
 
 
 def uses_stage(document: Document) -> bool:
-    """Whether the spec says ``${stage}`` outside of ``stages``: then it needs one to be deployed."""
+    """Whether the spec uses ``${stage}`` outside of ``stages``, so that it needs a stage to be deployed."""
     return any(True for _ in _placeholders(document))
 
 
 def at_stage(document: Document, stage: str | None) -> Document:
-    """The spec as it is in a stage, or without any. It has no ``stages``; overrides keep their positions.
+    """The spec at a stage, or without one. The result has no ``stages``; overrides keep their positions.
 
-    A mapping that base and stage both have stands where the base has it.
+    A mapping that both the base and the stage have keeps its position in the base.
 
     Raises:
         SpecError: when ``stages`` is malformed or too long, the stage unknown, or ``${stage}`` left without
@@ -70,7 +70,7 @@ def at_stage(document: Document, stage: str | None) -> Document:
 
 
 def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
-    """A spec as it is in its stage, with values from Python merged in like those of a stage.
+    """A spec at its stage, with values from Python merged in like those of a stage.
 
     Raises:
         SpecError: when the overrides hold what YAML cannot or what no stage can set, or ``${stage}`` without
@@ -116,7 +116,7 @@ def _merged_entry(base: Entry | None, override: Entry) -> Entry:
     if not isinstance(override.node.data, dict):
         return override
     if base is None or not isinstance(base.node.data, dict):
-        # Merging into nothing drops the nulls, as they have nothing to remove.
+        # Merging into an empty mapping drops the nulls, which have nothing to remove.
         return Entry(override.at, _merged(mapping_node(override.node.at, {}), override.node))
     return Entry(base.at, _merged(base.node, override.node))
 
@@ -129,7 +129,7 @@ def _entries(node: Node) -> dict[str, Entry]:
 
 
 def _with_name(tree: Node, stage: str) -> Node:
-    """The tree with the stage's name in place. What aliases share stays shared."""
+    """The tree with ``${stage}`` replaced by the stage's name. Nodes that aliases share stay shared."""
     done: dict[int, Node] = {}
 
     def named(node: Node) -> Node:
@@ -154,7 +154,7 @@ def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
 
 
 def _placeholders(document: Document) -> Iterator[SpecPath]:
-    """Where `${stage}` stands, outside of ``stages``."""
+    """The paths of texts with `${stage}`, outside of ``stages``."""
     for path, text in document.placeholders:
         if PLACEHOLDER in text and path[0] != STAGES:
             yield path
@@ -172,7 +172,8 @@ def _too_many(document: Document) -> Problem | None:
     return document.problem((STAGES,), codes.TOO_MANY_STAGES, message, fix)
 
 
-# A document is taken at one stage after the other, and the form of all its stages is the same each time.
+# A document is used for one stage after the other, and the check of `stages` as a whole has the same result
+# each time.
 @lru_cache(maxsize=1)
 def _form_problems(document: Document) -> tuple[Problem, ...]:
     return tuple(_found_in_form(document))

@@ -1,6 +1,6 @@
-"""Where a token of CDK cannot stand: where its value decides what is made, and as a part of a list.
+"""Where a CDK token cannot be used: where its value decides what is created, and as one entry of a list.
 
-Tokens are in data made in Python only; of many files it is known that they have nothing like them.
+Tokens occur only in data made in Python; for many files it is known that they contain nothing like them.
 """
 
 from collections.abc import Iterator
@@ -35,9 +35,9 @@ _BY_NAME = {
     "metric": "it chooses namespace, dimensions and unit",
     "statistic": "CloudFormation has a property for simple ones and one for others",
 }
-# Under these stand names, and one may be `triton`.
+# The keys under these are names that users choose, and one of them may be `triton`.
 _NAMED = frozenset({"inference_components", "models"})
-# Where a statistic is CloudFormation's own.
+# Inside this block, `statistic` is CloudFormation's own property, which may be a token.
 _OWN_WORDS = "customized_metric_specification"
 _AT_THE_TOP = {
     "description": "CloudFormation accepts no function in a stack's description",
@@ -46,12 +46,12 @@ _AT_THE_TOP = {
 }
 _LEAST = (("autoscaling", "min_capacity"), ("scalable_target_action", "min_capacity"))
 _WITH_A_UNIT = ("threshold", "metric_interval_lower_bound", "metric_interval_upper_bound")
-# Blocks whose keys are the user's and end as keys of the template, where CloudFormation takes no function.
+# The user chooses the keys of these blocks. They become keys of the template, which cannot be functions.
 _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
 
 def token_problems(document: Document) -> Iterator[Problem]:
-    """Every token in a document that no deployment could fill in."""
+    """Every token in a document at a place that no deployment could fill in."""
     if not document.may_have_placeholders:
         return
     for path, value in _values((), document.data):
@@ -95,7 +95,7 @@ def _keys(path: SpecPath, value: Any) -> Iterator[tuple[SpecPath, str]]:
 
 
 def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
-    """Why a value must be known before the deployment, if it must."""
+    """Why a value must be known before the deployment; None if it need not be."""
     if _OWN_WORDS in path:
         return None
     if _is_in_triton(path):
@@ -109,7 +109,7 @@ def _reason(data: dict[str, Any], path: SpecPath, value: object) -> str | None:
 
 
 def _may_be_none(data: dict[str, Any], path: SpecPath) -> bool:
-    """Whether what is scaled may have no capacity at all."""
+    """Whether the scaled variant or component may scale to zero."""
     config = data.get("endpoint_config")
     return path[0] == "inference_components" or (
         isinstance(config, dict) and "async_inference_config" in config

@@ -1,4 +1,4 @@
-"""A spec with the URLs of what was uploaded for it."""
+"""Puts the URLs of what was uploaded for a spec into the spec."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -24,9 +24,9 @@ _WITHOUT = "delete the lock, and name the model's files in the spec"
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """A spec as a lock has it deployed, and what keeps that from being known: with problems it is as it was.
+    """A spec with the URLs from its lock; if there are problems, these and the spec unchanged.
 
-    ``uploaded`` are the archives that the lock has for it, by the names of those that are packed from it.
+    ``uploaded`` are the archives in the lock, by the names of the archives that are packed from the spec.
     """
 
     spec: ModelSpec
@@ -35,7 +35,7 @@ class Applied(msgspec.Struct, frozen=True):
 
 
 def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: FoundLock) -> Applied:
-    """The spec with the URLs of what its lock says was uploaded for it; without a lock, as it is."""
+    """The spec with the URLs of what was uploaded for it according to its lock; unchanged without a lock."""
     lock = found.lock
     shared = tuple(_shared(spec, document, found))
     if lock is None or shared:
@@ -56,13 +56,13 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: Fo
 
 
 def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[Problem]:
-    """Another spec of the same name beside the file, where one has a lock or is going to get one."""
+    """Reports a spec of the same name beside the file, if one of the two has or will have a lock."""
     block = next(iter(triton_blocks(spec)), None)
     if document.file == IN_PYTHON or (block is None and found == NO_LOCK):
         return
     stem = document.file.removesuffix(Path(document.file).suffix)
     for other in (stem + suffix for suffix in SUFFIXES):
-        # Every spec with models is asked, and `Path` takes longer than the system does.
+        # This runs for every spec with Triton models, and `Path` would take longer than the system call.
         if other != document.file and os.path.isfile(other):  # noqa: PTH113
             path = () if block is None else block.path
             lock = lock_path(document.file).name
@@ -72,7 +72,7 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
 
 
 def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
-    """The spec with another URL wherever it names the destination."""
+    """The spec with a different URL wherever it names the destination."""
     changed: ModelSpec = spec
     for path in destination.paths:
         changed = _with_value_at(changed, path, url)
@@ -107,7 +107,7 @@ def _problems(
             at = place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(path))
             yield Problem(at.file, at.line, at.column, STALE, message, fix, path=path)
     if declared <= uploads.keys():
-        # Else they were moved, and that was said.
+        # Otherwise the archives have been moved in the spec, which has been reported already.
         yield from _left_over(lock, declared, document, stage, fix if destinations else _WITHOUT)
 
 
@@ -131,7 +131,7 @@ def _left_over(
 def _what_is_stale(
     destination: Destination, uploads: Uploads, declared: Set[str], base: Path, stage: str | None
 ) -> Iterator[tuple[Place, str]]:
-    # It brings protobuf, which a spec without a lock need not pay for.
+    # This imports protobuf, which would cost time for specs without a lock.
     from inferstack.spec.lock.differences import differences  # noqa: PLC0415
 
     upload = uploads.get(destination.location)

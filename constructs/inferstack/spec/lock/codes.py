@@ -1,5 +1,6 @@
-"""Codes of what can be wrong with a lock, or between it and its spec: IS050 to IS059, but for the lock
-that is named where a spec belongs, which whoever reads a spec finds.
+"""Codes for what can be wrong with a lock, or between a lock and its spec: IS050 to IS059.
+
+A lock that is given in place of a spec is not among them, since that is found by the code that reads specs.
 """
 
 from inferstack.spec.problem.codes import by_code, error

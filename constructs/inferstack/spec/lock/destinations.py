@@ -1,4 +1,4 @@
-"""Where the archives of a spec's ``triton`` blocks belong: the containers that load them say so."""
+"""Where the archives of a spec's ``triton`` blocks are uploaded to, as the containers that load them say."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,10 +16,10 @@ from inferstack.spec.texts.placeholders import is_opaque
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """The URL that archives are uploaded for, as the spec writes it, and where in the spec it stands.
+    """The URL that archives are uploaded for, as the spec writes it, and the paths of that URL in the spec.
 
-    It ends in ``/`` for a multi-model endpoint, else in ``.tar.gz``. ``blocks`` are the repositories packed
-    for it: one, or several with the same models in one archive.
+    It ends in ``/`` for a multi-model endpoint, otherwise in ``.tar.gz``. ``blocks`` are the repositories
+    packed for it: one, or several with the same models in one archive.
     """
 
     location: str
@@ -27,16 +27,16 @@ class Destination(msgspec.Struct, frozen=True):
     blocks: tuple[PlacedTriton, ...]
 
     def name_of(self, archive: str) -> str:
-        """An archive's name there: under a prefix its own, else the one that the URL has for it."""
+        """An archive's name at the destination: its own under a prefix, otherwise the name in the URL."""
         return archive if self.location.endswith("/") else self.location.rpartition("/")[2]
 
 
 def destinations_of(spec: ModelSpec, document: Document) -> tuple[Destination, ...]:
-    """The places for the archives of a spec, one for each URL; none without a ``triton`` block.
+    """The destinations of a spec's archives, one for each URL; none without a ``triton`` block.
 
     Raises:
-        SpecError: with every block for which no container names one, several name different ones, or only a
-            deployment will know, and every URL that has two contents.
+        SpecError: with every block for which no container names a URL, several name different ones, or only
+            the deployment knows it, and every URL that would have two different contents.
     """
     found: dict[str, Destination] = {}
     problems: list[Problem] = []
@@ -76,7 +76,7 @@ def _destination_of(block: PlacedTriton, document: Document) -> Destination:
 
 
 def _joined(before: Destination, one: Destination, document: Document) -> Destination:
-    """Two repositories that share an archive, which can only have one content."""
+    """One destination for two repositories that share an archive, which can only have one content."""
     same = all((it.block.models, it.block.repository) == _content(one) for it in before.blocks)
     if not same:
         message = f"{one.location} would hold other models for one container than for another"
@@ -94,9 +94,9 @@ def _error(document: Document, path: SpecPath, message: str, fix: str) -> SpecEr
 
 
 def _locations(loaders: Iterable[PlacedContainer]) -> Iterator[tuple[SpecPath, str]]:
-    """The URLs of archives that containers name, and where."""
+    """The URLs of archives that the containers name, each after its path."""
     for placed in loaders:
         found = archive_of(placed)
-        # The files of an adapter are no models.
+        # An adapter's files are not Triton models.
         if found is not None and not placed.is_of_adapter:
             yield found

@@ -1,4 +1,4 @@
-"""What a spec declares beside what a lock says was uploaded for it."""
+"""Compares what a spec declares with what was uploaded for it according to a lock."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -15,18 +15,18 @@ from inferstack.triton.repository.of_spec import repositories_at
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that was uploaded otherwise, or not at all, and where the spec has it."""
+    """One thing that was uploaded differently, or not at all, and where it is in the spec."""
 
     place: Place
     message: str
 
 
 def repositories_for(destination: Destination, base: Path) -> dict[str, Repository]:
-    """The archives that belong to a destination, by their names there."""
+    """The repositories whose archives belong to a destination, by the archives' names there."""
     found: dict[str, Repository] = {}
     for block in destination.blocks:
         for repository in repositories_at(block, base):
-            # Where several repositories share an archive they have the same models.
+            # Repositories that share an archive have the same models, so the first one will do.
             found.setdefault(destination.name_of(repository.archive), repository)
     return found
 
@@ -36,7 +36,7 @@ def differences(
 ) -> Iterator[Difference]:
     """The first difference of each archive. ``base`` is the folder of the spec.
 
-    Without the local files the spec itself is compared: names, configurations, and which file goes where.
+    Without the local files, the spec itself is compared: names, configurations, and which file goes where.
     """
     declared = repositories_for(destination, base)
     for name, repository in declared.items():
@@ -44,7 +44,7 @@ def differences(
             yield Difference(repository.source, f"{name} was not uploaded")
         elif not repository.faults:
             yield from _first(_of_archive(repository, uploaded[name].files, base))
-    # Of a folder that is not there nobody knows the archives.
+    # If the folder of a repository is missing, it is unknown which archives there should be.
     if not any(repository.faults for repository in declared.values()):
         place = (*destination.blocks[0].path, "archives")
         for name in sorted(uploaded.keys() - declared):
@@ -64,7 +64,7 @@ def _of_archive(repository: Repository, files: Mapping[str, LockedFile], base: P
         yield from _of_model(model, files, base, known)
     folders = {model.name for model in repository.models if model.folder is not None}
     for path in files:
-        # Files of an existing repository need not be in every copy of it; its models are.
+        # A local copy of an existing repository need not have all of the files, but it has all models.
         if path not in known and path.partition("/")[0] not in folders:
             yield Difference(repository.source, f"{path} was uploaded, but the spec no longer has it")
 
@@ -100,7 +100,7 @@ def _of_file(
     base: Path,
     known: set[str],
 ) -> Iterator[Difference]:
-    """A file that the spec names, or all in a folder that it names."""
+    """The differences of a file that the spec names, or of all files in a folder that it names."""
     uploaded = [path for path in files if path == name or path.startswith(f"{name}/")]
     known.update(uploaded)
     here = dict(files_at(name, local))

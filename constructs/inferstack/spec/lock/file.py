@@ -1,4 +1,4 @@
-"""What stands in a lock file, and how it is written."""
+"""The content of a lock file, and how it is written."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePath
@@ -19,8 +19,8 @@ Time = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{
 class LockedFile(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"source": "from"}
 ):
-    """A file in an archive. ``source`` is where it came from, as the spec names it; None for what the spec
-    itself becomes, a ``config.pbtxt``."""
+    """A file in an archive. ``source`` is the path it came from, as the spec names it; None for a
+    ``config.pbtxt`` that is generated from the spec."""
 
     size: Size
     sha256: Sha256
@@ -28,7 +28,7 @@ class LockedFile(
 
 
 class LockedArchive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An archive, and the files in it by their paths there."""
+    """An archive, and the files in it by their paths in the archive."""
 
     size: Size
     sha256: Sha256
@@ -36,7 +36,7 @@ class LockedArchive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was uploaded for a URL of the spec: to which one, when, and the archives by their names there."""
+    """What was uploaded for a URL in the spec: the actual URL, the time, and the archives by their names."""
 
     url: str
     uploaded: Time
@@ -48,11 +48,11 @@ class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Uploads = dict[str, Upload]
-"""Uploads by their locations, the URLs as the spec writes them."""
+"""Uploads by location, which is the URL as the spec writes it."""
 
 
 class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Uploads for the spec as it stands, and for stages that have some of their own."""
+    """Uploads for the spec without a stage, and for stages that have uploads of their own."""
 
     version: Annotated[int, Meta(ge=1)]
     uploads: Uploads = msgspec.field(default_factory=dict)
@@ -60,15 +60,15 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     @property
     def has_only_stages(self) -> bool:
-        """Whether it knows stages and nothing without one: then only stages are deployed."""
+        """Whether it has uploads for stages only, which means that only stages are deployed."""
         return not self.uploads and bool(self.stages)
 
     def own(self, stage: str | None) -> Uploads:
-        """What was uploaded for exactly this stage, or without any."""
+        """What was uploaded for exactly this stage (None: without a stage)."""
         return self.uploads if stage is None else self.stages.get(stage, {})
 
     def of(self, stage: str | None) -> Uploads:
-        """What a stage is deployed with: all its own, or else all that was uploaded without a stage."""
+        """What a stage is deployed with: its own uploads if it has any, otherwise those without a stage."""
         return self.stages.get(stage, self.uploads) if stage is not None else self.uploads
 
 
@@ -78,7 +78,7 @@ def lock_path(spec: PurePath | str) -> Path:
 
 
 def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:
-    """The digest that the URL carries: of the one archive, or for a prefix of all names and digests."""
+    """The digest in the URL: that of the one archive, or for a prefix, of all archives' names and digests."""
     if not location.endswith("/"):
         (only,) = archives.values()
         return only.sha256
@@ -89,7 +89,7 @@ def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:
 
 
 def written(lock: Lock) -> str:
-    """The text of a lock file, with a line for each thing that can change."""
+    """The text of a lock file, with a separate line for everything that can change."""
     import json  # noqa: PLC0415 - few commands write one
 
     return json.dumps(msgspec.to_builtins(lock), indent=1, ensure_ascii=False) + "\n"

@@ -1,7 +1,7 @@
-"""Files of this machine beside what a lock says of them, without reading large ones.
+"""Compares files on this machine with what a lock says about them, without reading large ones.
 
-Weights are often not there where a stack is made: that is no difference. Of a pointer that Git LFS left in
-the place of a file it is known what it stands for.
+The machine that makes a stack often does not have the weights; a missing file does not count as a difference.
+If Git LFS left a pointer in place of a file, the pointer tells what the file is.
 """
 
 import hashlib
@@ -14,11 +14,11 @@ from inferstack.triton.repository.junk import why_junk
 from inferstack.triton.repository.lfs import Pointer, pointer_in
 
 LARGEST_READ = 1 << 20
-"""Bytes. Files up to this size are compared by content, larger ones by size: `package` reads them all."""
+"""In bytes. Files up to this size are compared by content, larger ones by size; `package` reads them all."""
 
 
 def files_at(name: str, local: Path) -> Iterator[tuple[str, Path]]:
-    """Files that a path of the spec stands for, by their paths in the archive: none if it is not there."""
+    """The files that a path in the spec stands for, by their paths in the archive; none if it is missing."""
     if why_junk(name) is not None or local.is_symlink():
         return
     if not local.is_dir():
@@ -30,12 +30,12 @@ def files_at(name: str, local: Path) -> Iterator[tuple[str, Path]]:
 
 
 def written_path(local: Path, base: Path) -> str:
-    """A file as the spec names it: from the spec's folder on, with forward slashes."""
+    """A file's name as in the spec: relative to the spec's folder, with forward slashes."""
     return (local.relative_to(base) if local.is_relative_to(base) else local).as_posix()
 
 
 def how_it_differs(local: Path, locked: LockedFile) -> str | None:
-    """What tells a file from the one that was uploaded, in words; None when nothing does."""
+    """In words, how a file differs from the one that was uploaded; None if no difference is found."""
     try:
         found = local.stat()
         if not stat.S_ISREG(found.st_mode):
@@ -47,6 +47,6 @@ def how_it_differs(local: Path, locked: LockedFile) -> str | None:
         if found.st_size <= LARGEST_READ and hashlib.sha256(local.read_bytes()).hexdigest() != locked.sha256:
             return "has different content than was uploaded"
     except OSError:
-        # Whoever packs it says what is wrong.
+        # Packing the file will report what is wrong.
         return None
     return None

@@ -1,4 +1,4 @@
-"""A lock of what was packed."""
+"""Makes a lock from what was packed."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,11 +15,11 @@ from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan
 
 EMPTY = Lock(version=VERSION)
-"""The lock of a spec of which nothing was uploaded."""
+"""The lock of a spec for which nothing has been uploaded."""
 
 
 def locked_archive(plan: Plan, packed: Packed, base: Path) -> LockedArchive:
-    """An archive as the lock names it. ``base`` is the folder of the spec."""
+    """The lock's entry for an archive. ``base`` is the folder of the spec."""
     files = {
         entry.name: _locked_file(entry, packed.contents[entry.name], base)
         for entry in plan.entries
@@ -34,17 +34,17 @@ def _locked_file(entry: ArchiveEntry, sha256: str, base: Path) -> LockedFile:
 
 
 def upload_of(location: str, archives: Mapping[str, LockedArchive]) -> Upload:
-    """What is uploaded for a URL of the spec, now; archives by their names there."""
+    """The lock's entry for an upload for a URL of the spec, dated now; archives by their names there."""
     url = uploaded_url(location, set_digest(location, archives))
     in_order = {name: archives[name] for name in sorted(archives)}
     return Upload(url, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), in_order)
 
 
 def with_uploads(lock: Lock, uploads: Uploads, *, stage: str | None, stages: Sequence[str]) -> Lock:
-    """The lock once these, and no others, are uploaded for a stage, or without one.
+    """The lock after exactly these uploads for a stage, or without one.
 
-    What was uploaded before keeps its time, and stages that the spec has no longer go; a spec that lists no
-    ``stages`` may be deployed for any.
+    What had been uploaded before keeps its time. Stages that the spec no longer has are removed; if it lists
+    no ``stages``, all are kept, since it may be deployed for any stage.
     """
     before = lock.own(stage)
     now = {location: _dated_as(before.get(location), uploads[location]) for location in sorted(uploads)}

@@ -1,4 +1,4 @@
-"""A lock file as it is found: read whole, checked whole, before anything is made of it."""
+"""Reads a lock file: all of it is read and checked before any of it is used."""
 
 import json
 import re
@@ -16,16 +16,16 @@ from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.texts.digest_urls import uploaded_url
 
 LARGEST = 32 << 20
-"""Bytes. A file of an archive takes about 200."""
+"""In bytes. Each file of an archive takes about 200 of them."""
 
 _CONFLICT = "<<<<<<< "
-# Escapes of half a character each: a pair is one, and one alone cannot be written, hashed or compared.
+# Escapes for half a surrogate pair: two are a character, one alone cannot be written, hashed or compared.
 _MAY_BE_HALF = r"\\u[dD][89a-fA-F]"
 _RESTORE = "take it from version control again"
 
 
 class FoundLock(msgspec.Struct, frozen=True):
-    """The lock beside a spec's file, or what keeps it from being used; neither where there is none."""
+    """The lock beside a spec's file, or the problems that prevent its use; neither if there is no lock."""
 
     lock: Lock | None = None
     problems: tuple[Problem, ...] = ()
@@ -35,7 +35,7 @@ NO_LOCK = FoundLock()
 
 
 def lock_beside(document: Document) -> FoundLock:
-    """The lock of a spec's file. A spec that was made in Python has none."""
+    """The lock beside a spec's file. A spec that was made in Python has none."""
     if document.file == IN_PYTHON:
         return NO_LOCK
     try:
@@ -46,10 +46,10 @@ def lock_beside(document: Document) -> FoundLock:
 
 
 def read_lock(path: Path) -> Lock | None:
-    """The lock in a file; None when there is no such file.
+    """The lock in a file; None if there is no such file.
 
     Raises:
-        SpecError: when it cannot be read, or is not what :func:`written` makes.
+        SpecError: when it cannot be read, or cannot have been written by :func:`written`.
     """
     file = path.as_posix()
     text = _text(path, file)
@@ -81,7 +81,7 @@ def _text(path: Path, file: str) -> str | None:
 
 def _content(path: Path) -> bytes | None:
     try:
-        # Opening a pipe would wait for its other end.
+        # Checked first, since opening a pipe would wait for its other end.
         if not stat.S_ISREG(path.stat().st_mode):
             raise OSError("it is not a regular file")
         with path.open("rb") as stream:
@@ -130,7 +130,7 @@ def _data(text: str, file: str) -> Any:
 
 
 class _TwiceError(Exception):
-    """A key stands twice in a mapping, as a careless merge leaves it."""
+    """A key occurs twice in a mapping, for example after a careless merge."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -154,12 +154,12 @@ def _url_problem(location: str, upload: Upload, at: int, file: str) -> Problem |
 
 
 def keys_of(stage: str | None) -> tuple[str, ...]:
-    """The keys under which a lock has the uploads for a stage, or without one."""
+    """The keys under which a lock has the uploads for a stage (None: without a stage)."""
     return ("uploads",) if stage is None else ("stages", stage)
 
 
 def line_of_key(keys: Iterable[str], text: str) -> int:
-    """The line, from 1, on which a mapping in mappings has a key; each of ``keys`` stands in that before."""
+    """The line, from 1, with the last of these keys; each key is in the mapping under the one before it."""
     at = 0
     for key in keys:
         at = max(text.find(f"{json.dumps(key, ensure_ascii=False)}:", at), at)
@@ -167,6 +167,6 @@ def line_of_key(keys: Iterable[str], text: str) -> int:
 
 
 def _line_of(needle: str, text: str, *, last: bool = False) -> int:
-    """The line that a text stands on in a file, from 1; 1 where it does not stand at all."""
+    """The line, from 1, on which a file contains a text; 1 if it does not contain it."""
     found = text.rfind(needle) if last else text.find(needle)
     return text.count("\n", 0, max(found, 0)) + 1

@@ -1,6 +1,6 @@
-"""Files that are in an archive and not on this machine: the lock knows that they were uploaded.
+"""Files that are in an uploaded archive but not on this machine: the lock says that they exist.
 
-A pipeline has the repository without its weights, and deploys what the lock names all the same.
+A pipeline has the model repository without its weights, and nevertheless deploys what the lock names.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from inferstack.triton.versions import version_folders
 
 
 def uploaded_archives(destinations: Iterable[Destination], uploads: Uploads) -> Mapping[str, LockedArchive]:
-    """What was uploaded for the places that a spec names, by the names of the archives packed from it."""
+    """What was uploaded for the destinations of a spec, by the names of the archives packed from the spec."""
     return {
         archive: locked for destination in destinations for archive, locked in _archives(destination, uploads)
     }
@@ -33,9 +33,10 @@ def _archives(destination: Destination, uploads: Uploads) -> Iterator[tuple[str,
 
 
 def vouched(repository: Repository, uploaded: Mapping[str, LockedArchive]) -> Repository:
-    """A repository with the names of what was uploaded of it, and an existing one with the files themselves.
+    """A repository together with the names of its uploaded files.
 
-    What a spec declares needs no more than the names: it says which files there are.
+    For an existing repository, uploaded files that are missing here count as its files. For models that the
+    spec declares, the names are enough, since the spec itself says which files there are.
     """
     archive = uploaded.get(repository.archive)
     if archive is None:
@@ -54,7 +55,8 @@ def _whole(model: TritonModel, uploaded: Mapping[str, LockedFile]) -> TritonMode
     folders = tuple(dict.fromkeys((*model.folders, *inside)))
     versions = version_folders(folders)
     if not versions and f"{model.name}/{CONFIG_FILE}" in uploaded:
-        # Git keeps no empty folder, as an ensemble has it; without it no archive would have been packed.
+        # An ensemble's version folder is empty, and Git does not keep empty folders. It must have been there,
+        # since no archive would have been packed without it.
         folders, versions = (*folders, "1"), ("1",)
     return replace(model, files=files, folders=folders, versions=versions)
 

@@ -1,4 +1,4 @@
-"""Which components are adapters, and of which others."""
+"""Which components are adapters, and which components are their bases."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,13 +10,13 @@ from inferstack.spec.problem import SpecPath
 
 @answered_once
 def bases_of_adapters(spec: ModelSpec) -> Mapping[str, str]:
-    """The names of all adapters, with the name of the base of each."""
+    """The names of all adapters, each with the name of its base."""
     bases = ((name, component.base_name) for _, name, component in components(spec))
     return {name: base for name, base in bases if base is not None}
 
 
 def whole_specifications(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, Specification]]:
-    """What every component runs that is no adapter: path, name of the component, specification."""
+    """What every component runs that is not an adapter: path, name of the component, specification."""
     for path, name, component in components(spec):
         if component.base_name is None:
             for below, it in specifications(path, component):

@@ -1,4 +1,4 @@
-"""What an endpoint's dashboard is called."""
+"""The name of an endpoint's dashboard."""
 
 from inferstack.spec.blocks.alarms import Dashboard
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -8,16 +8,16 @@ _REGION = "${AWS::Region}"
 
 
 def dashboard_name(spec: ModelSpec) -> str | None:
-    """The name of the dashboard, for ``Fn::Sub``; None for a spec that wants none."""
+    """The name of the dashboard, for ``Fn::Sub``; None if the spec wants no dashboard."""
     if spec.dashboard is False:
         return None
-    # Dashboards are global: the region keeps the same endpoint in two regions apart.
+    # Dashboards are global; the region keeps endpoints of the same name in two regions apart.
     written = _written_name(spec)
     return f"{spec.endpoint_name}-{_REGION}" if written is None else written
 
 
 def named_dashboard(spec: ModelSpec) -> tuple[SpecPath, str] | None:
-    """What the dashboard will be called as far as the spec knows, and the part of the spec that says so."""
+    """The dashboard's name as far as the spec determines it, and the part of the spec that does."""
     name = dashboard_name(spec)
     if name is None:
         return None

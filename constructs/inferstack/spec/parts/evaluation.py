@@ -1,4 +1,4 @@
-"""How CloudWatch evaluates an alarm: what a rule or a step policy says of that, completed by our defaults."""
+"""How CloudWatch evaluates an alarm: what a rule or a step policy says, completed by our defaults."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from inferstack.spec.blocks.watched import AlarmMetricDataQuery
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """The fields that an alarm cannot do without. ``period`` is that of one data point, in seconds."""
+    """The fields that every alarm needs. ``period`` is the length of one data point, in seconds."""
 
     period: int
     evaluation_periods: int
@@ -21,18 +21,21 @@ class Evaluation(msgspec.Struct, frozen=True):
 
     @property
     def looks_down(self) -> bool:
-        """Whether what is below the threshold sets the alarm off."""
+        """Whether values below the threshold raise the alarm."""
         return self.comparison_operator.startswith("Less")
 
 
 def evaluation(watched: AlarmRule | StepPolicy, between_readings: int = 0) -> Evaluation:
-    """Of an alarm on a metric with so many seconds between two readings: a shorter period would miss most."""
+    """The evaluation of an alarm on a metric with ``between_readings`` seconds from one reading to the next.
+
+    The default period is never shorter than that, since most periods would then have no data.
+    """
     said: dict[str, Any] = {}
     for field, default in FIELD_DEFAULTS[type(watched)].items():
         written = getattr(watched, field)
         said[field] = default.value if written is None else written
     if watched.metrics is not None:
-        # An expression is as slow as the slowest of its metrics.
+        # An expression is evaluated over the longest period among its metrics.
         said["period"] = max(_periods(watched.metrics), default=said["period"])
     elif watched.period is None:
         said["period"] = max(said["period"], between_readings)

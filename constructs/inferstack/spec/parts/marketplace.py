@@ -1,4 +1,4 @@
-"""Which models come from AWS Marketplace, as the ARNs of their packages show."""
+"""Which models come from AWS Marketplace, judging by the ARNs of their packages."""
 
 from collections.abc import Iterator
 
@@ -12,16 +12,17 @@ from inferstack.spec.texts.placeholders import arn_fields
 
 @found_once
 def marketplace_packages(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
-    """The path of each container that is one, and the name of its model under `models`."""
+    """The path of each container from AWS Marketplace, and the name of its model under `models`."""
     for path, name, container in model_containers(spec):
         if container.model_package_name is not None and _is_sold(container.model_package_name, spec.account):
             yield path, name
 
 
 def _is_sold(package: str, own_account: str | None) -> bool:
-    """Whether a package lies where Marketplace keeps them, or has the form of one where that is not known.
+    """Whether a package is in Marketplace's account, or looks like one of its packages if that is not known.
 
-    They are of no group and so have no version; packages that accounts share with each other mostly have.
+    Marketplace's packages belong to no group and so have no version; packages that accounts share with each
+    other mostly have one.
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModelPackage.html
     """
     match arn_fields(package):

@@ -1,4 +1,4 @@
-"""Which parts of an endpoint publish metrics of SageMaker's, and which."""
+"""Which parts of an endpoint publish which of SageMaker's metrics."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -32,7 +32,7 @@ _REQUESTS = "AWS/SageMaker"
 class Measured(msgspec.Struct, frozen=True, dict=True):
     """A part of the endpoint that publishes metrics: a variant, a component, or the endpoint itself.
 
-    ``values`` are those of its dimensions, in the catalog's order.
+    ``values`` are the values of its dimensions, in the catalog's order.
     """
 
     title: str
@@ -45,8 +45,9 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
         return metric.dimensions == self.level
 
     def devices(self, metric: Metric) -> int | None:
-        """How many devices the metric sums over on an instance of the preferred type: 1 where it does not, 0
-        without devices, None where that is not known.
+        """How many devices the metric sums over on an instance of the preferred type.
+
+        1 if it is no such sum, 0 if the instance has no such devices, None if that is not known.
         """
         if self.variant is None or not (metric.per_device is not None or is_about_gpus(metric)):
             return 1
@@ -55,18 +56,18 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
         return _devices(self._host, metric)
 
     def may_have(self, metric: Metric) -> bool:
-        """Whether the part publishes the metric, as far as is known: without GPUs there is none of them."""
+        """Whether the part publishes the metric, as far as is known: no GPU metrics without GPUs."""
         return self.publishes(metric) and self.devices(metric) != 0
 
     @cached_property
     def _host(self) -> InstanceType | None:
-        """The instance type that is preferred, if its facts are known."""
+        """The preferred instance type, if its facts are known."""
         preferred = () if self.variant is None else instance_types(self.variant)
         return instances.find(preferred[0]) if preferred else None
 
 
 def devices_by_type(variant: Variant, metric: Metric) -> dict[str, int]:
-    """How many devices a metric sums over on each instance type that is known, the preferred one first."""
+    """How many devices a metric sums over on each known instance type, the preferred one first."""
     return {host.name: _devices(host, metric) for host in hosts(variant)}
 
 
@@ -92,18 +93,20 @@ def of_endpoint(name: str) -> Measured:
 
 
 def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:
-    """A variant as CloudWatch knows it."""
+    """A variant of the spec, with the dimensions that its metrics have in CloudWatch."""
     return of_variant(spec.endpoint_name, variant.variant_name, variant)
 
 
 def measured_component(spec: ModelSpec, name: str, component: InferenceComponent) -> Measured:
-    """A component as CloudWatch knows it."""
+    """A component of the spec, with the dimensions that its metrics have in CloudWatch."""
     return of_component(name, next(iter(component_variants(spec, component)), None))
 
 
 @found_once
 def measured(spec: ModelSpec) -> Iterator[Measured]:
-    """Components first: where a name means a component's metric and the fleet's, the component's is meant."""
+    """All parts of the endpoint, components first: if both a component and the fleet have a metric of some
+    name, the component's is meant.
+    """
     for _, name, component in components(spec):
         yield measured_component(spec, name, component)
     for _, variant in every_variant(spec):
@@ -116,23 +119,23 @@ Publication = tuple[Measured, Metric]
 
 
 def published(name: str, spec: ModelSpec) -> list[Publication]:
-    """The parts of the endpoint that publish a metric of this name, on the narrowest level that has it."""
+    """The parts of the endpoint that publish a metric of this name, at the narrowest level that has it."""
     return narrowest(publications(measured(spec), metrics.find(name, hosting_of(spec))))
 
 
 def publications(parts: Iterable[Measured], found: Collection[Metric]) -> list[Publication]:
-    """What some parts publish of some metrics."""
+    """Which of these parts publish which of these metrics."""
     return [(part, metric) for part in parts for metric in found if part.publishes(metric)]
 
 
 def narrowest(found: Sequence[Publication]) -> list[Publication]:
-    """Those on the level of the first, which :func:`measured` and its like make the narrowest."""
+    """Those at the level of the first one, which is the narrowest in the order of :func:`measured`."""
     level = {metric.dimensions for _, metric in found[:1]}
     return [(part, metric) for part, metric in found if metric.dimensions in level]
 
 
 def is_chosen(values: Mapping[str, str], variant_name: str | None, inference_component: str | None) -> bool:
-    """Whether these dimensions are of the part that is named; of any where none is."""
+    """Whether these dimensions belong to the variant or component that is named; true if none is named."""
     chosen = {VARIANT: variant_name, COMPONENT: inference_component}
     return all(values.get(name) == value for name, value in chosen.items() if value is not None)
 
@@ -140,23 +143,23 @@ def is_chosen(values: Mapping[str, str], variant_name: str | None, inference_com
 def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:
     """How often SageMaker publishes a metric: once a minute unless `metrics_config` says otherwise.
 
-    What it says goes for utilization, and for invocations only with `enable_enhanced_metrics`.
+    `metrics_config` applies to utilization, and to invocations only with `enable_enhanced_metrics`.
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html
     """
     config = endpoint_config(spec).metrics_config
     if config is None or config.metric_publish_frequency_in_seconds is None:
         return MINUTE
-    # Of the queue of an asynchronous endpoint nothing is said.
+    # AWS says nothing about the metrics of an asynchronous endpoint's queue.
     with_requests = config.enable_enhanced_metrics is True and metric.dimensions != "endpoint"
     follows = is_of_instances(metric) or with_requests
     return config.metric_publish_frequency_in_seconds if follows else MINUTE
 
 
 def is_of_instances(metric: Metric) -> bool:
-    """Whether the metric is read off instances or containers, and does not come of requests."""
+    """Whether the metric is measured on instances or containers, not derived from requests."""
     return metric.namespace != _REQUESTS
 
 
 def is_about_gpus(metric: Metric) -> bool:
-    """Whether instances without GPUs do not publish it."""
+    """Whether only instances with GPUs publish the metric."""
     return metric.name.startswith("GPU")

@@ -1,7 +1,7 @@
 """Numbers that only the deployment knows, for rules that compare numbers.
 
-What a rule finds depends on such a number if it is not found with another one. So the rules look at the spec
-with several numbers in its place, and what they find with each of them holds whatever it will be.
+A finding depends on such a number if other numbers in its place do not lead to it. So the rules look at the
+spec with several numbers in its place, and a finding that all of them lead to holds whatever the number is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,16 +12,16 @@ import msgspec
 from inferstack.spec.blocks.kinds import ModelSpec, Spec
 from inferstack.spec.texts.placeholders import is_opaque
 
-# What counts, shares, seconds and megabytes usually are, and a step that removes capacity.
+# Usual values of counts, shares, seconds and megabytes; -1 for a step that removes capacity.
 _USUAL = (-1, 0, 1, 2, 5, 10, 20, 50, 60, 100, 300, 600, 1200, 3600, 28800, 1024, 4096, 1_000_000)
 _RISING = (1, 2, 5, 10, 60, 600, 3600, 28800)
 
 
 def with_samples(spec: ModelSpec, data: object) -> Sequence[ModelSpec]:
-    """A spec with numbers in the place of those that the deployment knows; itself where the data has none."""
+    """Copies of a spec with sample numbers in place of its unknown ones; the spec itself if it has none."""
     if not any(map(is_opaque, _numbers(data))):
         return (spec,)
-    # A number may have to meet one that stands beside it.
+    # A number may have to equal another one in the spec, so those are tried, too.
     alike = dict.fromkeys((*_USUAL, *(it for it in _numbers(data) if not is_opaque(it))))
     samples = [*((it,) for it in alike), _RISING, _RISING[::-1]]
     plain = msgspec.to_builtins(spec)
@@ -41,7 +41,7 @@ def _numbers(value: object) -> Iterator[int]:
 
 
 def _one_each(numbers: Sequence[int]) -> Callable[[int], int]:
-    """Gives each token one of the numbers, the same one wherever it stands."""
+    """Gives each token one of the numbers, and the same one wherever the token occurs."""
     given: dict[int, int] = {}
     return lambda token: given.setdefault(token, numbers[min(len(given), len(numbers) - 1)])
 

@@ -36,7 +36,7 @@ ROLLBACK = ("deployment_config", "auto_rollback_configuration")
 
 
 class OwnAlarm(msgspec.Struct, frozen=True):
-    """One alarm: the rule that it follows and where that stands, what it watches and how, and why."""
+    """One alarm: its rule and the rule's path, what it watches and how, and why it exists."""
 
     path: SpecPath
     rule: AlarmRule
@@ -51,7 +51,10 @@ class OwnAlarm(msgspec.Struct, frozen=True):
 
 @found_once
 def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
-    """One for each rule and each part of the endpoint that publishes its metric, one for any other metric."""
+    """One alarm for each rule and each part of the endpoint that publishes its metric.
+
+    A rule on a metric that SageMaker does not publish makes a single alarm.
+    """
     if spec.alarms is False:
         return
     block = alarms_block(spec)
@@ -75,17 +78,17 @@ def _own_alarm(
 
 
 def most_own_alarms(spec: ModelSpec) -> int:
-    """As many as there would be if each part of the endpoint published each metric."""
+    """An upper bound: the number of alarms if each part of the endpoint published each metric."""
     return (len(DEFAULT_ALARMS) + len(alarms_block(spec).rules)) * len(measured(spec))
 
 
 def alarms_block(spec: ModelSpec) -> Alarms:
-    """The block `alarms`, where the spec only says yes or nothing an empty one."""
+    """The block `alarms`; an empty one if the spec says `true` or nothing."""
     return spec.alarms if isinstance(spec.alarms, Alarms) else Alarms()
 
 
 def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
-    """Those of the endpoint's kind, except for metrics that the spec has rules of its own for."""
+    """The default alarms for the endpoint's kind, except on metrics that the spec has its own rules for."""
     own = {rule.metric for rule in block.rules}
     for default in DEFAULT_ALARMS if block.defaults else ():
         if hosting_of(spec) in default.hostings and default.rule.metric not in own:
@@ -93,7 +96,7 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
 
 
 def _is_known(default: DefaultAlarm, part: Measured, metric: Metric | None) -> bool:
-    """False of a share of devices where nobody knows how many there are."""
+    """False if the threshold is a share of devices, and it is not known how many devices there are."""
     is_number = not isinstance(default.rule.threshold, str)
     return metric is None or is_number or part.devices(metric) is not None
 
@@ -101,8 +104,8 @@ def _is_known(default: DefaultAlarm, part: Measured, metric: Metric | None) -> b
 def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Measured) -> bool:
     """False for an adapter whose base has the same alarm on the same thing; true for any other part.
 
-    Under whose name requests are refused while a base has no copies, AWS does not say: where that is in the
-    course of things, both are watched.
+    AWS does not say whether requests that are refused while a base has no copies count for the base or for
+    the adapter. If the base may normally be without copies, both are watched.
     """
     base = bases_of_adapters(spec).get(part.values.get(COMPONENT, ""))
     if base is None or default.of_adapters == "all":
@@ -126,14 +129,14 @@ def _watched(spec: ModelSpec, rule: AlarmRule) -> Iterator[tuple[Measured, Metri
 
 
 def _told_about(spec: ModelSpec, rule: AlarmRule) -> list[Measured]:
-    """The one part that a metric of one's own tells about: the endpoint unless the rule says otherwise."""
+    """The one part that a user's own metric is about: the endpoint, unless the rule says otherwise."""
     found = [part for part in measured(spec) if watches(rule, part)]
     names_one = rule.variant_name is not None or rule.inference_component is not None
     return found[:1] if names_one else found[-1:]
 
 
 def watches(rule: AlarmRule, part: Measured) -> bool:
-    """Whether a part of the endpoint is one that a rule is for: any, unless it names one."""
+    """Whether a rule applies to a part of the endpoint: it applies to all unless it names one."""
     return is_chosen(part.values, rule.variant_name, rule.inference_component)
 
 
@@ -142,7 +145,7 @@ def watches(rule: AlarmRule, part: Measured) -> bool:
 
 @found_once
 def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfiguration, str | None]]:
-    """Every place that names roll-back alarms: its path, the alarms, and the component that it is about."""
+    """Every place with roll-back alarms: its path, the alarms, and the component (None for the endpoint)."""
     config = deployment_config(spec)
     if config is not None and config.auto_rollback_configuration is not None:
         yield ("endpoint", *ROLLBACK), config.auto_rollback_configuration, None
@@ -153,10 +156,10 @@ def rollbacks(spec: ModelSpec) -> Iterator[tuple[SpecPath, AutoRollbackConfigura
 
 
 def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: str | None) -> bool:
-    """Whether an alarm of the spec undoes an update of the endpoint, or of a component given by its name.
+    """Whether an alarm of the spec rolls back an update of the endpoint, or of the component with this name.
 
-    A component is undone by its own alarms only: the others say nothing of it. What a shadow does undoes
-    nothing: it is there to be tried out, and its answers reach nobody.
+    Only a component's own alarms roll it back, since the others say nothing about it. The alarms of a shadow
+    variant roll nothing back: a shadow is for trying something out, and nobody gets its responses.
     """
     if alarm.of_shadow:
         return False
@@ -168,5 +171,5 @@ def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: 
 
 
 def named_alarms(rollback: AutoRollbackConfiguration) -> tuple[RollbackAlarm, ...]:
-    """The entries of the list, none where all of the spec's own are meant."""
+    """The entries of the list; none if it is `own`, which means all alarms of the spec."""
     return () if isinstance(rollback.alarms, str) else rollback.alarms

@@ -1,7 +1,7 @@
 """Thresholds with units: ``500 ms``, ``90 %``, or a bare number where a metric has no unit.
 
-CloudWatch counts latencies in microseconds and sums utilization over an instance's devices. A
-threshold says what its writer means; here it becomes the number that CloudWatch compares with.
+CloudWatch counts latencies in microseconds and sums utilization over an instance's devices. A threshold
+in a spec is written with units that people use; here it becomes the number that CloudWatch compares with.
 https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 """
 
@@ -22,14 +22,14 @@ _TIME_UNITS = {"us": 1, "µs": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000
 _METRIC_UNITS = {"Microseconds": 1, "Milliseconds": 1_000, "Seconds": 1_000_000}
 _FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
 _LONGEST_UNIT = 20
-# Of a form as above, times and divided by what stands here: room for every digit.
+# Enough precision for every digit of a number in the form above, multiplied and divided by the units here.
 _EXACT = Context(prec=60)
 TIME_UNITS = ("us", "ms", "s", "min")
-"""Units that the threshold of a latency may carry."""
+"""Units that the threshold of a latency may have."""
 
 
 INSTEAD_OF_A_TARGET = "a time cannot be held at a target: use `step_policies` with a threshold such as 200 ms"
-"""What to say of a policy that holds a time at a target, whether or not a unit is written."""
+"""The fix for a policy that would hold a time at a target, whether or not the target has a unit."""
 
 
 class Quantity(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Quantity(msgspec.Struct, frozen=True):
 
 
 class UnfitQuantity(ValueError):  # noqa: N818 - says what it is about; the product's errors are Problems
-    """A threshold that does not fit its metric: ``message`` is what is wrong, ``fix`` how to mend it."""
+    """A threshold that does not fit its metric: ``message`` says what is wrong, ``fix`` how to correct it."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)
@@ -54,12 +54,12 @@ def is_time(metric: Metric) -> bool:
 
 
 def is_utilization(metric: Metric) -> bool:
-    """Whether the metric is a share of something, which a threshold may give in percent."""
+    """Whether the metric is a share of something, so that its threshold may be in percent."""
     return metric.unit == "Percent" or metric.name.endswith("Utilization")
 
 
 def as_counted(metric: Metric, statistic: str | None) -> Metric:
-    """The metric in the unit that a statistic of it counts in: the readings of a latency are no time."""
+    """The metric in the unit of this statistic: the number of readings of a latency, say, is not a time."""
     unit = unit_of(statistic)
     if unit is None:
         return metric
@@ -67,9 +67,9 @@ def as_counted(metric: Metric, statistic: str | None) -> Metric:
 
 
 def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
-    """What a threshold of the spec says about a metric.
+    """What a threshold in the spec means for a metric.
 
-    Times become the metric's own unit, ``%`` a share from 0 to 1; a number stays as it is.
+    A time is converted to the metric's own unit, ``%`` to a share from 0 to 1; a number stays as it is.
 
     Raises:
         UnfitQuantity: for a time without unit, a unit on a metric that has none, a share above 100 %.
@@ -93,10 +93,10 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | N
     """The number that CloudWatch compares the metric with.
 
     ``devices`` is the number of GPUs or vCPUs that a ``per_device`` metric sums over on one instance, None
-    where that is not known.
+    if that is not known.
 
     Raises:
-        UnfitQuantity: as :func:`parse_threshold`, and for a share of devices that are not known.
+        UnfitQuantity: as :func:`parse_threshold`, and for a share of an unknown number of devices.
     """
     quantity = parse_threshold(threshold, metric)
     if not quantity.is_share:
@@ -113,11 +113,12 @@ def absolute_bound(
 ) -> Number:
     """How far from its threshold a step begins or ends, in the unit that CloudWatch compares in.
 
-    A bound has the units of a threshold, and may be below it: ``-500 ms``. ``devices`` as above.
+    A bound has the same units as a threshold, and can be negative, below the threshold: ``-500 ms``.
+    ``devices`` is as in :func:`absolute_threshold`.
 
     Raises:
-        UnfitQuantity: as :func:`absolute_threshold`, and for a number without unit, other than 0, beside a
-            threshold that has one.
+        UnfitQuantity: as :func:`absolute_threshold`, and for a number other than 0 without a unit if the
+            threshold has one.
     """
     if isinstance(bound, str):
         size = absolute_threshold(bound.strip().removeprefix("-"), metric, devices)
@@ -137,12 +138,12 @@ def _with_its_unit(bound: Number, threshold: str, metric: Metric) -> str:
 
 
 def as_sum(value: Number, metric: Metric, devices: int) -> str:
-    """What share of all a number is that is compared with a sum over devices, in words."""
+    """In words: the share of all devices that a number stands for if it is compared with a sum over them."""
     word = "GPUs" if metric.per_device == "gpu" else "vCPUs"
     return f"{metric.name} is a sum over {devices} {word}: {value} is {value / devices:.3g} % of the total"
 
 
-# The rules ask, and who makes the alarm; default alarms are those of all specs.
+# Both the rules and the code that makes alarms call it, and default alarms are the same in all specs.
 @lru_cache(maxsize=256)
 def _with_unit(text: str, metric: Metric) -> Quantity:
     text = text.strip()

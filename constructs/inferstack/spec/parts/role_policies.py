@@ -10,10 +10,10 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container
 from inferstack.spec.parts.walk import components, containers
 
-# Of the characters that IAM allows a policy, as many as one has on average where there are several.
+# How many of the characters that IAM allows in a policy are used on average if there are several policies.
 _IN_ONE_OF_SEVERAL = 5000
 _IN_ONE = 6000
-# What every role has, and what each ARN has beside the user's own words.
+# Characters that every role needs, and that each ARN needs in addition to the user's own text.
 _ALWAYS, _OF_LOG_GROUP, _OF_FILES = 1800, 115, 40
 
 
@@ -26,7 +26,7 @@ def additions(spec: ModelSpec) -> ExecutionRole:
 
 
 def policies_made(spec: ModelSpec) -> int:
-    """About how many; none where the role is the user's own."""
+    """About how many policies are made; none if the role is the user's own."""
     if isinstance(spec.execution_role, str):
         return 0
     length = _ALWAYS + sum(_lengths(spec))
@@ -40,7 +40,7 @@ def _lengths(spec: ModelSpec) -> Iterator[int]:
         container = placed.container
         url = container.model_data_url if isinstance(container, Container) else container.artifact_url
         if url is not None:
-            # To read it, and to list it.
+            # The URL occurs twice: in the right to read it and in the right to list it.
             yield _OF_FILES + 2 * len(url)
     for statement in additions(spec).statements:
         yield len(msgspec.json.encode(statement))

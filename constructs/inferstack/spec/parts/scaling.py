@@ -1,4 +1,6 @@
-"""What scales, and by which policies: made by resolve, judged by the rules, counted for a template's limits.
+"""What scales, and by which policies.
+
+This is asked when resources are made, by the rules, and by the check of a template's limits.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 """
@@ -27,15 +29,15 @@ from inferstack.spec.parts.walk import (
 from inferstack.spec.problem import SpecPath
 
 WHAT = {INSTANCE_COUNT: "instances", PROVISIONED_CONCURRENCY: "provisioned concurrency", COPY_COUNT: "copies"}
-"""What there is more or less of, by the scalable dimension."""
+"""What scaling adds and removes, by the scalable dimension."""
 
 
 class Scaled(msgspec.Struct, frozen=True):
     """A variant or an inference component that scales.
 
-    ``path`` is that of its scaling, ``dimension`` the scalable dimension, ``part`` whose metrics decide;
-    ``component`` is None for a variant. ``start`` says where the spec has the number that it starts from, and
-    the number.
+    ``path`` is the path of its `autoscaling`, ``dimension`` the scalable dimension, ``part`` the part of the
+    endpoint whose metrics decide. ``component`` is None for a variant. ``start`` is the number that it starts
+    with, and the path of that number.
     """
 
     path: SpecPath
@@ -48,30 +50,30 @@ class Scaled(msgspec.Struct, frozen=True):
 
     @property
     def variant(self) -> Variant | None:
-        """The variant itself, or that on whose instances the component runs, if the spec has that."""
+        """The variant itself, or the one on whose instances the component runs, if the spec has it."""
         return self.part.variant
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Levels on which CloudWatch has metrics of it."""
+        """The levels at which CloudWatch has metrics of it."""
         return ("variant", "endpoint") if self.component is None else ("component",)
 
     @property
     def wakes_from(self) -> SpecPath | None:
-        """Where the spec says that there may be none of it until a request starts the first."""
+        """The path of the limit that allows zero instances or copies until a request starts the first one."""
         if self.dimension == PROVISIONED_CONCURRENCY:
             return None
         return next(((*self.path, *below) for below in woken_from_zero(self.scaling)), None)
 
     @property
     def has_policies(self) -> bool:
-        """Whether the spec says when capacity changes: by a policy of either sort, or by the clock."""
+        """Whether the spec says when capacity changes: by either sort of policy, or by a schedule."""
         return bool(self.scaling.policies or self.scaling.step_policies or self.scaling.scheduled_actions)
 
 
 @found_once
 def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
-    """Variants first, then components."""
+    """Everything that scales: variants first, then components."""
     where = {id(variant): path for path, variant in variants(spec)}
     for path, variant, scaling in variant_scalings(spec):
         part, start = measured_variant(spec, variant), _start(where[id(variant)], variant)
@@ -104,7 +106,7 @@ def first_copies(component: InferenceComponent) -> int:
 
 
 def policies_of(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
-    """Every policy that a target gets: the spec's own, or the built-in one, which its lower limit brings."""
+    """Every policy that a target gets: the spec's own, or the built-in one that `min_capacity: 0` adds."""
     yield from _own_policies(scaled)
     built_in = built_in_policy(scaled)
     if built_in is not None:
@@ -120,13 +122,13 @@ def steps_of(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
 
 
 def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
-    """What copies that go to none follow above it, where the spec says nothing of that."""
+    """The policy that copies which may go to zero follow above it, unless the spec says how they scale."""
     follows = scaled.component is not None and scaled.scaling.min_capacity == 0 and not scaled.has_policies
     return TRACK_COMPONENT.value if follows else None
 
 
 def built_in_step(scaled: Scaled) -> StepPolicy | None:
-    """What starts the first copy or instance where there may be none; a step on its metric stands for it."""
+    """The step that starts the first copy or instance from zero, unless the spec has one on its metric."""
     made = (WAKE_ASYNC_VARIANT if scaled.component is None else WAKE_COMPONENT).value
     watched = {step.metric for step in scaled.scaling.step_policies}
     return made if scaled.wakes_from is not None and made.metric not in watched else None
@@ -144,26 +146,26 @@ def _own_steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
 
 @found_once
 def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]]:
-    """Every policy of the spec's own with its path and with what it scales."""
+    """Every policy in the spec, with its path and with what it scales."""
     for scaled in scaled_parts(spec):
         yield from ((path, scaled, policy) for path, policy in _own_policies(scaled))
 
 
 @found_once
 def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
-    """Every step policy of the spec's own with its path and with what it scales."""
+    """Every step policy in the spec, with its path and with what it scales."""
     for scaled in scaled_parts(spec):
         yield from ((path, scaled, step) for path, step in _own_steps(scaled))
 
 
 @found_once
 def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, str]]:
-    """Every policy on a metric that AWS has a name for, with that name."""
+    """Every policy whose `metric` is a name of AWS's, with that name."""
     for path, scaled, policy in policies(spec):
         if policy.metric is not None:
             yield path, scaled, policy, policy.metric
 
 
 def metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> tuple[Metric, ...]:
-    """What a policy may mean by the name of a metric: that of what scales, or of the whole endpoint."""
+    """The metrics that a policy may mean by a name: of what scales, or (for a variant) of the endpoint."""
     return tuple(it for it in metrics.find(name, hosting_of(spec)) if it.dimensions in scaled.levels)

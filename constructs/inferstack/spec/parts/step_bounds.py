@@ -1,4 +1,4 @@
-"""Where the steps of a policy begin and end, as CloudWatch counts: in the units of their threshold."""
+"""Where the steps of a policy begin and end, in the unit in which CloudWatch counts the threshold."""
 
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import StepAdjustment, StepPolicy
@@ -16,7 +16,7 @@ BOUNDS = (_LOW, _HIGH)
 def interval(
     spec: ModelSpec, scaled: Scaled, step: StepPolicy, adjustment: StepAdjustment
 ) -> tuple[Number | None, Number | None]:
-    """From where to where a step goes, None where it has no end.
+    """Where a step begins and where it ends; None for a side without a bound.
 
     Raises:
         UnfitQuantity: for a bound that does not fit the metric, or the threshold.
@@ -48,6 +48,6 @@ def bound_of_step(
 
 
 def counted_metric(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Metric | None:
-    """What a step policy watches, in the unit that its statistic counts in; None of a metric of one's own."""
+    """What a step policy watches, in the unit of its statistic; None for a metric of the user's own."""
     found = () if step.metric is None else metrics_of(spec, scaled, step.metric)
     return as_counted(found[0], step.statistic) if found else None

@@ -18,9 +18,9 @@ _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
 
 def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
-    """Whether a container of a variant or a component is such a server, as far as its image's name tells.
+    """Whether a container of a variant or a component runs such a server, judging by its image's name.
 
-    Where the image is given by its URI, the environment tells as well.
+    If the image is given by its URI, its environment variables count as well.
     """
     component = part.values.get(COMPONENT)
     if component is not None:
@@ -34,7 +34,7 @@ def _takes(container: Container | ComponentContainer) -> bool:
 
 
 def is_taker(image: WrittenImage) -> bool:
-    """Whether an image is one of such a server."""
+    """Whether an image is the image of such a server."""
     match image:
         case FrameworkImage():
             name = image.framework
@@ -53,7 +53,7 @@ def _containers_of_variant(spec: ModelSpec, variant: Variant) -> Iterator[Contai
 
 
 def _containers_of_component(spec: ModelSpec, name: str) -> Iterator[Container | ComponentContainer]:
-    """Those of its own; of an adapter, which runs in its base's container, those of its base."""
+    """The component's own containers, and those of its base if it is an adapter, which runs in them."""
     hosts = {name, bases_of_adapters(spec).get(name, name)}
     running = {run.container for run in runs(spec) if run.name in hosts}
     return (placed.container for placed in containers(spec) if placed.path in running)

@@ -1,7 +1,7 @@
-"""What goes down to nothing, for good or by the clock: what follows from a `min_capacity` of 0.
+"""Scaling to zero, always or by a schedule: what follows from a `min_capacity` of 0.
 
-Under inference components four pieces belong together: copies may go to none, instances too, and policies of
-:mod:`inferstack.spec.parts.scaling` follow the traffic and start a copy at the first refused request.
+With inference components, four pieces belong together: copies may go to zero, and instances, too; policies of
+:mod:`inferstack.spec.parts.scaling` follow the traffic, and start a copy at the first refused request.
 https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
 """
 
@@ -23,13 +23,13 @@ from inferstack.spec.problem import SpecPath
 
 
 def goes_to_zero(scaling: Autoscaling) -> bool:
-    """Whether the target or one of its schedules allows no capacity at all."""
+    """Whether the target or one of its scheduled actions allows a capacity of zero."""
     actions = scaling.scheduled_actions or ()
     return 0 in (scaling.min_capacity, *(it.scalable_target_action.min_capacity for it in actions))
 
 
 def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
-    """The limits that do so and allow more as well: what is at most 0 is off, and no request starts it."""
+    """The limits that allow both zero and more; with a maximum of 0 it is off, and no request starts it."""
     if scaling.min_capacity == 0:
         yield ("min_capacity",)
     for index, action in enumerate(scaling.scheduled_actions or ()):
@@ -39,9 +39,10 @@ def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
 
 
 def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling | None:
-    """How SageMaker counts the variant's instances: as the spec says, to none where all copies go to none.
+    """The variant's managed instance scaling: what the spec says, and down to zero if all copies can go to
+    zero.
 
-    What the spec says about it stays; so does the most that the fleet can cost.
+    What the spec says about it is kept, and so is the upper limit of what the fleet can cost.
     """
     said = variant.managed_instance_scaling
     counts_itself = any(it is variant for _, it, _ in variant_scalings(spec))
@@ -55,13 +56,13 @@ def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling
 
 
 def counts_change(spec: ModelSpec) -> bool:
-    """Whether anything but an update changes how many instances run."""
+    """Whether anything other than an update changes how many instances run."""
     scaled = any(True for _ in variant_scalings(spec))
     return scaled or any(managed_scaling(spec, variant) is not None for _, variant in variants(spec))
 
 
 def _empties(spec: ModelSpec, variant: Variant) -> bool:
-    """Whether each component on the variant may have no copy; adapters go with their bases."""
+    """Whether every component on the variant may have zero copies; adapters follow their bases."""
     here = [
         component
         for _, _, component in components(spec)

@@ -1,7 +1,7 @@
 """The model repositories of a spec, and the containers that load each of them.
 
-One may stand at the top. Each of several models may have its own, and so may the container of an inference
-component; the one at the top is then for the Triton containers that have none.
+A `triton` block may be at the top of the spec. Each of several models may have its own, and so may the
+container of an inference component; the one at the top is then for Triton containers without their own.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,14 +25,14 @@ from inferstack.spec.texts.digest_urls import location_of
 from inferstack.spec.texts.placeholders import is_opaque
 
 ARCHIVE = "model.tar.gz"
-"""Name of the archive where the endpoint has one."""
+"""Name of the archive if the endpoint has a single one."""
 
 
 class PlacedTriton(msgspec.Struct, frozen=True):
-    """A model repository, where it is declared, and who loads it.
+    """A model repository, where it is declared, and which containers load it.
 
     ``archive`` is the archive's name below the folder that archives are packed into. ``loaders`` are the
-    containers that load it, or that may, as far as their images tell.
+    containers that load it, or may load it, judging by their images.
     """
 
     path: SpecPath
@@ -51,7 +51,7 @@ def triton_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
 
 
 def undeclared(spec: ModelSpec) -> PlacedTriton:
-    """For a spec that declares no models: the archive that its containers load all the same."""
+    """For a spec that declares no Triton models: the archive that its containers load nevertheless."""
     return _at_the_top(spec, Triton())
 
 
@@ -62,7 +62,7 @@ def _at_the_top(spec: ModelSpec, block: Triton) -> PlacedTriton:
 
 
 def own_block(placed: PlacedContainer) -> Triton | None:
-    """The repository that a container declares itself."""
+    """The repository that a container itself declares."""
     match placed.container:
         case ComponentContainer(triton=block) | NamedModel(triton=block):
             return block
@@ -71,12 +71,12 @@ def own_block(placed: PlacedContainer) -> Triton | None:
 
 
 def may_have_own_block(placed: PlacedContainer) -> bool:
-    """Whether a container is one that can declare a repository itself."""
+    """Whether a container can declare a repository of its own."""
     return isinstance(placed.container, ComponentContainer | NamedModel)
 
 
 def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
-    """The repository that a container loads: its own, or the one at the top if it is one to load that."""
+    """The repository that a container loads: its own, or the one at the top if that is meant for it."""
     own, top = own_block(placed), spec.triton
     if own is not None or top is None:
         return own
@@ -86,9 +86,9 @@ def loaded_by(spec: ModelSpec, placed: PlacedContainer) -> Triton | None:
 
 
 def default_model(block: Triton) -> str | None:
-    """The model that answers: the one that is named, else the only one, else the only ensemble.
+    """The model that answers requests: the one that is named, else the only one, else the only ensemble.
 
-    None when nothing tells, also for a ``repository``, whose models are not looked at here.
+    None if this is unclear, and for a ``repository``, whose models are not read here.
     """
     if block.default_model is not None or block.models is None:
         return block.default_model
@@ -102,14 +102,14 @@ def ensembles(block: Triton) -> list[str]:
 
 
 def _shared_loaders(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    """The Triton containers without models of their own; if none is sure to be Triton, all that may be."""
+    """The Triton containers without a block of their own; if none is certain, those that may be Triton."""
     free = [it for it in containers(spec) if _takes_models(it) and may_be_triton(it.image)]
     certain = [it for it in free if is_triton(it.image)]
     yield from certain or free
 
 
 def _takes_models(placed: PlacedContainer) -> bool:
-    """Whether a repository at the top may be for it."""
+    """Whether a repository at the top of the spec may be for this container."""
     return own_block(placed) is None and not placed.is_of_adapter
 
 
@@ -122,7 +122,7 @@ def _own_blocks(spec: ModelSpec) -> Iterator[PlacedTriton]:
 
 
 def _folder(spec: ModelSpec, placed: PlacedContainer) -> str:
-    """That of a component has its name; that of a model is `models/NAME`, since a component may have that."""
+    """A component's folder has its name. A model's is `models/NAME`, since a component may have that name."""
     if isinstance(placed.container, NamedModel):
         return "/".join(map(str, placed.path))
     (run,) = runs_of(spec, placed.path)
@@ -134,12 +134,12 @@ def _folder(spec: ModelSpec, placed: PlacedContainer) -> str:
 def _file_name(placed: PlacedContainer) -> str:
     url = _url(placed)
     known = url is not None and not is_opaque(url) and not url.endswith("/")
-    # The archive is packed under the same name whether or not one was uploaded.
+    # The archive is packed under the same name whether or not it has been uploaded before.
     return location_of(url).rpartition("/")[2] if url is not None and known else ARCHIVE
 
 
 def archive_of(placed: PlacedContainer) -> tuple[SpecPath, str] | None:
-    """Where a container gets its archive from, and where the spec says so; None if it gets none."""
+    """The URL of the archive that a container loads, after its path in the spec; None if it loads none."""
     container = placed.container
     if isinstance(container, ComponentContainer):
         return _if_named((*placed.path, "artifact_url"), container.artifact_url)

@@ -1,4 +1,4 @@
-"""Which images run Triton, and which one, as far as an image's name tells.
+"""Which images run Triton, and which release, judging by the image's name.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
 """
@@ -12,12 +12,12 @@ from inferstack.catalog.triton_container import Release
 from inferstack.spec.blocks.model import FrameworkImage
 
 WrittenImage = str | FrameworkImage | None
-"""An image as a spec has it; None where it has none."""
+"""An image as the spec writes it; None if it has none."""
 
 TRITON_FRAMEWORKS = images.spellings("triton")
-"""The names of Triton among the frameworks."""
+"""The framework names that stand for Triton."""
 _REPOSITORY = "tritonserver"
-# NVIDIA's numbers, which AWS's images have, and with them whoever copies an image or builds on one.
+# NVIDIA's release numbers. AWS's images have them, and so do images that are copied from or built on those.
 _TAGGED = re.compile(rf"{_REPOSITORY}:(\d\d)\.(\d\d)(?:[-@]|$)")
 _VERSION = re.compile(r"(\d\d)\.(\d\d)")
 
@@ -39,17 +39,17 @@ def is_triton(image: WrittenImage) -> bool:
 
 
 def may_be_triton(image: WrittenImage) -> bool:
-    """False for an image of another framework; one that is not known may be a slip of Triton's name."""
+    """False for an image of another framework; an unknown framework may be a misspelling of Triton's name."""
     return not isinstance(image, FrameworkImage) or is_triton(image) or image.framework not in _frameworks()
 
 
 def shows_triton(image: str) -> bool:
-    """Whether the name of an image says that Triton is in it, or something that is built on Triton."""
+    """Whether the name of an image says that it contains Triton, or something built on Triton."""
     return "triton" in name_in_registry(image)
 
 
 def triton_release(image: WrittenImage) -> Release | None:
-    """Year and month of the Triton in an image; None where the name does not tell."""
+    """Year and month of the Triton release in an image; None if the name does not say."""
     match image:
         case FrameworkImage() if is_triton(image):
             found = _VERSION.match(image.version)

@@ -1,4 +1,4 @@
-"""What SageMaker uses under the role besides images and model files: where a spec names it, and the name."""
+"""What SageMaker uses under the role besides files and images: its path in the spec, and its name."""
 
 from collections.abc import Iterator
 
@@ -48,14 +48,14 @@ def baselines(spec: ModelSpec) -> Iterator[Named]:
 
 
 def volume_keys(spec: ModelSpec) -> Iterator[Named]:
-    """The key of the instances' volumes."""
+    """The KMS key of the instances' volumes."""
     key = endpoint_config(spec).kms_key_id
     if key is not None:
         yield (*_CONFIG, "kms_key_id"), key
 
 
 def storage_keys(spec: ModelSpec) -> Iterator[Named]:
-    """Keys of what is written to S3."""
+    """KMS keys for what is written to S3."""
     config = endpoint_config(spec)
     capture, asynchronous = config.data_capture_config, config.async_inference_config
     found: list[tuple[SpecPath, str | None]] = []
@@ -70,7 +70,7 @@ def storage_keys(spec: ModelSpec) -> Iterator[Named]:
 
 
 def topics(spec: ModelSpec) -> Iterator[Named]:
-    """Topics that are told of asynchronous answers."""
+    """SNS topics that are notified of asynchronous responses."""
     asynchronous = endpoint_config(spec).async_inference_config
     notify = None if asynchronous is None else asynchronous.output_config.notification_config
     for key in () if notify is None else ("success_topic", "error_topic"):
@@ -80,7 +80,7 @@ def topics(spec: ModelSpec) -> Iterator[Named]:
 
 
 def login_functions(spec: ModelSpec) -> Iterator[Named]:
-    """Functions that log in to private registries."""
+    """Lambda functions that return the credentials for private registries."""
     for path, _, container in model_containers(spec):
         config = container.image_config
         if config is not None and config.repository_auth_config is not None:

@@ -1,7 +1,7 @@
-"""The parts of a spec with their paths, whichever way the spec wrote them.
+"""The parts of a spec with their paths, whichever way the spec writes them.
 
-`variant` and `variants`, `model` and `models`, scaling here and there: what looks at a spec asks this
-module and need not know the ways. Paths are those of the YAML file.
+`variant` or `variants`, `model` or `models`, `autoscaling` in several places: code that reads a spec asks
+this module, and need not know the different ways. Paths are those of the YAML file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,9 +49,9 @@ def hosting_of(spec: ModelSpec) -> Hosting:
 
 
 def region_of(spec: ModelSpec) -> str | None:
-    """The stack's region where the spec names one.
+    """The stack's region, if the spec names one.
 
-    None for what is no region's name: that is reported, and what other rules would say of it is not so.
+    None for a name that cannot be a region: a rule reports it, and other rules would draw wrong conclusions.
     """
     return spec.region if spec.region is not None and regions.has_form(spec.region) else None
 
@@ -82,7 +82,7 @@ def variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
 
 @found_once
 def shadow_variants(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
-    """Every variant that only gets copies of requests."""
+    """Every variant that only receives copies of requests."""
     if isinstance(spec, ModelBackedSpec):
         for index, variant in enumerate(spec.shadow_variants or ()):
             yield ("shadow_variants", index), variant
@@ -96,7 +96,7 @@ def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
 
 
 def has_weights(spec: ModelSpec) -> bool:
-    """Whether weights say how much each of several variants gets; a component is on one that it names."""
+    """Whether several variants share the traffic by weight. Components do not: each names its variant."""
     return not isinstance(spec, InferenceComponentsSpec) and len(every_variant(spec)) > 1
 
 
@@ -131,7 +131,7 @@ Specification = ComponentSpecification | ComponentSpecificationForInstanceType
 
 
 def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tuple[SpecPath, Specification]]:
-    """What a component runs: its one specification, or one for each instance type."""
+    """What a component runs: its single specification, or one for each instance type."""
     if component.specification is not None:
         yield (*path, "specification"), component.specification
     for index, specification in enumerate(component.specifications or ()):
@@ -139,10 +139,10 @@ def specifications(path: SpecPath, component: InferenceComponent) -> Iterator[tu
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A specification of an inference component, and where the spec has the container that it runs.
+    """A specification of an inference component, and the path of the container that it runs.
 
-    ``path`` is the specification's, ``name`` the component's. ``container`` is the path of a container of its
-    own, or of the model under `models` that it names; None where a model exists elsewhere, or none is named.
+    ``path`` is the specification's, ``name`` the component's. ``container`` is the path of its own container,
+    or of the model under `models` that it names; None if it names an existing model outside, or none at all.
     """
 
     path: SpecPath
@@ -169,7 +169,7 @@ def _runs_by_container(spec: ModelSpec) -> Mapping[SpecPath | None, Sequence[Run
 
 
 def runs_of(spec: ModelSpec, container: SpecPath) -> Sequence[Run]:
-    """What inference components run in the container at a path."""
+    """The runs of inference components that use the container at a path."""
     return _runs_by_container(spec).get(container, ())
 
 
@@ -180,14 +180,14 @@ def _container_path(spec: ModelSpec, path: SpecPath, specification: Specificatio
 
 
 def model_path(spec: ModelSpec, name: str | None) -> SpecPath | None:
-    """Where the spec has the model that a component names; None if that is one that exists elsewhere."""
+    """The path of the model that a component names; None if that model is not in the spec."""
     return ("models", name) if name is not None and name in (spec.models or {}) else None
 
 
 class PlacedContainer(msgspec.Struct, frozen=True):
-    """A container of a spec: that of a model, by its name if it has one, or of what a component runs.
+    """A container in a spec: of a model (with the model's name, if it has one) or of a component's run.
 
-    What it runs on is looked for when it is asked for: most rules are about the container alone.
+    What it runs on is only determined when asked for, since most rules are about the container alone.
     """
 
     path: SpecPath
@@ -198,29 +198,29 @@ class PlacedContainer(msgspec.Struct, frozen=True):
 
     @property
     def instance_types(self) -> tuple[str, ...]:
-        """The instance types that it runs on."""
+        """The instance types that the container runs on."""
         if self.run is not None:
             return tuple(_types_of(self.spec, self.run))
         return tuple(_types_hosting(self.spec, self.model))
 
     @property
     def takes_prefix(self) -> bool:
-        """Whether its files are many archives below a prefix, which it loads when asked for one."""
+        """Whether its files are many archives under an S3 prefix, each loaded when a request names it."""
         return isinstance(self.spec, MultiModelSpec) or getattr(self.container, "mode", None) == "MultiModel"
 
     @property
     def image(self) -> str | FrameworkImage | None:
-        """The container's image as the spec names it."""
+        """The container's image, as the spec writes it."""
         return self.container.image
 
     @property
     def is_of_adapter(self) -> bool:
-        """Whether it is a component's without an image: an adapter runs in the container of its base."""
+        """Whether it is a component's container without an image: an adapter runs in its base's container."""
         return isinstance(self.container, ComponentContainer) and self.container.image is None
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What its image must run on, as the catalog of images names it."""
+        """What its image must run on, in the words of the catalog of images."""
         types = self.instance_types
         return (SERVERLESS,) if not types and self._is_serverless() else types
 
@@ -240,12 +240,12 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
 
 
 def how_to_have_many(spec: ModelSpec) -> str:
-    """What to write for a container that takes a prefix."""
+    """What to write so that a container takes an S3 prefix."""
     return "write `mode: MultiModel`" if isinstance(spec, PipelineSpec) else "choose `kind: multi-model`"
 
 
 def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
-    """The variants that host a model: by its name, or through the inference components that run it."""
+    """The variants that host a model, by naming it or through the inference components that run it."""
     if isinstance(spec, InferenceComponentsSpec):
         running = [run.component for run in runs_of(spec, ("models", str(model)))]
         found = variants(spec)
@@ -254,7 +254,7 @@ def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
 
 
 def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
-    """The instance types that a model runs on; an instance pool may have a model of its own."""
+    """The instance types that a model runs on; an instance pool may override the model."""
     if isinstance(spec, InferenceComponentsSpec):
         running = runs_of(spec, ("models", str(model)))
         yield from dict.fromkeys(name for run in running for name in _types_of(spec, run))
@@ -269,7 +269,7 @@ def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
 
 
 def _types_of(spec: ModelSpec, run: Run) -> Iterator[str]:
-    """The instance types that a component runs something on."""
+    """The instance types of one run of a component."""
     if isinstance(run.specification, ComponentSpecificationForInstanceType):
         yield run.specification.instance_type
     else:
@@ -286,7 +286,7 @@ def instance_types(variant: Variant) -> tuple[str, ...]:
 
 
 def hosts(variant: Variant) -> Iterator[instances.InstanceType]:
-    """Facts about the instance types that a variant may use, as far as they are known."""
+    """Facts about the instance types that a variant may use, for those that are known."""
     for name in instance_types(variant):
         found = instances.find(name)
         if found is not None:
@@ -294,7 +294,7 @@ def hosts(variant: Variant) -> Iterator[instances.InstanceType]:
 
 
 def component_variants(spec: ModelSpec, component: InferenceComponent) -> tuple[Variant, ...]:
-    """The variant whose instances a component uses; empty when it names one that is not there."""
+    """The variant whose instances a component uses; empty if it names one that does not exist."""
     found = [variant for _, variant in variants(spec)]
     if component.variant_name is None:
         return tuple(found[:1])
@@ -318,7 +318,7 @@ def variant_dimension(variant: Variant) -> str:
 
 
 def policy_name(policy: ScalingPolicy | StepPolicy) -> str:
-    """A policy is called like its metric unless it has a `policy_name`."""
+    """The name of a policy: its `policy_name`, or else the name of what it watches."""
     if policy.policy_name is not None:
         return policy.policy_name
     if isinstance(policy, StepPolicy):
@@ -330,7 +330,7 @@ def policy_name(policy: ScalingPolicy | StepPolicy) -> str:
 
 
 def watched_name(watched: Watched) -> str:
-    """What is watched is called like its metric; an expression like the `id` of what it returns."""
+    """The name of what is watched: the metric's, or for an expression the `id` of the entry it returns."""
     if watched.metric is not None:
         return watched.metric
     if watched.metric_name is not None:

@@ -1,7 +1,7 @@
 """What is wrong with a spec, as data.
 
-Every part of inferstack that finds something wrong says so with a :class:`Problem`; the only
-exception that leaves the library, :class:`SpecError`, carries all problems found at once.
+Every part of inferstack that finds something wrong reports it as a :class:`Problem`. The only exception
+that leaves the library, :class:`SpecError`, carries all the problems that were found.
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ SpecPath = tuple[str | int, ...]
 """Keys and list indices from the top of a spec, e.g. ``("variants", 0, "instance_type")``."""
 
 IN_PYTHON = "<python>"
-"""Stands for the file of a spec that was made in Python."""
+"""Takes the place of the file name for a spec that was made in Python."""
 LONGEST_TEXT = 1_000
-"""Characters of a message or of a fix: what was found may be a whole file, and nobody reads that."""
+"""In characters, for a message or a fix: what was found may be as long as a file, and nobody reads that."""
 _END = 300
 
 
@@ -27,10 +27,10 @@ class Severity(StrEnum):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing that is wrong, where it stands, and how to mend it.
+    """One thing that is wrong, where it is, and how to fix it.
 
-    Line and column count from 1. Both are 0 where the value was made in Python: that is known by its path.
-    Of a message or fix longer than ``LONGEST_TEXT`` the middle is left out: at both ends stand our words.
+    Line and column count from 1. Both are 0 for a value that was made in Python, which only has a path. A
+    message or fix longer than ``LONGEST_TEXT`` loses its middle, since our own words are at both ends.
     """
 
     file: str
@@ -51,7 +51,7 @@ class Problem(msgspec.Struct, frozen=True):
 
     @property
     def without_severity(self) -> str:
-        """The same line, for whoever says by other means that it is a warning."""
+        """The same line, for formats that show in another way that it is a warning."""
         return self._line("")
 
     def _line(self, label: str) -> str:
@@ -84,7 +84,7 @@ def printable(text: str) -> str:
 
 
 class SpecError(Exception):
-    """A spec cannot be used. ``problems`` holds everything that is wrong with it, in file order."""
+    """A spec cannot be used. ``problems`` has everything that is wrong with it, in file order."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = in_file_order(problems)
@@ -92,5 +92,5 @@ class SpecError(Exception):
 
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems as whoever mends them meets them."""
+    """The problems by file, line and column, the order in which a person would fix them."""
     return tuple(sorted(problems, key=lambda it: (it.file, it.line, it.column, it.code)))

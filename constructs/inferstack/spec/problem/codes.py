@@ -1,4 +1,4 @@
-"""What a code is. Every problem that inferstack reports has one, from the table of whoever finds it.
+"""What a code is. Every problem that inferstack reports has one, from a table of the module that finds it.
 
 Codes are a public contract: one is never given a new meaning, and a retired one is not used again.
 """
@@ -11,7 +11,7 @@ OWN_FORMAT = "inferstack's spec format"
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A code as the catalogue shows it. ``source`` is the page or report that it rests on."""
+    """A code as the catalogue shows it. ``source`` is the page or report that it is based on."""
 
     code: str
     severity: Severity
@@ -20,25 +20,25 @@ class Code(msgspec.Struct, frozen=True):
 
     @property
     def source_url(self) -> str | None:
-        """The page, where the source is one."""
+        """The source, if it is a web page."""
         return self.source if self.source.startswith("https://") else None
 
 
 def error(code: str, sentence: str, source: str = OWN_FORMAT) -> Code:
-    """Of what stops synthesis."""
+    """A code for something that stops synthesis."""
     return Code(code, Severity.ERROR, sentence, source)
 
 
 def warning(code: str, sentence: str, source: str = OWN_FORMAT) -> Code:
-    """Of advice, or of a fact that AWS does not confirm; a spec can ignore it."""
+    """A code for advice, or for something that AWS does not confirm; a spec can ignore it."""
     return Code(code, Severity.WARNING, sentence, source)
 
 
 def by_code(*codes: Code) -> dict[str, Code]:
-    """A table of these.
+    """A table of these codes.
 
     Raises:
-        ValueError: when two are the same.
+        ValueError: when a code occurs twice.
     """
     table = {it.code: it for it in codes}
     if len(table) < len(codes):

@@ -64,4 +64,4 @@ FILE_CODES = by_code(
     error(TOO_MANY_STAGES, "The file lists more than 50 stages."),
     error(NO_SPEC, "The file is a lock, not a spec."),
 )
-"""Everything that reading a file and choosing a stage report."""
+"""Everything that can be reported while reading a file and choosing a stage."""

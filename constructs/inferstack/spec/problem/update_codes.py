@@ -1,8 +1,8 @@
-"""Codes of what a deployment would do to the stack that is there: IS850 to IS899.
+"""Codes for what a deployment would do to the existing stack: IS850 to IS899.
 
-They are found by :mod:`inferstack.review`, which needs a previous template, and stand here so that specs can
-ignore them and the catalogue can show them. What AWS documents, or is on record to answer, is an error; what
-interrupts, resets or replaces something is a warning, and so is what is not confirmed.
+:mod:`inferstack.review` finds them by comparing with a previous template. They are defined here so that specs
+can ignore them and the catalogue can show them. A refusal that AWS documents, or is on record to answer with,
+is an error; what interrupts, resets or replaces something is a warning, and so is what is not confirmed.
 """
 
 from inferstack.spec.problem.codes import by_code, error, warning
@@ -161,9 +161,9 @@ UPDATE_CODES = by_code(
     warning(LIMIT_LOWERED, "The maximum that scaling may start is lowered.", _REGISTER),
     warning(SCALING_REMOVED, "A variant or inference component no longer scales.", _SCALED),
 )
-"""What comparing with a previous template reports, by code."""
+"""What a comparison with a previous template reports, by code."""
 
 LEFT_OVER_CODES = by_code(
     warning(LEFT_OVER, "No spec of the folder makes a template's stack any more.", _OWN)
 )
-"""What is found of templates without a spec, so that none could ignore it."""
+"""What is reported about templates without a spec; so there is no spec that could ignore it."""

@@ -28,7 +28,7 @@ _TYPE_NAMES = {
 
 
 def describe(value: object) -> str:
-    """A value as a reader of YAML would name it, cut short."""
+    """A value as a reader of YAML would name it, shortened if it is long."""
     match value:
         case None:
             return "nothing"
@@ -49,13 +49,13 @@ def describe(value: object) -> str:
 
 
 def type_name(wanted: str | list[str]) -> str:
-    """A JSON Schema type in words, or several of which one is wanted."""
+    """A JSON Schema type in words, or a choice of several."""
     names = [wanted] if isinstance(wanted, str) else wanted
     return listed([_TYPE_NAMES[name] for name in names], quote="")
 
 
 def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> str:
-    """``a, b or c``; of a long list its beginning and how many more."""
+    """``a, b or c``; for a long list, its beginning and how many more there are."""
     words = [f"{quote}{option}{quote}" for option in options]
     if len(words) > _SHOWN:
         return f"{', '.join(words[:_SHOWN])} and {len(words) - _SHOWN} more"
@@ -65,12 +65,12 @@ def listed(options: Sequence[object], *, last: str = "or", quote: str = "`") -> 
 
 
 def chosen(bound: float | None) -> float | None:
-    """A bound, unless it is what a number of AWS's type can be at all: that says nothing of the key."""
+    """A bound, or None if it is only the limit of AWS's numeric type, which says nothing about the key."""
     return None if bound in _OF_TYPES else bound
 
 
 def span(low: float | None, high: float | None) -> str:
-    """What lies between two bounds, one of which may be missing."""
+    """The range between two bounds, one of which may be missing, in words."""
     match low, high:
         case None, _:
             return f"at most {high}"
@@ -86,24 +86,24 @@ def nearest(found: object, options: Sequence[str]) -> str | None:
 
 
 def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
-    """A question that names what was probably meant, and all that is as near; ``otherwise`` if nothing is."""
+    """Asks whether the nearest option was meant, with all that are as near; ``otherwise`` if none is near."""
     return _question(_by_nearness(found, options)) or otherwise
 
 
 def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
-    """That question, if there is one, before something that is said in any case."""
+    """That question, if there is one, followed by ``rest``, which is always said."""
     return f"{did_you_mean(found, options)} {rest}".lstrip()
 
 
 def choose(found: object, options: Sequence[object]) -> str:
-    """What was probably meant and what is allowed; of many options those that are like the one found."""
+    """What was probably meant and what is allowed; if that is a lot, only what is similar to ``found``."""
     words = [str(option) for option in options]
     near = _by_nearness(found, words)
     return f"{_question(near)} allowed: {_likest(near, words, _SHOWN, quote='')}".lstrip()
 
 
 def likest(found: object, options: Sequence[str]) -> str:
-    """The options: all if they are few, or none is like the one found; else those that are, of how many."""
+    """The options: all if they are few or none is similar; else the similar ones, and how many more."""
     return _likest(_by_nearness(found, options), options, _FEW, quote="`")
 
 
@@ -116,18 +116,18 @@ def _likest(near: Mapping[str, float], options: Sequence[str], most: int, *, quo
 
 
 def _question(near: Mapping[str, float]) -> str:
-    """Which of those that are near was meant: the nearest, and all that are as near."""
+    """Asks whether the nearest option was meant, with all that are as near."""
     best = next(iter(near.values()), 0)
     meant = [option for option, nearness in near.items() if nearness == best]
     return f"did you mean {listed(meant)}?" if meant else ""
 
 
 def _by_nearness(found: object, options: Sequence[str]) -> Mapping[str, float]:
-    """The options that are like the one found, the nearest first, and how near each of them is."""
+    """The options that are similar to ``found``, the nearest first, and how near each of them is."""
     return _compared(str(found)[:_LONGEST], tuple(options))
 
 
-# A word that is wrong in one place often is so in others.
+# A word that is wrong in one place is often wrong in others, too.
 @lru_cache(maxsize=64)
 def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
     from difflib import SequenceMatcher  # noqa: PLC0415 - a spec without mistakes does not need it
@@ -137,16 +137,19 @@ def _compared(said: str, options: tuple[str, ...]) -> Mapping[str, float]:
     for option in options:
         likeness.set_seq1(_fold(option))
         whole = _is_part(said, option)
-        # The quick one is an upper bound, which spares a long list of options most of the work.
+        # `quick_ratio` is an upper bound, which saves most of the work for a long list of options.
         if whole or (likeness.quick_ratio() >= _LIKE and likeness.ratio() >= _LIKE):
             near[option] = likeness.ratio() + _grade(said, option, whole)
     return dict(sorted(near.items(), key=lambda item: -item[1]))
 
 
 def _grade(said: str, option: str, whole: bool) -> int:
-    """Whole but for its beginning or its last words (`m5.xlarge`, `1.4-2`) is nearer than any other, and one
-    slip nearer than two, which may leave as much alike: `us-esat-1` is as like `us-west-1` as `us-east-1`.
-    Whoever swaps letters has all of them: `us-aest-1` was rather to be `us-east-1` than `us-west-1`.
+    """How much nearer an option is than the mere likeness says.
+
+    2 if only its beginning or its last words are missing (`m5.xlarge`, `1.4-2`), which is nearer than any
+    other. 1 for one slip, which is nearer than two, though the likeness may be the same: `us-esat-1` is as
+    like `us-west-1` as `us-east-1`. Swapped letters are 2 as well, since all of them are there: `us-aest-1`
+    was meant as `us-east-1` rather than `us-west-1`.
     """
     found, meant = _fold(said), _fold(option)
     if whole or sorted(found) == sorted(meant) or _leaves_off(said, option):
@@ -155,7 +158,7 @@ def _grade(said: str, option: str, whole: bool) -> int:
 
 
 def _leaves_off(said: str, option: str) -> bool:
-    """Whether one part of several lacks the letters at its end: `ml.g4.xlarge` of `ml.g4dn.xlarge`."""
+    """Whether exactly one of several parts lacks letters at its end: `ml.g4.xlarge` for `ml.g4dn.xlarge`."""
     pairs = list(zip(said.split("."), option.split("."), strict=False))
     differing = [(one, other) for one, other in pairs if one != other]
     if said.count(".") != option.count(".") or len(pairs) < 2 or len(differing) != 1:
@@ -169,19 +172,20 @@ def _is_part(said: str, option: str) -> bool:
     if len(text) >= _TELLING and _fold(option).endswith(text):
         return True
     rest = option[len(said) :] if option.startswith(said) else ""
-    # The first word of a key, such as `min` of `min_capacity`, is telling however short it is.
+    # The first word of a key, such as `min` of `min_capacity`, counts even if it is very short.
     return rest[:1] == "_" or (len(said) >= _TELLING and rest != "" and _fold(rest[0]) == "")
 
 
 def slip_of(found: str, options: Sequence[str]) -> str | None:
-    """The option that has one letter more, less or other, or the same ones in another order; capitals and
-    hyphens do not count. Far less than ``nearest`` accepts: what is found may be right.
+    """The option that differs by one letter (added, missing or replaced) or has its letters in another order.
+
+    Capitals and hyphens do not count. This is far stricter than ``nearest``: what was found may be right.
     """
     return next(slips_among(found, by_length(options)), None)
 
 
 def by_length(options: Iterable[str]) -> Mapping[int, list[str]]:
-    """Many options in such an order that those which one of them may be a slip of are few."""
+    """Options grouped by length, so that a possible slip needs to be compared with only a few of them."""
     found: dict[int, list[str]] = defaultdict(list)
     for option in options:
         found[len(_fold(option))].append(option)
@@ -197,7 +201,7 @@ def slips_among(found: str, options: Mapping[int, list[str]]) -> Iterator[str]:
 
 def _is_slip(found: str, meant: str) -> bool:
     if found.startswith(meant):
-        # The number of a version is no slip.
+        # A version number at the end is not a slip.
         return len(found) <= len(meant) + 1 and not found[-1:].isdigit()
     start = next((i for i, (a, b) in enumerate(zip(found, meant, strict=False)) if a != b), len(found))
     rests = (found[start:], meant[start + 1 :]), (found[start + 1 :], meant[start:])

@@ -1,8 +1,8 @@
 """From YAML text to a tree, keeping positions.
 
-The tree is built from the parser's events with a stack of our own. PyYAML's composer recurses, in
-C when libyaml is there, so that a file of a million brackets would end the process. Depth and size
-are bounded while reading, before an alias can multiply anything.
+The tree is built from the parser's events with a stack of our own. PyYAML's composer recurses (in C, if
+libyaml is there), so a file of a million brackets would crash the process. Depth and size are limited
+while reading, before an alias can multiply anything.
 """
 
 from itertools import islice
@@ -34,7 +34,7 @@ from inferstack.spec.reading.yaml12 import (
     tagged_scalar,
 )
 
-# So that a hostile file with very many anchors costs no time.
+# Limited so that a hostile file with very many anchors costs no time.
 _SEARCHED_ANCHORS = 200
 _LONGEST_SHOWN = 60
 _MERGE_FIX = "write `<<: *anchor` or `<<: [*first, *second]`, with anchors of mappings"
@@ -52,10 +52,10 @@ class _Anchored(NamedTuple):
 
 
 def compose(file: str, text: str) -> Node:
-    """The tree of the one mapping that a spec file holds.
+    """The tree of the single mapping that a spec file holds.
 
     Raises:
-        SpecError: with everything found, up to the place where reading has to break off.
+        SpecError: with every problem found, up to the place where reading has to stop.
     """
     composer = _Composer(file)
     try:

@@ -1,4 +1,4 @@
-"""PyYAML's parser: a stream of events, by libyaml where PyYAML was built with it."""
+"""PyYAML's parser: a stream of events, from libyaml if PyYAML was built with it."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -22,7 +22,7 @@ class EventParser(Protocol):
 
 
 class PureParser(Reader, Scanner, Parser):
-    """PyYAML's parser in Python, some ten times slower, for machines without libyaml."""
+    """PyYAML's pure-Python parser, some ten times slower, for machines without libyaml."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -30,7 +30,7 @@ class PureParser(Reader, Scanner, Parser):
         Parser.__init__(self)
 
     def get_event(self) -> yaml.Event | None:
-        """The next event. Like libyaml it refuses half a surrogate pair, which could never be printed."""
+        """The next event. Like libyaml, it refuses half a surrogate pair, which could never be printed."""
         event: yaml.Event | None = super().get_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.ScalarEvent):
             event.value.encode()
@@ -38,10 +38,10 @@ class PureParser(Reader, Scanner, Parser):
 
 
 def events(file: str, text: str) -> Iterator[yaml.Event]:
-    """Reads text as YAML.
+    """The events of a YAML text.
 
     Raises:
-        SpecError: at the first place that is not YAML.
+        SpecError: at the first place that is not valid YAML.
     """
     last: yaml.Event | None = None
     try:

@@ -1,4 +1,4 @@
-"""From a path to text: everything that can go wrong before YAML begins."""
+"""From a path to text: everything that can go wrong before the YAML is parsed."""
 
 import re
 import stat
@@ -20,19 +20,19 @@ from inferstack.spec.problem.words import nearest
 from inferstack.spec.reading.tree import START, Position
 
 LARGEST_FILE = 1024 * 1024
-"""Bytes. A spec has a few kilobytes; whatever is larger was given by mistake."""
+"""In bytes. A spec has a few kilobytes; a larger file was given by mistake."""
 
 _USUAL = 64 * 1024
-# https://yaml.org/spec/1.2.2/#51-character-set, as PyYAML has it: the byte order mark is taken off before.
+# https://yaml.org/spec/1.2.2/#51-character-set, as PyYAML has it. The byte order mark is removed before.
 _UNPRINTABLE = Reader.NON_PRINTABLE
-# To libyaml the first three end a line, and with it a comment; YAML 1.2 and every editor see none there. The
-# others turn what is shown round. https://trojansource.codes
+# To libyaml the first three end a line, and with it a comment; to YAML 1.2 and every editor they do not. The
+# others reverse the order of the text that is shown. https://trojansource.codes
 _MISLEADING = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 WRONG = {
     _UNPRINTABLE: "is not allowed in YAML",
     _MISLEADING: "is invisible, and changes what the file says",
 }
-"""Characters that no file may have, and why. None of them is printable, as Python has it."""
+"""Characters that no file may contain, and why. To Python's `isprintable`, none of them is printable."""
 _LINE_BREAK = re.compile("\r\n|[\n\r]")
 _MARK = "\ufeff"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -46,7 +46,7 @@ def read_text(path: Path, file: str) -> str:
         SpecError: when it is no readable regular file of at most 1 MiB of printable UTF-8.
     """
     text = _decoded(_read_bytes(path, file), file)
-    # Whatever Python calls printable, YAML does. The pattern knows the rest, and takes long to compile.
+    # YAML allows whatever Python calls printable. Only other texts need the patterns, which compile slowly.
     if not text.replace("\n", "").isprintable():
         if text.startswith(_MARK):
             message = "the file begins with two byte order marks"
@@ -61,7 +61,7 @@ def _read_bytes(path: Path, file: str) -> bytes:
     try:
         _require_regular_file(path, file)
         with path.open("rb") as stream:
-            # Room for the largest file takes longer to get than most files to read.
+            # Allocating room for the largest file takes longer than reading most files.
             content = stream.read(_USUAL)
             content += stream.read(LARGEST_FILE + 1 - _USUAL) if len(content) == _USUAL else b""
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def _read_bytes(path: Path, file: str) -> bytes:
 
 
 def _require_regular_file(path: Path, file: str) -> None:
-    """Looks before opening: opening a pipe would wait for its other end."""
+    """Checks before opening, since opening a pipe would wait for its other end."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise _error(file, DIRECTORY, "this is a directory", "name a spec file in it")
@@ -93,7 +93,7 @@ def _similar_files(path: Path) -> str:
         names = sorted(sibling.name for sibling in path.parent.iterdir())
     except OSError:
         return f"there is no directory `{path.parent.as_posix()}` either"
-    # Without their endings, which make short names alike.
+    # Compared without suffixes, which make short names look alike.
     stems = {Path(name).stem: name for name in names}
     meant = nearest(path.stem, list(stems))
     if meant is not None:
@@ -102,7 +102,7 @@ def _similar_files(path: Path) -> str:
 
 
 def _awaited(path: Path) -> str:
-    """What the path would be: one without an ending is rather a folder, as `model_specs` is."""
+    """What the path was meant to be: without a suffix, it may well be a folder, such as `model_specs`."""
     return "file" if path.suffix else "file or folder"
 
 

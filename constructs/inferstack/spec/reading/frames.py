@@ -8,7 +8,7 @@ from inferstack.spec.reading.tree import Entry, Node, Position
 
 
 class Key(NamedTuple):
-    """A key whose value comes next. ``name`` is ``None`` when the value is to be dropped."""
+    """A key whose value comes next. ``name`` is ``None`` if the value is to be dropped."""
 
     at: Position
     name: str | None
@@ -16,7 +16,7 @@ class Key(NamedTuple):
 
 
 class OpenList(msgspec.Struct, eq=False):
-    """A list. ``before`` counts the values ahead of it, ``below`` the levels of nesting in it."""
+    """A list. ``before`` counts the values in front of it, ``below`` the levels of nesting inside it."""
 
     at: Position
     anchor: str | None
@@ -31,7 +31,7 @@ class OpenList(msgspec.Struct, eq=False):
 
 
 class OpenMapping(msgspec.Struct, eq=False):
-    """A mapping. Until it ends nobody knows which merged keys its own keys replace."""
+    """A mapping. Only when it ends is it known which of the merged keys are replaced by its own keys."""
 
     at: Position
     anchor: str | None
@@ -55,7 +55,7 @@ class OpenMapping(msgspec.Struct, eq=False):
         self.key = None
 
     def all_entries(self) -> dict[str, Entry]:
-        """Own entries, and in the place of ``<<`` those merged: own keys win, then earlier mappings."""
+        """Its own entries, and the merged ones in place of ``<<``: own keys win, then earlier mappings."""
         if not self.merged:
             return self.entries
         own = list(self.entries.items())

@@ -1,4 +1,4 @@
-"""The parser of libyaml, a library in C; None where PyYAML was built without it."""
+"""The parser of libyaml, a C library; None if PyYAML was built without it."""
 
 try:
     from yaml._yaml import CParser as CParser  # noqa: PLC0414 - readers take it from here

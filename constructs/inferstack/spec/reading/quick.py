@@ -1,9 +1,9 @@
-"""The data of a file that holds nothing out of the ordinary, in half of the time.
+"""Reads files that contain nothing unusual, in half the time.
 
-libyaml composes the whole file before Python sees any of it. Who needs positions gets them from what it
-composed, when they are first asked for. Whatever is rare or wrong is left to
-:mod:`inferstack.spec.reading.compose`, which knows how to speak about it: anchors, tags, merge keys, keys
-that are no text or stand twice, deep or long files, numbers that do not fit, and all that is no YAML.
+libyaml composes the whole file before Python sees any of it. Positions are taken from what libyaml composed
+when they are first needed. Anything rare or wrong is left to :mod:`inferstack.spec.reading.compose`, which
+can report on it: anchors, tags, merge keys, keys that are not strings or occur twice, deep or long files,
+numbers that do not fit, and invalid YAML.
 """
 
 from functools import lru_cache
@@ -20,13 +20,13 @@ _MOST_LEVELS = 500
 _plain_scalar = lru_cache(1024)(plain_scalar)
 _MERGE = "<<"
 
-# In the place of a tag: whether the text itself says of what type the value is.
+# Used in place of a tag: whether the value's type follows from its text (plain), or is always a string.
 _PLAIN, _TEXT = object(), object()
 
 
 def read_quickly(text: str) -> Node | None:
-    """What a file says, or None where it takes care to find that out."""
-    # An anchor has a `&`, a tag a `!`, and a text holds no more values than characters.
+    """The content of a file, or None if the careful reader is needed for it."""
+    # An anchor needs a `&`, a tag a `!`, and a text has no more values than characters.
     rare = "&" in text or "!" in text or "%YAML" in text
     if CParser is None or rare or len(text) > MOST_VALUES // 2 or _may_be_deep(text):
         return None
@@ -39,13 +39,13 @@ def read_quickly(text: str) -> Node | None:
 
 
 class _CareError(Exception):
-    """The file takes care."""
+    """The file needs the careful reader."""
 
 
 def _may_be_deep(text: str) -> bool:
-    """Whether there may be more levels than the composer can stand, which recurses in C.
+    """Whether there may be more levels of nesting than is safe for the composer, which recurses in C.
 
-    Each level takes a bracket, or a column of a line.
+    Each level needs a bracket, or at least one column of a line.
     """
     return text.count("[") + text.count("{") + max(map(len, text.split("\n"))) > _MOST_LEVELS
 
@@ -53,7 +53,7 @@ def _may_be_deep(text: str) -> bool:
 if CParser is not None:
 
     class _Composer(CParser):
-        """Composes nodes; the methods are what libyaml's binding asks of PyYAML's resolver."""
+        """Composes nodes; the methods are those of PyYAML's resolver that libyaml's binding calls."""
 
         def resolve(self, _: type, value: str | None, implicit: Any) -> object:
             return _PLAIN if value is not None and implicit[0] else _TEXT
@@ -66,7 +66,7 @@ if CParser is not None:
 
 
 def _value(node: Any, level: int) -> Any:
-    """The data of a composed node. Asks for what is frequent first; `match` would take half as long again."""
+    """The data of a composed node. Frequent cases come first; `match` would take half as long again."""
     if type(node) is yaml.ScalarNode:
         return _plain_scalar(node.value) if node.tag is _PLAIN else node.value
     if level > DEEPEST:
@@ -79,7 +79,7 @@ def _value(node: Any, level: int) -> Any:
 def _mapping(node: yaml.MappingNode, level: int) -> dict[str, Any]:
     data = {}
     for key, below in node.value:
-        # Most are plain scalars, and a call for each would take as long as they do.
+        # Most keys and values are plain scalars, and a call of `_value` for each would double the time.
         name = _plain_scalar(key.value) if key.tag is _PLAIN else _value(key, level + 1)
         if type(name) is not str or name in data or name == _MERGE:
             raise _CareError

@@ -13,7 +13,7 @@ _LINE_BREAK = re.compile("\r\n|[\n\r]")
 
 
 class _Hint(NamedTuple):
-    """``problem`` is searched in the parser's words (libyaml's and PyYAML's own), ``line`` in the line."""
+    """``problem`` is searched for in the parser's message (libyaml's or PyYAML's), ``line`` in the line."""
 
     problem: str
     line: str
@@ -45,9 +45,10 @@ _HINTS = (
 
 
 def syntax_problem(file: str, text: str, error: Exception, last: Position) -> Problem:
-    """Where YAML ended and how to go on. ``last`` stands in for a place that the parser does not tell."""
+    """Where the YAML is invalid, and how to fix it. ``last`` is used if the parser gives no position."""
     if not isinstance(error, yaml.MarkedYAMLError):
-        # libyaml's binding gives up this way on escapes in tags that are not UTF-8, PyYAML on halves of one.
+        # This is how libyaml's binding fails on escapes in tags that are not UTF-8, and PyYAML on half a
+        # surrogate pair.
         message = "not valid YAML: the text after this place cannot be read"
         hint = _HALF_CHARACTER if re.search(_HALF_CHARACTER.line, text) else _HINTS[-1]
         return Problem(file, *last, SYNTAX, message, hint.fix)

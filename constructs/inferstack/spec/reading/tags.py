@@ -6,7 +6,7 @@ from typing import NamedTuple
 from inferstack.spec.reading.yaml12 import CORE_TAG
 
 COLLECTION_TAGS = {CORE_TAG + "map": "a mapping", CORE_TAG + "seq": "a list"}
-"""Tags that say of a mapping or list what it is anyway."""
+"""Tags that are allowed on a mapping or list, since they only say what it is anyway."""
 
 _LONGEST = 60
 
@@ -35,7 +35,7 @@ _ADVICE = (
 
 
 def tag_name(tag: str) -> str:
-    """A tag as people write it: ``!!str`` and not its long form."""
+    """A tag as people write it: ``!!str``, not its long form."""
     short = f"!!{tag.removeprefix(CORE_TAG)}" if tag.startswith(CORE_TAG) else tag
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST]}…"
 

@@ -1,4 +1,4 @@
-"""A spec's data together with the places where it stands."""
+"""A spec's data, together with its positions in the file."""
 
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
@@ -12,22 +12,22 @@ from inferstack.spec.problem.words import describe
 from inferstack.spec.texts.placeholders import is_opaque
 
 DEEPEST = 64
-"""How many mappings and lists may stand inside one another: later steps walk data recursively."""
-# What a spec wants where it is handed something of CDK's, by what that has.
+"""How deeply mappings and lists may be nested; there is a limit because later steps walk data recursively."""
+# What to pass instead of a CDK object: by an attribute that the object has, the one that a spec wants.
 _OF_CDK = {
     **{name: name for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
     **{name: name for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
-    # Its `repository_uri` has no tag, which means `latest`.
+    # A plain `repository_uri` has no tag, which would mean `latest`.
     "repository_uri": "repository_uri_for_tag(…)",
     "endpoint_name": "endpoint_name",
     "to_seconds": "to_seconds()",
 }
 MOST_VALUES = 100_000
-"""How many keys and values a file may hold, counting those behind an alias each time."""
+"""How many keys and values a file may hold; those behind an alias count each time it is used."""
 
 
 class Position(NamedTuple):
-    """A place in a file; lines and columns count from 1, columns in characters; see also ``NOWHERE``."""
+    """A position in a file. Lines and columns count from 1, columns in characters; see also ``NOWHERE``."""
 
     line: int
     column: int
@@ -35,11 +35,11 @@ class Position(NamedTuple):
 
 START = Position(1, 1)
 NOWHERE = Position(0, 0)
-"""Of what was made in Python, which is known by its path alone."""
+"""The position of data made in Python, which only has a path."""
 
 
 class Entry(NamedTuple):
-    """What a mapping or list holds. ``at`` is where the key or the item begins."""
+    """One entry of a mapping or list. ``at`` is where the key or the item begins."""
 
     at: Position
     node: "Node"
@@ -49,10 +49,10 @@ Entries = dict[str, Entry] | list[Entry]
 
 
 class Node(msgspec.Struct, frozen=True, eq=False):
-    """A value. ``entries`` mirrors ``data`` for mappings and lists and is ``None`` for scalars.
+    """A value. ``entries`` mirrors ``data`` for mappings and lists, and is ``None`` for scalars.
 
-    ``held`` are the entries, or what makes them when somebody first looks. Aliases make nodes shared, so
-    neither data nor entries are ever changed once built.
+    ``held`` is either the entries or a function that builds them when they are first needed. Aliases make
+    nodes shared, so neither data nor entries are ever changed once they are built.
     """
 
     at: Position
@@ -61,18 +61,18 @@ class Node(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_scalar(self) -> bool:
-        """Whether it holds nothing; an empty mapping could."""
+        """Whether the value is a scalar. An empty mapping or list is not."""
         return self.held is None
 
     @property
     def entries(self) -> Entries | None:
-        """What a mapping or list holds, with the places."""
+        """The entries of a mapping or list, with their positions."""
         if callable(self.held):
             msgspec.structs.force_setattr(self, "held", self.held())
         return cast("Entries | None", self.held)
 
     def entry(self, step: str | int) -> Entry | None:
-        """What stands under a key or at an index."""
+        """The entry under a key or at an index, if there is one."""
         entries = self.entries
         if isinstance(entries, dict):
             return entries.get(step) if isinstance(step, str) else None
@@ -82,12 +82,12 @@ class Node(msgspec.Struct, frozen=True, eq=False):
 
 
 def mapping_node(at: Position, entries: dict[str, Entry]) -> Node:
-    """A mapping of entries that are built already."""
+    """A mapping node from entries that are built already."""
     return Node(at, {key: entry.node.data for key, entry in entries.items()}, entries)
 
 
 def list_node(at: Position, entries: list[Entry]) -> Node:
-    """A list of entries that are built already."""
+    """A list node from entries that are built already."""
     return Node(at, [entry.node.data for entry in entries], entries)
 
 
@@ -95,7 +95,7 @@ def tree_of(data: Mapping[str, Any], file: str) -> Node:
     """A copy of data made in Python, all of it at ``NOWHERE``.
 
     Raises:
-        SpecError: with every key that is no text and every value that YAML could not hold.
+        SpecError: with every key that is not a string and every value that YAML could not hold.
     """
     if not isinstance(data, Mapping):
         message = f"a spec must be a mapping, found {describe(data)}"
@@ -111,7 +111,7 @@ def tree_of(data: Mapping[str, Any], file: str) -> Node:
 def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) -> Node:
     match value:
         case float() if is_opaque(value):
-            # A whole number to Python, so that it can stand in the place of one.
+            # A CDK token for a number is a float; as an int it can also be used where an integer is wanted.
             return Node(NOWHERE, int(value))
         case None | str() | int() | float():
             return Node(NOWHERE, value)
@@ -133,7 +133,7 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
 
 
 def _plainly(value: object) -> str:
-    # Of the class, as a property of a construct asks Node.
+    # Looked up on the class: reading a property of a construct itself would call Node.js.
     for name, wanted in _OF_CDK.items():
         if hasattr(type(value), name):
             return f"pass its `{wanted}`"

@@ -1,7 +1,7 @@
 """What a YAML scalar means: the core schema of YAML 1.2.
 
 YAML 1.1, which PyYAML implements, turns ``on`` into true, ``1:30`` into 90 and ``2026-01-01`` into
-a date. 1.2 has none of these traps. https://yaml.org/spec/1.2.2/#103-core-schema
+a date. YAML 1.2 has none of these traps. https://yaml.org/spec/1.2.2/#103-core-schema
 """
 
 import math
@@ -22,17 +22,17 @@ _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 _TAGGED_TYPES: dict[str, type] = {"null": type(None), "bool": bool, "int": int, "float": float}
 
-# More digits than any 64-bit integer has; Python refuses to read very long ones at all.
+# A number with more digits fits no 64-bit integer, and Python refuses to parse very long ones at all.
 _MOST_DIGITS = 19
 _LARGEST = 2**63 - 1
 
 
 class UnfitScalarError(ValueError):
-    """A scalar that has no value. ``args`` are a message and a fix."""
+    """A scalar without a valid value. ``args`` are a message and a fix."""
 
 
 def plain_scalar(text: str) -> Scalar:
-    """The value of a scalar without quotes and tag.
+    """The value of a scalar without quotes and without a tag.
 
     Raises:
         UnfitScalarError: for a number that 64 bits cannot hold.
@@ -56,7 +56,7 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
     """The value of a scalar with a tag of the core schema, such as ``int`` for ``!!int``.
 
     Raises:
-        UnfitScalarError: when the text is not of the tag's type.
+        UnfitScalarError: when the text does not have the tag's type.
     """
     if tag == "str":
         return text

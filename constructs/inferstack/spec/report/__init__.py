@@ -1,7 +1,7 @@
-"""Problems as text for people, and in the formats that machines read.
+"""Problems as text for people, and in formats that programs read.
 
-Each format has a file here, with a function from what was found to the whole output, which ends in a line
-break unless it is empty. A command knows one of them, so that it brings no other.
+Each format has a module here, with a function that turns what was found into the whole output, which ends in
+a line break unless it is empty. A command needs only one format, so only that module is imported.
 """
 
 from inferstack.spec.report.plain import text
@@ -10,7 +10,7 @@ from inferstack.spec.report.words import Findings, summary
 __all__ = ["FORMATS", "Findings", "in_format", "summary", "text"]
 
 FORMATS = ("text", "json", "github", "gitlab", "sarif", "markdown")
-"""Formats by the name that the command line knows them by."""
+"""The formats, by their names on the command line."""
 
 
 def in_format(form: str, found: Findings) -> str:

@@ -1,4 +1,4 @@
-"""For programs of one's own."""
+"""JSON, for the user's own programs."""
 
 import json
 from collections.abc import Sequence

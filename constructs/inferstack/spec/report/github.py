@@ -1,4 +1,4 @@
-"""For GitHub: annotations of the lines of a pull request."""
+"""For GitHub: annotations on the lines of a pull request."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def _command(problem: Problem) -> str:
 
 
 def _data(value: str) -> str:
-    # The log shows what an annotation has as it is; only ends of lines have a place there.
+    # The log shows an annotation's text as it is, so control characters are escaped; line breaks may stay.
     shown = "".join(char if char in "\r\n" else printable(char) for char in value)
     return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 

@@ -1,4 +1,4 @@
-"""For GitLab: findings beside the lines of a merge request."""
+"""For GitLab: findings on the lines of a merge request."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 
 
 def gitlab(problems: Sequence[Problem]) -> str:
-    """A Code Quality report: a list of findings that GitLab tells apart by their fingerprints.
+    """A Code Quality report: a list of findings, which GitLab identifies by their fingerprints.
 
     https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
     """
@@ -33,7 +33,7 @@ def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
 
 
 def _fingerprint(problem: Problem, seen: Counter[str]) -> str:
-    """Stays the same when lines are added above, so that what was there before is no new finding."""
+    """It stays the same when lines are added above, so that a known problem is not a new finding."""
     from hashlib import sha256  # noqa: PLC0415 - OpenSSL takes 2 ms, for this format alone
 
     own = json.dumps([relative_to_cwd(problem.file), problem.code, list(problem.path), words(problem)])

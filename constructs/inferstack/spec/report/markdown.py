@@ -1,4 +1,4 @@
-"""For people who review: a comment on a pull request."""
+"""For reviewers: a comment on a pull request."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,14 +8,14 @@ from inferstack.spec.problem import Problem, printable
 from inferstack.spec.report.words import Findings, summary, words
 
 LONGEST = 40_000
-"""Characters of all rows, or of all lines. GitHub takes 65,536 of a comment; the rest is the pipeline's."""
+"""Characters for all rows, or for all lines. GitHub allows 65,536 a comment; the pipeline has the rest."""
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>&#~|])")
 _HEAD = ("| Severity | Where | What |", "| --- | --- | --- |")
 
 
 def markdown(found: Findings) -> str:
-    """What is wrong as a table, and what deploying does as a list; a heading says how much it is.
+    """A heading with the counts, a list of what the deployment will do, and a table of what is wrong.
 
     https://github.github.com/gfm/
     """
@@ -33,7 +33,7 @@ def _row(problem: Problem) -> str:
 
 
 def _fitting(lines: Sequence[str]) -> Iterator[str]:
-    """As many lines as a comment has room for; the last says how many more there are."""
+    """As many lines as fit into a comment; if some are left out, the last line says how many."""
     room = LONGEST
     for index, line in enumerate(lines):
         room -= len(line)
@@ -44,10 +44,10 @@ def _fitting(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _inline(said: str) -> str:
-    """The words as they are, but for code in backticks; on one line, and within one cell."""
+    """The text escaped so that it appears literally, except for code in backticks; it fits into one cell."""
     parts = printable(said).split("`")
     if len(parts) % 2 == 0:
-        # One backtick is left over: none of them can be trusted to enclose code.
+        # The number of backticks is odd, so it is unclear which of them enclose code.
         return _escaped(printable(said))
     shown = (part.replace("|", r"\|") if index % 2 else _escaped(part) for index, part in enumerate(parts))
     return "`".join(shown)

@@ -1,4 +1,4 @@
-"""For code scanning."""
+"""SARIF, for code scanning."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from inferstack.spec.report.words import product_version, words
 
 
 def sarif(problems: Sequence[Problem]) -> str:
-    """A SARIF 2.1.0 log, as code scanning reads it. Files are relative to the working directory.
+    """A SARIF 2.1.0 log for code scanning. File names are relative to the working directory.
 
     https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
     """

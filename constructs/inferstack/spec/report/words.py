@@ -12,12 +12,12 @@ from inferstack.spec.problem.file_codes import NO_SPEC
 from inferstack.spec.problem.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
 from inferstack.triton.model import CONFIG_FILE
 
-# What these are about is no spec: a folder without any, or a template to compare with.
+# These problems are not about a spec, but about a folder without specs, or a template to compare with.
 _BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK}
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """All that a report may tell: problems, of so many specs, and a line on each update."""
+    """Everything that a report may show: problems, the number of specs, and a line about each update."""
 
     problems: Sequence[Problem]
     specs: int = 0
@@ -25,8 +25,8 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 def product_version() -> str:
-    """The version of the installed package; of sources that are not installed there is none."""
-    # Takes longer to be imported than a spec to be checked.
+    """The version of the installed package; "0" for sources that are not installed."""
+    # This import takes longer than checking a spec.
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
 
     try:
@@ -36,10 +36,9 @@ def product_version() -> str:
 
 
 def summary(problems: Sequence[Problem], files: int) -> str:
-    """How many problems in how many of so many specs, in one line without line break.
+    """How many problems there are, and in how many of the specs, as one line without a line break.
 
-    Whatever else something is wrong with is counted beside the specs: folders and templates, locks, and the
-    files of models.
+    Problems elsewhere (in folders, templates, locks and model files) are counted separately from the specs.
     """
     specs = counted(files, "spec")
     if not problems:
@@ -62,17 +61,17 @@ def _is_beside(problem: Problem) -> bool:
 
 
 def tally(problems: Sequence[Problem]) -> str:
-    """How many errors and how many warnings: of each, if there are any."""
+    """The number of errors and the number of warnings; what there is none of is left out."""
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
     counts = ((errors, "error"), (len(problems) - errors, "warning"))
     return ", ".join(counted(count, noun) for count, noun in counts if count)
 
 
 def counted(count: int, noun: str) -> str:
-    """A number and what it counts, as in ``1 spec`` and ``2 specs``."""
+    """A number with its noun, as in ``1 spec`` and ``2 specs``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def words(problem: Problem) -> str:
-    """What is wrong and how to mend it, without the place."""
+    """What is wrong and how to fix it, without the place."""
     return f"{problem.message}; {problem.fix}" if problem.fix else problem.message

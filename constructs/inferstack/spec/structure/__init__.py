@@ -1,8 +1,8 @@
-"""Is the spec built right? The JSON Schema's answer, quick where it is yes.
+"""Checks the structure of a spec against the JSON Schema, quickly if it is right.
 
-Nearly all specs that are looked at are right, so :mod:`inferstack.spec.structure.decide` says first whether
-this one is. Only where it is not, `jsonschema` is imported to find what is wrong, which takes it longer to be
-imported than to look, and :mod:`inferstack.spec.structure.report` puts that into words.
+Nearly all specs that are checked are right, so :mod:`inferstack.spec.structure.decide` first decides whether
+this one is. Only if it is not, `jsonschema` is imported (which takes longer than using it) to find out what
+is wrong, and :mod:`inferstack.spec.structure.report` puts that into words.
 """
 
 from inferstack.spec.document import Document
@@ -49,11 +49,11 @@ STRUCTURE_CODES = by_code(
     ),
     error(EXCLUSIVE_KEYS, "The block has keys that cannot be used together.", _RESOURCES),
 )
-"""Every problem with the structure."""
+"""The codes of all problems with the structure."""
 
 
 def structure_problems(document: Document) -> list[Problem]:
-    """Everything in a document (of one stage) that the schema forbids."""
+    """Everything in a document (at one stage) that the schema forbids."""
     kind = document.data.get(_KIND)
     definition = kind_definitions().get(kind) if isinstance(kind, str) else None
     if definition is None:
@@ -67,9 +67,9 @@ def structure_problems(document: Document) -> list[Problem]:
 
 
 def of_meant_kind(document: Document) -> Document | None:
-    """The document as it would be without the slip in its kind, or in the key; None if there is none.
+    """The document without the slip in the value of `kind`, or in the key itself; None if there is no slip.
 
-    What is merely like a kind is not enough: what was said of another kind would be wrong.
+    Mere likeness to a kind is not enough: problems reported for the wrong kind would mislead.
     """
     found, kinds = document.data, list(kind_definitions())
     key = _KIND if _KIND in found else slip_of(_KIND, list(found))

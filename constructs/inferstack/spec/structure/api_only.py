@@ -1,6 +1,6 @@
-"""What SageMaker's API has and CloudFormation has not: unknown here, yet no mistake of the user's.
+"""What SageMaker's API has but CloudFormation does not: unknown here, but not the user's mistake.
 
-From the difference between the service model and the CloudFormation registry.
+It is the difference between the API's service model and the CloudFormation registry.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ NOT_YET = "SageMaker's API has it, but CloudFormation does not yet"
 
 
 def is_api_only_key(block: str, key: str) -> bool:
-    """Whether the API knows this key of a block, given by the name of its class."""
+    """Whether only the API has this key of a block; ``block`` is the name of the block's class."""
     return any(key in cloudformation.api_only_properties(*shape) for shape in _shapes().get(block, ()))
 
 
 def is_api_only_value(key: str, value: object) -> bool:
-    """Whether the API knows this value of a key, in any block that has the key."""
+    """Whether only the API has this value of a key, in any block with that key."""
     for shapes in _shapes().values():
         for type_name, definition in shapes:
             found = cloudformation.shape(type_name, definition).get(key)

@@ -1,7 +1,7 @@
 """Whether data fits the schema: yes or no, many times faster than `jsonschema` says why not.
 
-Each definition of the shipped schema becomes a check, a function from a value to a bool, when data that
-has it is first met. A word of JSON Schema that is not in the table stops this, so that none is ignored.
+Each definition of the shipped schema is compiled to a check, a function from a value to a bool, when data
+first needs it. A JSON Schema keyword that is not in the table is an error, so that none is ignored.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -16,7 +16,7 @@ Check = Callable[[Any], bool]
 
 
 def fits(definition: str, value: object) -> bool:
-    """Whether a value is as a definition of the shipped schema says."""
+    """Whether a value fits a definition of the shipped schema."""
     return _defined(definition)(value)
 
 
@@ -26,10 +26,10 @@ def _defined(name: str) -> Check:
 
 
 def compiled(schema: JsonSchema) -> Check:
-    """The check of one schema.
+    """The check for one schema.
 
     Raises:
-        ValueError: when the schema has a word that is not known here.
+        ValueError: when the schema has a keyword that is not known here.
     """
     unknown = schema.keys() - _CHECKS.keys() - _SAYING_NOTHING
     if unknown:
@@ -51,7 +51,7 @@ def _all(checks: list[Check]) -> Check:
 
 def _every(checks: tuple[Check, ...]) -> Check:
     def check_all(value: Any) -> bool:
-        # A generator for `all` would take longer than most checks do.
+        # A generator inside `all` would take longer than most of the checks.
         for check in checks:  # noqa: SIM110
             if not check(value):
                 return False
@@ -60,7 +60,7 @@ def _every(checks: tuple[Check, ...]) -> Check:
     return check_all
 
 
-# ---------------------------------------------------------------- one function for each word
+# ---------------------------------------------------------------- one function for each keyword
 
 _TYPES: dict[str, Check] = {
     "string": lambda value: isinstance(value, str),
@@ -101,7 +101,7 @@ def _reference(schema: JsonSchema) -> Check:
 
     def check(value: Any) -> bool:
         nonlocal defined
-        # Not before it is needed: few specs have all blocks.
+        # Compiled only when it is needed, since few specs have all blocks.
         if defined is None:
             defined = _defined(name)
         return defined(value)
@@ -182,7 +182,7 @@ def _unique_items(schema: JsonSchema) -> Check:
 
 
 def _identity(value: Any) -> Hashable:
-    """Equal for what JSON Schema calls equal: ``true`` is not 1, the order of keys does not matter."""
+    """Equal for what JSON Schema calls equal: ``true`` is not 1, and the order of keys does not matter."""
     match value:
         case bool():
             return bool, value
@@ -196,7 +196,7 @@ def _identity(value: Any) -> Hashable:
 
 
 def _properties(schema: JsonSchema) -> Check:
-    """``properties`` together with ``additionalProperties``, which is about all others."""
+    """``properties`` together with ``additionalProperties``, which applies to all other keys."""
     known = {name: compiled(below) for name, below in schema.get("properties", {}).items()}
     other = _others(schema)
 

@@ -1,6 +1,6 @@
-"""What words of JSON Schema mean in a spec, where that is not what the standard says.
+"""What JSON Schema's keywords mean in a spec, if that differs from the standard.
 
-Both who decides and who reports ask here, so that they cannot differ.
+Both `decide` and `validator` use this module, so that they cannot disagree.
 """
 
 import math
@@ -13,20 +13,20 @@ _LONGEST_TO_MATCH = 4096
 
 
 def is_integer(value: object) -> bool:
-    """Unlike JSON Schema's own: 2.0 is a float, as it is for CloudFormation."""
+    """Unlike in JSON Schema itself, 2.0 is a float, as it is for CloudFormation."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Without infinity and NaN, which YAML has and CloudFormation has not."""
+    """Infinity and NaN are no numbers: YAML has them, CloudFormation does not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def has_form(value: object, pattern: str, longest: int | None) -> bool:
-    """Whether a text matches, from the pattern's beginning to its end; anything but text does.
+    """Whether a text matches, from the pattern's beginning to its end. Anything that is not text passes.
 
-    Some of AWS's patterns take quadratic time, so that a text longer than ``longest`` is not matched:
-    that is said by its length. Where no length is given, it has not the form.
+    Some of AWS's patterns take quadratic time, so a text longer than ``longest`` is not matched: its length
+    is reported instead. If ``longest`` is not given, a very long text does not have the form.
     """
     if not isinstance(value, str) or is_opaque(value):
         return True
@@ -37,5 +37,5 @@ def has_form(value: object, pattern: str, longest: int | None) -> bool:
 
 @cache
 def _whole(pattern: str) -> re.Pattern[str]:
-    # Python's `$` also matches before a final line break, which AWS would refuse.
+    # Python's `$` also matches before a final line break, and AWS would refuse such a text.
     return re.compile(re.sub(r"(?<!\\)\$$", r"\\Z", pattern.removesuffix(OR_PLACEHOLDER)))

@@ -1,4 +1,4 @@
-"""Whether the format has a key at a place, be it that the spec has it or not."""
+"""Whether the format has a key at a given path, whether or not the spec has it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ from inferstack.spec.schema import JsonSchema, resolved, shipped_schema
 def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, JsonSchema]:
     """The paths whose last key the format does not have, each with the block that has no such key.
 
-    Of a path that leads through such a key nothing is said: it is wrong there already.
+    A path that leads through such a key is left out, since it is wrong there already.
     """
     top = shipped_schema()["$defs"][definition]
     found = {}
@@ -21,13 +21,13 @@ def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, J
 
 
 def allowed_at(definition: str, path: SpecPath) -> list[JsonSchema]:
-    """What may stand at a path, each form that it can have; nothing where the format has no such key."""
+    """What is allowed at a path, as one schema for each form; empty if the format has no such key."""
     blocks = _blocks_at(shipped_schema()["$defs"][definition], path[:-1])
     return [it for block in blocks for it in _below(block, path[-1])]
 
 
 def _blocks_at(top: JsonSchema, path: SpecPath) -> list[JsonSchema]:
-    """What may stand at a place as a mapping."""
+    """The mappings that are allowed at a path."""
     blocks = [top]
     for step in path:
         blocks = [it for block in blocks for it in _below(block, step) if it.get("type") == "object"]
@@ -35,7 +35,7 @@ def _blocks_at(top: JsonSchema, path: SpecPath) -> list[JsonSchema]:
 
 
 def _below(block: JsonSchema, key: str | int) -> list[JsonSchema]:
-    """What may stand under a key of a block; nothing if it has no such key."""
+    """What is allowed under a key of a block; empty if the block has no such key."""
     value = block.get("properties", {}).get(key, block.get("additionalProperties", {}))
     return list(_branches(value)) if isinstance(value, dict) else []
 

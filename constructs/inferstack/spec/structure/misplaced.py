@@ -1,6 +1,6 @@
-"""Keys that stand in a block which has no such key: where they belong.
+"""Where keys belong that were written into a block without such a key.
 
-In a block below, in another one of the same kind of spec, in another kind, or below a name.
+That may be a block below it, another block in the same kind of spec, another kind, or a block under a name.
 """
 
 from collections import Counter
@@ -16,19 +16,22 @@ INSTEAD = {
         "write it under `models`, and its name there as `specification.model_name` of an inference component"
     ),
 }
-"""What another kind of spec has for a key that only some kinds have."""
+"""For a key that only some kinds of spec have: what to write instead in the others."""
 
 _BY_NAME = {
     "models": ("model", "`models: {NAME: {image: …}}`"),
     "inference_components": ("component", "`inference_components: {NAME: {specification: …}}`"),
 }
-"""The mappings of blocks by name: what such a block is, and how to write one."""
+"""The mappings from names to blocks: what such a block is called, and how to write one."""
 
 _NESTED = 2
 
 
 def homes(block: JsonSchema) -> dict[str, str]:
-    """Keys of the blocks below this one, each with its block; the nearest, and none of two as near."""
+    """Keys of the blocks below this one, each with its block.
+
+    If several blocks have a key, it is the nearest one; if two are equally near, neither.
+    """
     found_above: dict[str, str] = {}
     level = {"": block}
     for _ in range(_NESTED):
@@ -46,19 +49,19 @@ def homes(block: JsonSchema) -> dict[str, str]:
 
 @cache
 def homes_in_kind(kind: str) -> dict[str, str]:
-    """The same of a whole spec of some kind; nothing if there is no such kind."""
+    """The same for a whole spec of a kind; empty if there is no such kind."""
     definition = kind_definitions().get(kind)
     return {} if definition is None else homes(shipped_schema()["$defs"][definition])
 
 
 def kinds_having(key: str) -> tuple[str, ...]:
-    """The kinds of spec that have the key at the top."""
+    """The kinds of spec that have the key at the top level."""
     blocks = shipped_schema()["$defs"]
     return tuple(kind for kind, name in kind_definitions().items() if key in blocks[name]["properties"])
 
 
 def how_to_name(key: str, definition: str) -> str:
-    """How to write blocks by name in such a spec, which may have a shorter way for the only one."""
+    """How to write blocks under names in such a spec, or a single block, if there is a shorter way for it."""
     what, written = _BY_NAME[key]
     if what in shipped_schema()["$defs"][definition]["properties"]:
         return f"for one {what} write `{what}:`; for several, write each under its name: {written}"
@@ -68,9 +71,9 @@ def how_to_name(key: str, definition: str) -> str:
 def blocks_without_names(
     data: dict[str, Any], definition: str, wrong: Collection[object]
 ) -> dict[str, list[str]]:
-    """Mappings of blocks by name that hold what one block holds instead, each with the keys of it.
+    """Mappings from names to blocks that contain a single block's keys instead of names, with those keys.
 
-    Of those that are wrong in any way: a model may be called `image`.
+    Only mappings in which something else is wrong count, since a model may be named `image`.
     """
     properties = shipped_schema()["$defs"][definition].get("properties", {})
     mappings = [key for key in _BY_NAME if key in properties and key in wrong]
@@ -79,7 +82,7 @@ def blocks_without_names(
 
 
 def _keys_of_one(by_name: JsonSchema, value: object) -> list[str]:
-    """Of a mapping in which nothing looks like a block, all keys that such a block has."""
+    """The keys of a mapping that are keys of such a block; none if any of its values looks like a block."""
     known = resolved(by_name["additionalProperties"])["properties"].keys()
     if not isinstance(value, dict) or any(
         isinstance(it, dict) and known & it.keys() for it in value.values()

@@ -1,7 +1,7 @@
-"""Keys that stand for the same thing under two names: AWS's of another block, or those of SageMaker's SDK;
-and keys of CloudFormation and its like that a spec says in another way.
+"""Keys that have another name here: those of another AWS block or of SageMaker's SDK, for the same thing; and
+keys of CloudFormation and similar tools that a spec expresses in another way.
 
-No likeness leads from one to the other, so that they are listed.
+The names are too different for a search by likeness, so they are listed.
 """
 
 from collections.abc import Collection
@@ -33,7 +33,7 @@ CALLED_HERE = {
     # Terraform repeats a block for each entry of the list.
     "metric_query": "metrics",
 }
-"""Where a block has the second key, the first one means it."""
+"""If a block has the second key, but not the first, the first one stands for it."""
 NAMED_BY = {
     "Variant": "variant_name",
     "ScalingPolicy": "policy_name",
@@ -43,7 +43,7 @@ NAMED_BY = {
     "Dashboard": "dashboard_name",
     **dict.fromkeys((kind.__name__ for kind in KINDS), "endpoint_name"),
 }
-"""Where a block has a name, `name` means that; likeness would lead to the name of something else."""
+"""The key that `name` stands for in a block; likeness would suggest the name of something else."""
 
 _NO_NAME = "remove it: {} are not named, so that an update can create the new one beside the old one"
 _NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
@@ -93,7 +93,7 @@ _OF_A_POLICY = {
     "scalable_dimension": _NO_TARGET,
     "service_namespace": _NO_TARGET,
 }
-# Both blocks have the key, and each kind of spec takes one of them.
+# Both `model` and `endpoint_config` have these keys, and each kind of spec uses only one of the two.
 _NETWORK = ("vpc_config", "enable_network_isolation")
 _OF_A_SPEC = {
     "endpoint_config_name": _NO_CONFIG_NAME,
@@ -219,17 +219,17 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(_ACTIONS, _ALL_ACTIONS),
     },
 }
-"""By the name of a block's class: keys that it does not have, and what to do about each."""
+"""By the name of a block's class: keys that it does not have, and what to do about each of them."""
 
 
 def called_here(key: str, block: str, known: Collection[str]) -> str | None:
-    """The key of a block, given by the name of its class, that has another name elsewhere."""
+    """The key of a block that has this other name elsewhere; ``block`` is the name of the block's class."""
     name = NAMED_BY.get(block) if key == "name" else CALLED_HERE.get(key)
     return name if name in known else None
 
 
 def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
-    """How to say in a block what such a key says elsewhere."""
+    """How to express in this block what such a key means elsewhere."""
     if block == "Environment" and nearest(key, list(known)) is None:
         return _VARIABLE
     name = called_here(key, block, known)
@@ -237,6 +237,6 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
 
 
 def meant_key(key: str, block: str, known: Collection[str]) -> str | None:
-    """The key of a block that an unknown one may stand for."""
+    """The key of a block that an unknown key may stand for."""
     ours = snake(key)
     return called_here(ours, block, known) or nearest(ours, list(known))

@@ -1,4 +1,4 @@
-"""Patterns of AWS's in words: what a text must be like."""
+"""AWS's patterns in words: what a text must look like."""
 
 from inferstack.catalog.kms import KMS_KEY
 from inferstack.spec.texts.alarm_actions import ALARM_ACTION
@@ -66,7 +66,7 @@ WHAT_A_PATTERN_MEANS = {
         "a reservation's ARN: arn:aws:sagemaker:us-east-1:111122223333:training-plan/name"
     ),
 }
-"""Patterns in words. One that is missing here is shown as it is."""
+"""Patterns in words. A pattern that is missing here is shown as it is."""
 
 PATTERNS_OF_NAMES = frozenset(it for it, meaning in WHAT_A_PATTERN_MEANS.items() if meaning.startswith(_NAME))
-"""Those of what AWS calls by a name, and not by the ARN that ends with the name."""
+"""The patterns for what AWS refers to by name, not by the ARN that ends with the name."""

@@ -1,7 +1,7 @@
 """What `jsonschema` finds wrong with a spec, in words that help.
 
-`jsonschema` finds it; this module says where it stands, which key is meant or where it belongs, and the fix.
-Of one value by itself :mod:`inferstack.spec.structure.values` says what is wrong.
+`jsonschema` finds it; this module says where it is, which key was meant or where it belongs, and how to fix
+it. What is wrong with a single value is said by :mod:`inferstack.spec.structure.values`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -51,8 +51,8 @@ def reported(document: Document, definition: str) -> list[Problem]:
     of_blocks = [_without_a_name(document, key, found, definition) for key, found in nameless.items()]
     others = (error for error in errors if next(iter(error.absolute_path), None) not in nameless)
     found = [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
-    # The schema may say twice what a value is: of a block and of what it refers to. The first way to mend it
-    # is that of the block.
+    # The schema may constrain a value twice: in a block, and in the definition that the block refers to. The
+    # fix that comes first is the block's.
     once = list({(it.path, it.code, it.message): it for it in reversed(found)}.values())[::-1]
     return _worst_of_each_value(once)
 
@@ -97,7 +97,7 @@ def _is_said_of_the_options(error: Error) -> bool:
 
 
 def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
-    """What the keys beside a value tell about how to mend it, if they do."""
+    """The fix that the keys beside a value suggest, if they do."""
     block: Any = document.data
     for part in path[:-1]:
         block = block[part]
@@ -129,7 +129,7 @@ def _least(document: Document, path: SpecPath) -> int:
 
 
 def _name(path: SpecPath) -> str:
-    """The key that a value belongs to, in backquotes."""
+    """The key that a value belongs to, in backticks."""
     keys = [part for part in path if isinstance(part, str)]
     entry = "an entry of " if path and isinstance(path[-1], int) else ""
     return f"{entry}`{keys[-1]}`" if keys else "the spec"
@@ -150,7 +150,7 @@ def _of_unknown_key(document: Document, path: SpecPath, key: str, block: dict[st
 
 
 def removed_in_vain(document: Document, blocks: dict[SpecPath, dict[str, Any]]) -> Iterator[Problem]:
-    """Keys that a stage removes and the format does not have: what was meant is still there."""
+    """Keys that a stage removes but that the format does not have: what was meant is still there."""
     nulls = document.nulls
     for path, block in blocks.items():
         key = str(path[-1])
@@ -161,7 +161,8 @@ def removed_in_vain(document: Document, blocks: dict[SpecPath, dict[str, Any]]) 
 
 def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
     known, title = list(block["properties"]), block.get("title", "")
-    # As CloudFormation writes it, so that `ProductionVariants` is told what `production_variants` would be.
+    # Keys in CloudFormation's spelling are converted, so `ProductionVariants` gets the advice for
+    # `production_variants`.
     ours = snake(key)
     if is_intrinsic(key):
         return INSTEAD_OF_FUNCTIONS
@@ -195,7 +196,7 @@ def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[P
 
 
 def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:
-    """Whether what is reported of an unknown key says that it is to be this one: one mistake, one problem."""
+    """Whether the report on an unknown key already says that this one was meant: one mistake, one problem."""
     said = (f"did you mean `{missing}`? ", f"it is called `{missing}` here")
     known = error.schema["properties"]
     unknown = (key for key in error.instance if key not in known)
@@ -203,7 +204,7 @@ def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, err
 
 
 def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
-    """Reports from the branch whose type the value has; if none has, from the choice as a whole."""
+    """Reports the problems of the branch that has the value's type; if there is none, of the whole choice."""
     branches = error.validator_value
     fitting = [i for i, branch in enumerate(branches) if accepts_type(branch, error.instance)]
     if not fitting:
@@ -225,7 +226,7 @@ def _bad_name(document: Document, path: SpecPath, error: Error) -> Iterator[Prob
 
 def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     if not isinstance(error.instance, dict):
-        return  # JSON Schema's `required` holds for all that is no mapping; the wrong type is reported.
+        return  # JSON Schema's `required` is true of all but mappings; the wrong type is reported anyway.
     pairs = error.validator_value.get("anyOf", [error.validator_value])
     keys = list(dict.fromkeys(key for pair in pairs for key in pair["required"] if key in error.instance))
     message = f"{listed(keys, last='and')} cannot be used together in {_name(path)}"

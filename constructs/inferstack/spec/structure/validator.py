@@ -1,4 +1,4 @@
-"""The validator of `jsonschema`, which takes what a spec may hold besides: what only a deployment knows."""
+"""`jsonschema`'s validator, extended so that it accepts values that only the deployment knows."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -12,13 +12,15 @@ from inferstack.spec.schema import resolved, shipped_schema
 from inferstack.spec.structure.keywords import has_form, is_integer, is_number
 from inferstack.spec.texts.placeholders import is_opaque, sample
 
-# jsonschema's ValidationError. Its stub says of every attribute that it may be unset; on an error that
-# comes from iterating none is.
+# jsonschema's ValidationError. According to its type stub, every attribute may be unset; on errors that
+# `iter_errors` returns, none is.
 Error = Any
 
 
 def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
-    """A text that is known only at deployment passes; pseudo parameters stand for a sample."""
+    """The keyword's check, except that values only known at deployment pass; a sample replaces pseudo
+    parameters.
+    """
     check = Draft202012Validator.VALIDATORS[keyword]
 
     def validate(
@@ -37,7 +39,7 @@ def _pattern_fits(
         yield ValidationError("pattern")
 
 
-# Not `type`: what is known only at deployment has its type already.
+# Without `type`: a value that is only known at deployment has its type already.
 _KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
 _Validator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
@@ -53,12 +55,12 @@ _Validator: Any = extend(  # type: ignore[no-untyped-call]
 
 @cache
 def validator(definition: str) -> Any:
-    """The validator of a definition of the shipped schema."""
+    """The validator for a definition of the shipped schema."""
     return _Validator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
 
 
 def accepts_type(branch: dict[str, Any], instance: object) -> bool:
-    """Whether a value has the type that a branch of a choice is for; the branch may be a choice again."""
+    """Whether a value has the type of one branch of an `anyOf`; the branch may itself be an `anyOf`."""
     found = resolved(branch)
     if "anyOf" in found:
         return any(accepts_type(inner, instance) for inner in found["anyOf"])

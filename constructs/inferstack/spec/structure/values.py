@@ -1,4 +1,4 @@
-"""What is wrong with one value, in words: what was found, what is allowed, and how one becomes the other."""
+"""What is wrong with one value, in words: what was found, what is allowed, and how to correct it."""
 
 import math
 import re
@@ -35,7 +35,7 @@ INSTEAD_OF_FUNCTIONS = (
 
 
 def is_intrinsic(*keys: object) -> bool:
-    """Whether the keys are those of a function of CloudFormation, such as `Ref` or `Fn::Sub`."""
+    """Whether a mapping's keys are those of a CloudFormation function, such as `Ref` or `Fn::Sub`."""
     return len(keys) == 1 and (keys[0] == "Ref" or str(keys[0]).startswith("Fn::"))
 
 
@@ -56,7 +56,7 @@ def _type(name: str, error: Error) -> tuple[str, str]:
 
 
 def _keys_to_write(block: dict[str, Any], found: object) -> str:
-    """How a mapping is written where there is none."""
+    """How to write a mapping instead of what was found."""
     if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
         return home
     keys = list(block.get("properties", {}))
@@ -72,7 +72,7 @@ def _only(keys: list[str]) -> str | None:
 
 
 def _home_of_list(block: dict[str, Any], entry: object) -> str:
-    """Where a list of such entries can stand in a block that was given the list itself, if anywhere."""
+    """Where such a list belongs in a block that was itself written as the list; empty if nowhere."""
     named = block.get("additionalProperties")
     if isinstance(named, dict) and isinstance(entry, dict) and accepts_type(named, entry):
         return "write each under its name, without a list: `NAME:`, and its keys below"
@@ -89,7 +89,7 @@ def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
 
 
 _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
-# As many digits as a float surely takes.
+# Few enough digits for the number to be safely within a float's range.
 _FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
 _QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
 _TOKENS = {
@@ -103,7 +103,7 @@ _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
 
 def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> str:
-    """How a value gets the type that is wanted, and what else the schema asks of a number."""
+    """How to give a value the wanted type, with regard to the schema's bounds if it is a number."""
     match wanted, found:
         case str(), _ if is_opaque(found) and wanted in _TOKENS:
             return _TOKENS[wanted]
@@ -177,7 +177,7 @@ def _enum(name: str, error: Error) -> tuple[str, str]:
 
 
 def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
-    """Of an ARN where AWS wants the name that stands at its end."""
+    """Message and fix for an ARN if AWS wants only the name at its end."""
     pattern, found = _form(error), error.instance
     if pattern not in PATTERNS_OF_NAMES or not isinstance(found, str) or not found.startswith("arn:"):
         return None
@@ -239,4 +239,4 @@ SAYINGS: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
     "minProperties": (WRONG_COUNT, _count),
     "uniqueItems": (WRONG_COUNT, _twice),
 }
-"""By the word of JSON Schema that a value breaks: the code, and what is said of the value by that name."""
+"""By the JSON Schema keyword that a value breaks: the code, and the function for its message and fix."""

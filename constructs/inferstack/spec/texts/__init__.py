@@ -1,1 +1,1 @@
-"""What single texts of a spec say: placeholders, statistics, addresses."""
+"""What single strings in a spec mean: placeholders, statistics, addresses."""

@@ -1,4 +1,4 @@
-"""What an alarm can tell or set off, by the ARN that names it.
+"""What an alarm can notify or trigger, by the ARN that names it.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
 """
@@ -10,7 +10,7 @@ _OPSITEM = r"opsitem:[1-4](#CATEGORY=(Availability|Cost|Performance|Recovery|Sec
 
 
 class ActionKind(NamedTuple):
-    """One kind of action: what it names, its ARN after the partition, and when it happens."""
+    """One kind of action: what its ARN names, the ARN after the partition, and when the action can happen."""
 
     what: str
     form: str
@@ -19,23 +19,23 @@ class ActionKind(NamedTuple):
 
 ACTION_KINDS = {
     "sns": ActionKind("topic", rf"sns:{_PLACE}:[A-Za-z0-9_.\-]+"),
-    # Of the latest version, of another one, or of an alias.
+    # The function itself (its latest version), another version, or an alias.
     "lambda": ActionKind("function", rf"lambda:{_PLACE}:function:[A-Za-z0-9_\-]+(:[A-Za-z0-9_$\-]+)?"),
     # https://docs.aws.amazon.com/systems-manager/latest/userguide/OpsCenter-configuring-an-existing-alarm-programmatically.html
     "ssm": ActionKind("OpsItem", rf"ssm:{_PLACE}:{_OPSITEM}", True),
-    # CloudWatch's page and Incident Manager's ARNs spell it each in its own way, as with the next.
+    # CloudWatch's page and Incident Manager's own ARNs spell it differently; likewise for the next one.
     "ssm-incidents": ActionKind(
         "response plan", r"ssm-incidents::[0-9]{12}:response-?plan/[A-Za-z0-9_\-]+", True
     ),
     "aiops": ActionKind(
         "investigation group", rf"aiops:{_PLACE}:investigation-group[:/][A-Za-z0-9\-]+", True
     ),
-    # Of a group of EC2 instances or of a target of Application Auto Scaling.
+    # A policy of an EC2 Auto Scaling group, or of a target of Application Auto Scaling.
     "autoscaling": ActionKind(
         "scaling policy",
         rf"autoscaling:{_PLACE}:scalingPolicy:[^:]+:(autoScalingGroupName|resource)/[^:]+:policyName/.+",
     ),
 }
-"""By the service in the ARN. Actions on EC2 instances are none: they need a metric of the instance."""
+"""By the service in the ARN. Actions on EC2 instances are left out, as they need a metric of the instance."""
 
 ALARM_ACTION = rf"^arn:aws[a-z\-]*:({'|'.join(kind.form for kind in ACTION_KINDS.values())})$"

@@ -1,10 +1,10 @@
-"""URLs that carry a digest, so that other content has another one.
+"""URLs that contain a digest, so that different content has a different URL.
 
     s3://bucket/one/model.tar.gz -> s3://bucket/one/model-sha256-0123456789abcdef.tar.gz
     s3://bucket/many/            -> s3://bucket/many/sha256-0123456789abcdef/
 
-Under the prefix of a multi-model endpoint a whole set of archives has a folder: their names, which clients
-send as `TargetModel`, stay as they are, and no version sees the archives of another.
+Under the prefix of a multi-model endpoint, each set of archives gets its own folder: their names, which
+clients send as `TargetModel`, stay the same, and no version sees the archives of another.
 """
 
 import re
@@ -18,12 +18,12 @@ _FORM = re.compile(
 
 
 def uploaded_url(location: str, digest: str) -> str:
-    """The URL of content with this SHA-256 that belongs at a location: an archive's URL, or a prefix."""
+    """The URL for content with this SHA-256 that belongs at a location: an archive's URL, or a prefix."""
     return _url(location, digest[:_DIGITS])
 
 
 def pattern_of(url: str) -> str | None:
-    """A pattern for every version of what :func:`uploaded_url` made the URL of one: `?` is any character.
+    """For a URL that :func:`uploaded_url` made: a pattern that matches every version; `?` is any character.
 
     None for any other URL.
     """
@@ -32,7 +32,7 @@ def pattern_of(url: str) -> str | None:
 
 
 def location_of(url: str) -> str:
-    """What a URL was uploaded for: the other way round than :func:`uploaded_url`; any other URL as it is."""
+    """The location that a URL was made from: the reverse of :func:`uploaded_url`; other URLs unchanged."""
     found = _FORM.fullmatch(url) if _MARK in url else None
     return url if found is None else f"{found['start']}{found['archive'] or ''}"
 

@@ -17,27 +17,27 @@ PSEUDO_PARAMETERS = {
     "AWS::Partition": "aws",
     "AWS::URLSuffix": "amazonaws.com",
 }
-"""Pseudo parameters that a text may hold, with a sample of what they become."""
+"""Pseudo parameters that a text may contain, each with a sample of its value."""
 
 OR_PLACEHOLDER = rf"|\$\{{(AWS::[A-Za-z]+|stage)\}}|{BEGINNING}"
-"""What the schema adds to each pattern for editors, which do not know what a placeholder becomes."""
+"""Added to each pattern in the schema for editors, which do not know what a placeholder becomes."""
 
 PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 DYNAMIC_REFERENCE = REFERENCE
-"""A reference that CloudFormation fills in when functions are done: none can take it apart."""
+"""A reference that CloudFormation fills in after its functions, so no function can take it apart."""
 ATOM = rf"(?:\$\{{[^{{}}]*\}}|{DYNAMIC_REFERENCE})"
-"""A part of a text that stands for something else as a whole: what separates parts elsewhere is its own."""
+"""A part of a text that stands for something else as a whole: separators inside it belong to it."""
 TOKEN = r"\$\{Token\[[^\[\]{}]*\]\}"
 LIST_TOKEN = r"#\{Token\[[^\[\]{}]*\]\}"
-"""The only entry of a list that only the deployment knows."""
+"""The only entry of a list whose content only the deployment knows."""
 _ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
-# Most texts do not have it, and that is known sooner.
+# A quick test first: most texts do not contain it.
 _INSIDE_TOKEN = "{Token["
-# CDK's value of a look-up whose answer is not in cdk.context.json yet: the CLI asks when the app is through.
+# CDK's value for a look-up that is not in cdk.context.json yet: the CLI looks it up after the app has run.
 _NOT_LOOKED_UP = "dummy-value-for-"
 _OPAQUE = re.compile(rf"\$\{{Token\[|#\{{Token\[|{BEGINNING}")
 _OUTER_COLON = re.compile(r":(?![^{}]*\})")
-# A number that stands for a CDK token is so far below zero that no real value is.
+# A number that stands for a CDK token is further below zero than any real value.
 _TOKEN_NUMBER = -1e280
 
 
@@ -45,7 +45,7 @@ def is_opaque(value: object) -> bool:
     """True for a value that cannot be checked before deployment."""
     match value:
         case str():
-            # Most texts have no brace, and that is known sooner.
+            # A quick test first: most texts have no brace.
             return ("{" in value and _OPAQUE.search(value) is not None) or _NOT_LOOKED_UP in value
         case int() | float():
             return -math.inf < value < _TOKEN_NUMBER
@@ -56,12 +56,12 @@ def is_opaque(value: object) -> bool:
 
 
 def awaits_look_up(text: str) -> bool:
-    """True for a text that CDK is still to look up; such an app is made once more when that is done."""
+    """True for a text that CDK has yet to look up; the app then runs once more with the result."""
     return _NOT_LOOKED_UP in text
 
 
 def is_list_token(text: str) -> bool:
-    """True for the text that CDK has in the place of a list's entries."""
+    """True for the text that CDK uses in place of a list's entries."""
     return re.fullmatch(LIST_TOKEN, text) is not None
 
 
@@ -71,33 +71,33 @@ def tokens(text: str) -> list[str]:
 
 
 def without_tokens(text: str, instead: Callable[[str], str]) -> str:
-    """The text with something else for each CDK token."""
+    """The text with each CDK token replaced."""
     return _ANY_TOKEN.sub(lambda found: instead(found[0]), text) if _INSIDE_TOKEN in text else text
 
 
 def has_pseudo_parameter(text: str) -> bool:
-    """Whether a text holds ``${AWS::…}``."""
-    # Most texts have none, and that is known sooner.
+    """Whether a text contains ``${AWS::…}``."""
+    # A quick test first: most texts have none.
     return "${" in text and not PSEUDO_PARAMETERS.keys().isdisjoint(PLACEHOLDER.findall(text))
 
 
 def without_pseudo_parameters(text: str) -> str:
-    """The text with the last word of each ``${AWS::…}`` in its place."""
+    """The text with each ``${AWS::…}`` replaced by its last word."""
     return re.sub(r"\$\{AWS::(\w+)\}", r"\1", text) if "${" in text else text
 
 
 def is_settled(text: str) -> bool:
-    """Whether a text is known before the deployment, as a whole."""
+    """Whether the whole text is known before the deployment."""
     return not (is_opaque(text) or has_pseudo_parameter(text))
 
 
 def sample(value: object) -> object:
-    """The text as it may be once deployed; anything else as it is."""
+    """A text as it may look once deployed; anything else unchanged."""
     if not isinstance(value, str) or "${" not in value:
         return value
     return PLACEHOLDER.sub(lambda found: PSEUDO_PARAMETERS.get(found[1], found[0]), value)
 
 
 def arn_fields(arn: str) -> list[str]:
-    """What an ARN has between its colons; a placeholder has colons of its own and stays whole."""
+    """The fields of an ARN between its colons; a placeholder, which has colons of its own, stays whole."""
     return _OUTER_COLON.split(arn)

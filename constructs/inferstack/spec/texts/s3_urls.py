@@ -1,7 +1,7 @@
-"""What an S3 URL says of bucket and key, also where parts of it are known at deployment only.
+"""What an S3 URL says about bucket and key, even if parts of it are only known at deployment.
 
-Every form of https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html, and tokens that stand
-for a whole URL (a parameter, a value of SSM, an import) or for the host of one (``RegionalDomainName``).
+It knows every form of https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html, and tokens
+that stand for a whole URL (a parameter, an SSM value, an import) or for its host (``RegionalDomainName``).
 """
 
 import re
@@ -34,25 +34,25 @@ _ASSET_KEY = re.compile(r"[0-9a-f]{64}\.gz")
 
 
 class S3Url(msgspec.Struct, frozen=True):
-    """An S3 URL in parts. Where a token stands for several, one of ``path``, ``host`` and ``url`` is there,
-    in the place of ``bucket``.
+    """The parts of an S3 URL. If one token stands for several parts, one of ``path``, ``host`` and ``url`` is
+    set instead of ``bucket``.
     """
 
     key: str = ""
-    """Key or prefix; behind a ``url`` what is written after it."""
+    """Key or prefix; with ``url``, the text after that token."""
     bucket: str | None = None
     path: str | None = None
-    """A text that ends with a token, which may hold bucket and key."""
+    """A text that ends with a token, which may contain both bucket and key."""
     host: str | None = None
     """A token for the bucket's own host."""
     url: str | None = None
     """A token for a whole URL, or for its beginning."""
 
 
-# A rule asks for each URL, and the role for those of files.
+# Asked twice: by a rule for each URL, and for the role's rights to the files.
 @lru_cache(maxsize=64)
 def s3_url(text: str) -> S3Url | None:
-    """The parts of an S3 URL; None of a text that does not tell them."""
+    """The parts of an S3 URL; None if the text does not show them."""
     for form in _FORMS:
         if (found := form.fullmatch(text)) is not None:
             return S3Url(**found.groupdict(""))
@@ -60,12 +60,12 @@ def s3_url(text: str) -> S3Url | None:
 
 
 def is_open(url: str) -> bool:
-    """Whether a URL ends with what only the deployment knows: in a slash, or not."""
+    """Whether only the deployment knows how a URL ends, for example whether in a slash."""
     return is_opaque(url) and re.search(rf"{ATOM}\Z", url) is not None
 
 
 def is_asset(url: str) -> bool:
-    """Whether the key is one that CDK gives to an archive, of whose `.tar.gz` it keeps the last ending."""
+    """Whether the key is one that CDK gives an archive as an asset; it keeps only the `.gz` of `.tar.gz`."""
     return _ASSET_KEY.fullmatch(url.rpartition("/")[2]) is not None
 
 
@@ -75,5 +75,5 @@ def has_key(url: str) -> bool:
 
 
 def is_no_archive(url: str) -> bool:
-    """Whether a URL names something else than a `.tar.gz`; of a bucket alone nobody knows."""
+    """Whether a URL names something other than a `.tar.gz`; a bucket alone does not tell."""
     return not (url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and has_key(url)

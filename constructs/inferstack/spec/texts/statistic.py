@@ -1,4 +1,4 @@
-"""What CloudWatch computes of a metric's readings, as it is written.
+"""The statistics that CloudWatch computes from a metric's readings, and how they are written.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 _SHARE = r"([0-9]{1,2}(\.[0-9]{1,10})?|100)"
 _VALUE = r"[0-9]{1,15}(\.[0-9]{1,10})?"
-# One of two bounds may be missing. Small letters are for one share without a sign.
+# One of the two bounds may be missing. The lower-case forms (p99) take a single share without `%`.
 _SHARES = rf"{_SHARE}%:({_SHARE}%)?|:{_SHARE}%"
 _VALUES = rf"{_VALUE}:({_VALUE})?|:{_VALUE}"
 STATISTIC = (
@@ -25,29 +25,29 @@ _BOUNDED = re.compile(r"([A-Z]{2})\(([0-9.]*)(%?):([0-9.]*)(%?)\)")
 
 
 class Bounds(NamedTuple):
-    """Between which readings a statistic looks. None where it has no bound on that side."""
+    """The range of readings that a statistic takes into account. None for a side without a bound."""
 
     sort: str
     low: float | None
     high: float | None
     are_shares: bool
-    """Whether they are in percent of the readings, and no values of the metric."""
+    """Whether the bounds are percentages of the readings, not values of the metric."""
 
 
 def unit_of(statistic: str | None) -> str | None:
-    """What a statistic counts in, if that is not the metric's own unit: readings, or a share of them."""
+    """The unit of a statistic if it is not the metric's own: a number of readings, or a share of them."""
     if statistic is None:
         return None
     return next((unit for start, unit in _COUNTED_IN.items() if statistic.startswith(start)), None)
 
 
 def adds_up(statistic: str | None) -> bool:
-    """Whether it grows with the number of readings, so that nothing bounds it."""
+    """Whether the statistic grows with the number of readings, so that it has no upper bound."""
     return statistic is not None and statistic.startswith(("Sum", "ts", "TS("))
 
 
 def bounds(statistic: str | None) -> Bounds | None:
-    """The bounds of a statistic that has them in brackets."""
+    """The bounds of a statistic that has them in brackets; None for any other."""
     found = None if statistic is None or "(" not in statistic else _BOUNDED.fullmatch(statistic)
     if found is None:
         return None
