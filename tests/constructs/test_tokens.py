@@ -452,6 +452,10 @@ TEXT = cdk.Token.as_string({"Ref": "Text"})
         ),
         ({"model": {"image": {"framework": "sklearn", "version": TEXT}}}, "IS112 model.image.version"),
         ({"alarms": {"actions": [*LIST, TEXT]}}, "IS113 alarms.actions.0"),
+        (
+            {"autoscaling": {**SCALED, "step_policies": [{**STEP, "actions": LIST}]}},
+            "IS113 autoscaling.step_policies.0.actions.0",
+        ),
         ({"execution_role": LIST[0]}, "IS113 execution_role"),
         ({"autoscaling": {**SCALED, "max_capacity": TEXT}}, "IS103 autoscaling.max_capacity"),
         ({"tags": {"a": cdk.Token.as_number({"Ref": "Number"})}}, "IS103 tags.a"),

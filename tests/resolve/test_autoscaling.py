@@ -105,6 +105,19 @@ def test_what_may_have_no_copies_is_woken_by_the_first_refused_request(resolve: 
     assert alarm["AlarmActions"] == [{"Ref": policy_id}]
 
 
+def test_the_alarm_of_a_step_policy_calls_the_policy_first_and_has_no_actions_of_the_other_alarms(
+    resolve: Resolved,
+) -> None:
+    topics = {state: f"arn:aws:sns:eu-west-1:111122223333:{state}" for state in ("busy", "calm", "blind", "others")}
+    watched = f"metric: CPUUtilization, actions: [{topics['busy']}], ok_actions: [{topics['calm']}], insufficient_data_actions: [{topics['blind']}]"
+    own = step(watched, threshold="60 %")
+    template = resolve("single", f"alarms: {{defaults: false, actions: [{topics['others']}]}}\n{FLEET % own}")
+    ((policy_id, _),) = of_type(template, POLICY).items()
+    alarm = only(template, "AWS::CloudWatch::Alarm")
+    assert alarm["AlarmActions"] == [{"Ref": policy_id}, topics["busy"]]
+    assert (alarm["OKActions"], alarm["InsufficientDataActions"]) == ([topics["calm"]], [topics["blind"]])
+
+
 def test_a_step_policy_of_your_own_takes_the_place_of_the_wake_up(resolve: Resolved) -> None:
     own = step("metric: NoCapacityInvocationFailures", threshold=1, change="ExactCapacity")
     (policy,) = of_type(resolve("components", TO_NO_COPY % own), POLICY).values()

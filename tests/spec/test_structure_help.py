@@ -257,12 +257,9 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         ),
         (f"{SINGLE}alarms: {{rules: [{{AlarmActions: []}}]}}\n", "it is called `actions`: write it under `alarms`"),
         (f"{SINGLE}alarms: {{rules: [{{metric_query: []}}]}}\n", "it is called `metrics` here"),
-        *(
-            (
-                SCALED.replace("POLICIES", f"step_policies: [{{metric: CPUUtilization, {key}: []}}]"),
-                "remove it: the alarm of a step policy takes the step and notifies nobody",
-            )
-            for key in ("AlarmActions", "ok_actions", "InsufficientDataActions")
+        (
+            SCALED.replace("POLICIES", "step_policies: [{metric: CPUUtilization, AlarmActions: []}]"),
+            "it is called `actions` here",
         ),
     ],
 )

@@ -47,7 +47,7 @@ _MOVES = {
 
 def resolve_alarms(spec: ModelSpec) -> Resources:
     """One alarm for each rule and each part of the endpoint that publishes its metric."""
-    actions = _actions(alarms_block(spec))
+    actions = actions_of(alarms_block(spec))
     return {
         logical_id: Resource(ALARM, {**_properties(alarm), **actions}, alarm.path)
         for logical_id, alarm in _by_id(spec)
@@ -155,16 +155,17 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
     return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
 
 
-def _actions(block: Alarms) -> dict[str, Value]:
+def actions_of(block: Alarms | StepPolicy, *before: Value) -> dict[str, Value]:
+    """What an alarm calls in each state; those ``before`` come first when it goes off."""
     return present(
-        AlarmActions=_listed(block.actions),
+        AlarmActions=_listed((*before, *block.actions)),
         OKActions=_listed(block.ok_actions),
         InsufficientDataActions=_listed(block.insufficient_data_actions),
     )
 
 
-def _listed(topics: tuple[str, ...]) -> list[str] | None:
-    return list(topics) if topics else None
+def _listed(actions: tuple[Value, ...]) -> list[Value] | None:
+    return list(actions) if actions else None
 
 
 def _description(

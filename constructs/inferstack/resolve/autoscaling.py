@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 from collections.abc import Iterable
 
 from inferstack.catalog import metrics
-from inferstack.resolve.alarms import ALARM, alarm_properties
+from inferstack.resolve.alarms import ALARM, actions_of, alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
@@ -139,7 +139,7 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
         ),
     }
     policy_id, alarm_id = logical_id(f"StepPolicy{suffix}"), logical_id(f"StepAlarm{suffix}")
-    alarm = {**_step_alarm(spec, scaled, step), "AlarmActions": [ref(policy_id)]}
+    alarm = {**_step_alarm(spec, scaled, step), **actions_of(step, ref(policy_id))}
     return {policy_id: Resource(_POLICY, policy, path), alarm_id: Resource(ALARM, alarm, path)}
 
 

@@ -1,12 +1,9 @@
 """CloudWatch alarms and the dashboard of an endpoint."""
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from inferstack.spec.blocks.base import Block, Number, Statistic, form
-from inferstack.spec.blocks.watched import Watched
-from inferstack.spec.texts.alarm_actions import ALARM_ACTION
-
-AlarmAction = Annotated[str, form(ALARM_ACTION)]
+from inferstack.spec.blocks.base import Block, Number, Statistic
+from inferstack.spec.blocks.watched import ACTION_KEYS, AlarmAction, Watched
 
 
 class AlarmRule(Watched, kw_only=True):
@@ -48,11 +45,7 @@ class AlarmRule(Watched, kw_only=True):
 class Alarms(Block):
     """Alarms of the endpoint: a default set for its kind, and your own."""
 
-    aws_keys: ClassVar = {
-        "actions": ("AWS::CloudWatch::Alarm", "alarm_actions"),
-        "ok_actions": ("AWS::CloudWatch::Alarm", "ok_actions"),
-        "insufficient_data_actions": ("AWS::CloudWatch::Alarm", "insufficient_data_actions"),
-    }
+    aws_keys: ClassVar = ACTION_KEYS
 
     defaults: bool = True
     """False leaves out the default set of alarms."""

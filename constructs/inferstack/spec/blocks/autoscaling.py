@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.spec.blocks.base import Block, Number, Statistic
-from inferstack.spec.blocks.watched import MetricDimension, Watched
+from inferstack.spec.blocks.watched import ACTION_KEYS, AlarmAction, MetricDimension, Watched
 
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
@@ -131,7 +131,7 @@ class StepPolicy(Watched, kw_only=True):
         "AWS::ApplicationAutoScaling::ScalingPolicy.StepScalingPolicyConfiguration",
         "AWS::CloudWatch::Alarm",
     )
-    aws_keys: ClassVar = {"statistic": None}
+    aws_keys: ClassVar = {"statistic": None, **ACTION_KEYS}
 
     threshold: Number | str
     """The value that each data point is compared with, written as in an alarm rule: a latency with its unit,
@@ -160,6 +160,13 @@ class StepPolicy(Watched, kw_only=True):
     """With `PercentChangeInCapacity`: the smallest number of instances or copies to change by."""
     policy_name: str | None = None
     """Name of the policy; if left out, it is made from the metric. Changing it replaces the policy."""
+    actions: tuple[AlarmAction, ...] = ()
+    """What else is notified or triggered when the alarm goes off, besides the step: ARNs as in
+    `alarms.actions`, which do not apply here."""
+    ok_actions: tuple[AlarmAction, ...] = ()
+    """The same when the alarm goes back to OK."""
+    insufficient_data_actions: tuple[AlarmAction, ...] = ()
+    """The same when the alarm no longer has data."""
 
 
 class ScalableTargetAction(Block):

@@ -4,10 +4,19 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from inferstack.spec.blocks.base import Block, Statistic
+from inferstack.spec.blocks.base import Block, Statistic, form
+from inferstack.spec.texts.alarm_actions import ALARM_ACTION
 
 _ALARM = "AWS::CloudWatch::Alarm"
 _POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
+
+AlarmAction = Annotated[str, form(ALARM_ACTION)]
+ACTION_KEYS = {
+    "actions": (_ALARM, "alarm_actions"),
+    "ok_actions": (_ALARM, "ok_actions"),
+    "insufficient_data_actions": (_ALARM, "insufficient_data_actions"),
+}
+"""By the state that an alarm goes into: what it calls, and the key that AWS has for it."""
 
 
 class MetricDimension(Block):

@@ -46,6 +46,8 @@ _AT_THE_TOP = {
 }
 _LEAST = (("autoscaling", "min_capacity"), ("scalable_target_action", "min_capacity"))
 _WITH_A_UNIT = ("threshold", "metric_interval_lower_bound", "metric_interval_upper_bound")
+# In the template the policy comes first in this list of its alarm.
+_WITH_THE_POLICY = ("step_policies", "actions")
 # The user chooses the keys of these blocks. They become keys of the template, which cannot be functions.
 _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
@@ -123,6 +125,8 @@ def _is_in_triton(path: SpecPath) -> bool:
 
 def _is_whole(document: Document, path: SpecPath) -> bool:
     """Whether a value is the only entry of a list."""
+    if path[-4:-3] + path[-2:-1] == _WITH_THE_POLICY:
+        return False
     around: Any = document.data
     for step in path[:-1]:
         around = around[step]

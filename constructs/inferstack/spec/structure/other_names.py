@@ -70,10 +70,6 @@ _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
 _NOT_DESCRIBED = "remove it: an alarm is described by its rule"
-_TELLS_NOBODY = (
-    "remove it: the alarm of a step policy takes the step and notifies nobody; to be notified, write a "
-    "rule with the same metric and threshold under `alarms.rules`"
-)
 _STEPS = (
     "steps go under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
     "step_adjustments: […]}`"
@@ -209,7 +205,6 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "step_scaling_policy_configuration": _ITSELF,
         "alarm_name": _ALARMS_NAME,
         "alarm_description": _NOT_DESCRIBED,
-        **dict.fromkeys(("alarm_actions", *_ACTIONS), _TELLS_NOBODY),
     },
     "AlarmRule": {
         **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),

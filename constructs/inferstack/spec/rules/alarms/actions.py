@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from inferstack.catalog import regions
 from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import Alarms
+from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.watched import ACTION_KEYS
+from inferstack.spec.parts.scaling import steps
 from inferstack.spec.parts.walk import region_of
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import Finding, error, warning
+from inferstack.spec.rules.base import ALARM_PAGE, Finding, error, warning
 from inferstack.spec.texts.alarm_actions import ACTION_KINDS, ActionKind
 from inferstack.spec.texts.placeholders import arn_fields
 
@@ -16,19 +19,27 @@ _ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm
 _LAMBDA = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-actions-Lambda.html"
 _INVOKER = "lambda.alarms.cloudwatch.amazonaws.com"
 _GOES_OFF = "actions"
-_KEYS = (_GOES_OFF, "ok_actions", "insufficient_data_actions")
+_KEYS = tuple(ACTION_KEYS)
+# CloudWatch's limit for each state of an alarm.
+_MOST = 5
+
+
+def _blocks(spec: ModelSpec) -> Iterator[tuple[SpecPath, Alarms | StepPolicy]]:
+    if isinstance(spec.alarms, Alarms):
+        yield ("alarms",), spec.alarms
+    for path, _, step in steps(spec):
+        yield path, step
 
 
 @found_once
 def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
-    """Where, the ARN, and of what; none of those that only the deployment knows."""
-    if not isinstance(spec.alarms, Alarms):
-        return
-    for key in _KEYS:
-        for index, arn in enumerate(getattr(spec.alarms, key)):
-            kind = ACTION_KINDS.get(next(iter(arn_fields(arn)[2:3]), ""))
-            if kind is not None:
-                yield ("alarms", key, index), arn, kind
+    """Each action of an alarm: path, ARN and kind. Those known only at deployment are left out."""
+    for path, block in _blocks(spec):
+        for key in _KEYS:
+            for index, arn in enumerate(getattr(block, key)):
+                kind = ACTION_KINDS.get(next(iter(arn_fields(arn)[2:3]), ""))
+                if kind is not None:
+                    yield (*path, key, index), arn, kind
 
 
 @error(
@@ -77,7 +88,7 @@ def functions_allow_it(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS841",
-    "Actions that only run when an alarm goes off should be under `alarms.actions`.",
+    "Actions that only run when an alarm goes off should be under `actions`.",
     _ACTIONS,
     ModelSpec,
     about=_KEYS[1:],
@@ -85,6 +96,23 @@ def functions_allow_it(spec: ModelSpec) -> Iterator[Finding]:
 def it_happens_in_this_state(spec: ModelSpec) -> Iterator[Finding]:
     """OpsItems, incidents and investigations begin with the state ALARM and with no other."""
     for path, _, kind in _actions(spec):
-        if kind.only_when_it_goes_off and path[1] != _GOES_OFF:
+        if kind.only_when_it_goes_off and path[-2] != _GOES_OFF:
             message = f"the {kind.what} has no effect here because it only runs when an alarm goes off"
             yield Finding(path, message, f"move it to `{_GOES_OFF}`")
+
+
+@error(
+    "IS847",
+    "The alarm of a step policy can have at most four actions of its own, since the policy is the fifth.",
+    ALARM_PAGE,
+    ModelSpec,
+    about="step_policies",
+)
+def policy_is_an_action(spec: ModelSpec) -> Iterator[Finding]:
+    """An alarm calls up to five for each state."""
+    for path, _, step in steps(spec):
+        count = len(step.actions)
+        if count >= _MOST:
+            message = f"an alarm can have {_MOST} actions, but there are {count} besides the policy itself"
+            fix = f"keep {_MOST - 1}, or let one topic notify the others"
+            yield Finding((*path, _GOES_OFF), message, fix)
