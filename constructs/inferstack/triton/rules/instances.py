@@ -41,7 +41,8 @@ def gpus_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
             message = (
                 f"the container has {has}, but {model.name} names GPU {listed(missing, last='and', quote='')}"
             )
-            yield Finding(place, message, "remove `gpus` to use all there are")
+            instead = "to use all there are" if fewest else "or choose an instance type with GPUs"
+            yield Finding(place, message, f"remove `gpus`, {instead}")
 
 
 @model_error(

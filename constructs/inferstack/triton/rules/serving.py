@@ -117,9 +117,8 @@ def several_answers_are_taken(repository: Repository, context: Context) -> Itera
         yield from _often(repository, context, "multi-model endpoints refuse its requests", fix)
     elif context.environment_path and context.value(INFERENCE_TYPE) not in GENERATING:
         fix = f"make it answer once, or set {INFERENCE_TYPE} to {listed(GENERATING)}, from Triton 25.03 on"
-        yield from _often(
-            repository, context, "`/invocations` refuses all requests that expect one answer", fix
-        )
+        why = "`/invocations` gives one answer to a request, and refuses all requests for it"
+        yield from _often(repository, context, why, fix)
 
 
 @warning(

@@ -304,7 +304,7 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS809",
-    "A period should be at least SageMaker's own: one minute, unless `metrics_config` says otherwise.",
+    "A period should not be shorter than the time between two readings of the metric.",
     _PUBLISHED,
     ModelSpec,
     about=("rules", "step_policies"),

@@ -294,7 +294,10 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
 
 
 @warning(
-    "IS450", "CloudFormation must support inference components in the region.", _TYPE, InferenceComponentsSpec
+    "IS450",
+    "CloudFormation should support inference components in the region.",
+    _TYPE,
+    InferenceComponentsSpec,
 )
 def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """From the registry's list of types by region, which has oddities."""

@@ -155,7 +155,7 @@ def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield Finding(
                 (*it.path, "min_memory_required_in_mb"),
                 message,
-                f"write less than {it.host.memory_mib}, or choose a larger type",
+                f"write at most {it.host.memory_mib}, or choose a larger type",
             )
 
 

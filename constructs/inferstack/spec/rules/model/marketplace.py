@@ -33,7 +33,7 @@ def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS609",
-    "A serverless endpoint cannot host a model from AWS Marketplace.",
+    "A serverless endpoint should not host a model from AWS Marketplace: AWS lists it as unsupported.",
     SERVERLESS_PAGE,
     ModelSpec,
     about=_KEY,
@@ -62,7 +62,7 @@ def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS285",
-    "A model from AWS Marketplace cannot be tested with shadow variants.",
+    "A model from AWS Marketplace should not be tested with shadow variants: AWS lists it as unsupported.",
     _SHADOWS,
     ModelBackedSpec,
     about="shadow_variants",
