@@ -261,6 +261,14 @@ def test_of_a_region_that_cannot_be_nothing_else_is_said(region: str) -> None:
             "remove `py_version`: there is one build of this version",
         ),
         ({"framework": "tritn", "version": "26.05"}, "did you mean `triton`? allowed: `triton` and "),
+        (
+            {"framework": "djl-inference", "version": "0.33.0"},
+            "that is the name of a repository; write `djl-lmi` or `djl-tensorrtllm`",
+        ),
+        (
+            {"framework": "sagemaker-scikit-learn", "version": "99"},
+            "that is the name of a repository; write `sklearn`",
+        ),
         # It has more of 2.1 than of 2.3.0, letter for letter.
         ({"framework": "pytorch", "version": "2.3.1"}, "did you mean `2.3.0`? allowed: `2."),
     ],

@@ -61,6 +61,17 @@ def spellings(framework: str) -> frozenset[str]:
     return frozenset({framework, *(name for name, alias in _ALIASES.items() if framework in (name, alias))})
 
 
+def in_repository(repository: str, version: str) -> tuple[str, ...]:
+    """The frameworks with images in an ECR repository: those that have the version, else all of them."""
+    found = [name for name in frameworks() if repository in _repositories(name)]
+    return tuple(name for name in found if version in versions(name)) or tuple(found)
+
+
+def _repositories(framework: str) -> frozenset[str]:
+    of_versions = (rows for line in _lines(framework).values() for rows in line["versions"].values())
+    return frozenset(row["repository"] for rows in of_versions for row in rows)
+
+
 def versions(framework: str) -> tuple[str, ...]:
     """Versions of a framework, oldest first, then the short names of some (``1.13`` for ``1.13.1``)."""
     lines = _lines(framework).values()

@@ -64,6 +64,8 @@ def _at_fault(image: FrameworkImage, message: str) -> str:
 
 
 def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: UnknownImage) -> str:
+    if word == "framework" and (names := images.in_repository(image.framework, image.version)):
+        return f"that is the name of a repository; write {listed(names)}"
     if not isinstance(unknown, NoBuild):
         namesake = _namesake(image, instance_type) if word == "version" else None
         choice = _choose(word, str(getattr(image, word)), unknown.allowed)
