@@ -93,8 +93,9 @@ _IMAGES_TOP = f"""\
 `image: {{framework: NAME, version: "VERSION"}}` becomes the URI of AWS's own image in the stack's region, for
 the processor of the instance type. Write any other image as its full URI.
 
-Some versions have several builds, such as `djl-lmi` 0.36.0: then this is the newest that this inferstack knows, and another
-inferstack may choose a newer one. To stay with one build, write the URI that `inferstack render` shows.
+Some versions have several builds, such as `djl-lmi` 0.36.0. The spec then gets the newest one that this
+inferstack knows, and with a later inferstack perhaps a newer one. To stay with one build, write the URI that
+`inferstack render` shows.
 """
 
 
