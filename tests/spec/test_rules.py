@@ -159,8 +159,10 @@ def test_a_time_becomes_the_unit_that_its_metric_has(name: str) -> None:
     ("text", "metric", "says"),
     [
         (500, LATENCY, 'write a unit: "500 ms"'),
-        (500_000, LATENCY, "in CloudWatch the number is microseconds"),
-        (500, metrics.find("ApproximateAgeOfOldestRequest")[0], "in CloudWatch the number is seconds"),
+        (500, LATENCY, "500 ms\"; allowed: us, ms, s, min; in CloudWatch the number is microseconds"),
+        (5_000, LATENCY, "write a unit: \"5000 ms\"; or \"5 ms\" if the number comes from CloudWatch"),
+        (500_000, LATENCY, "write a unit: \"500 ms\" if the number comes from CloudWatch, which counts in microseconds"),
+        (500, metrics.find("ApproximateAgeOfOldestRequest")[0], "write a unit: \"500 s\"; allowed"),
         ("500", LATENCY, "500 ms"),
         ("50 %", LATENCY, "us, ms, s, min"),
         ("5 ms", REQUESTS, "or unit"),

@@ -371,11 +371,51 @@ def test_defaults_alone_are_no_way_out_where_a_key_is_needed(tmp_path: Path) -> 
     assert "defaults alone" not in fix(tmp_path, f"{SINGLE}autoscaling:\n")
 
 
-@pytest.mark.parametrize("found", ["60 %", "60%", "10m", "1.5 s"])
+@pytest.mark.parametrize("found", ["60 %", "60%", "10m", "1.5 s", "10 per second"])
 def test_a_number_with_a_unit_is_asked_to_leave_it_out(found: str, tmp_path: Path) -> None:
     policy = f"{{metric: MemoryUtilization, target_value: {found}}}"
     scaling = f"autoscaling: {{min_capacity: 2, max_capacity: 4, policies: [{policy}]}}\n"
     assert fix(tmp_path, SINGLE + scaling) == "write a number without a unit"
+
+
+@pytest.mark.parametrize(
+    ("key", "found", "said"),
+    [
+        ("period", "1m", "write 60 (in seconds)"),
+        ("period", "2 minutes", "write 120 (in seconds)"),
+        ("period", "1.5 s", "write a whole number of seconds"),
+        ("period", "60 %", "write a number of seconds, without a unit"),
+        ("evaluation_periods", "5m", "write a number of periods, not a time"),
+    ],
+)
+def test_a_number_with_a_unit_is_written_in_the_unit_of_its_key(
+    key: str, found: str, said: str, tmp_path: Path
+) -> None:
+    rules = f"alarms: {{rules: [{{metric: Invocations, threshold: 5, {key}: {found}}}]}}\n"
+    assert fix(tmp_path, SINGLE + rules) == said
+
+
+@pytest.mark.parametrize(
+    ("found", "said"), [("4GB", "write 4096 (in MB)"), ("2048 MiB", "write 2048 (in MB)"), ("1.5 GB", "write 1536 (in MB)")]
+)
+def test_memory_with_a_unit_is_written_in_megabytes(found: str, said: str, tmp_path: Path) -> None:
+    variant = f"{{serverless_config: {{max_concurrency: 5, memory_size_in_mb: {found}}}}}"
+    assert fix(tmp_path, f"{SINGLE.partition('variant:')[0]}variant: {variant}\n") == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("async", "write `kind: single-model`, or another kind, and `async_inference_config` under `endpoint_config`"),
+        ("Serverless", "write `kind: single-model`, and `serverless_config` in the `variant`"),
+        ("multi_container endpoint", "write `kind: pipeline`, and its containers under `model.containers`"),
+        ("mme", "write `kind: multi-model`"),
+        ("multi-modle", "did you mean `multi-model`?"),
+        ("lambda", "allowed: single-model, multi-model, "),
+    ],
+)
+def test_what_people_call_an_endpoint_leads_to_its_kind(kind: str, said: str, tmp_path: Path) -> None:
+    assert fix(tmp_path, f"kind: {kind}\nendpoint_name: x\n").startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ _FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([^\s0-9.]\S*)")
 _LONGEST_UNIT = 20
 # Enough precision for every digit of a number in the form above, multiplied and divided by the units here.
 _EXACT = Context(prec=60)
+# SageMaker ends a request after a minute, or after eight while it streams.
+_LONGEST_MILLISECONDS = 60_000
 TIME_UNITS = ("us", "ms", "s", "min")
 """Units that the threshold of a latency may have."""
 
@@ -82,11 +84,22 @@ def parse_threshold(threshold: Number | str, metric: Metric) -> Quantity:
         raise UnfitQuantity(f"the threshold {threshold} is not a number", "write a finite number")
     if is_time(metric):
         message = f"the threshold {threshold} has no unit, but {metric.name} is a time"
-        # A number copied from a template or a dashboard is in this unit.
-        counted = f"in CloudWatch the number is {metric.unit.lower()}"
-        fix = f'write a unit: "{threshold} ms"; allowed: {", ".join(TIME_UNITS)}; {counted}'
-        raise UnfitQuantity(message, fix)
+        raise UnfitQuantity(message, _units_to_write(threshold, metric))
     return Quantity(threshold)
+
+
+def _units_to_write(threshold: Number, metric: Metric) -> str:
+    """CloudWatch's own unit is proposed first if nobody would wait for as many milliseconds."""
+    unit = metric.unit.lower()
+    if metric.unit != "Microseconds" or threshold < _TIME_UNITS["ms"]:
+        usual = "s" if metric.unit == "Seconds" else "ms"
+        allowed = ", ".join(TIME_UNITS)
+        return f'write a unit: "{threshold} {usual}"; allowed: {allowed}; in CloudWatch the number is {unit}'
+    copied = _plain(_EXACT.divide(Decimal(str(threshold)), _TIME_UNITS["ms"]))
+    if_copied = f'"{copied} ms" if the number comes from CloudWatch, which counts in {unit}'
+    if threshold > _LONGEST_MILLISECONDS:
+        return f"write a unit: {if_copied}"
+    return f'write a unit: "{threshold} ms"; or {if_copied}'
 
 
 def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | None = 1) -> Number:

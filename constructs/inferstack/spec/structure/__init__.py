@@ -79,12 +79,19 @@ def of_meant_kind(document: Document) -> Document | None:
     return document.rewritten(key, _KIND, meant)
 
 
+def _kind_to_write(found: object, kinds: list[str]) -> str:
+    from inferstack.spec.structure.other_names import OTHER_KINDS  # noqa: PLC0415 - most specs are right
+
+    word = str(found).lower().replace("_", "-").replace(" ", "-").removesuffix("-endpoint")
+    return OTHER_KINDS.get(word) or choose(found, kinds)
+
+
 def _kind_problem(document: Document) -> Problem:
     kinds = list(kind_definitions())
     if _KIND in document.data:
         found = document.data[_KIND]
         message = f"{describe(found)} is not a valid kind"
-        return document.problem((_KIND,), NOT_AN_OPTION, message, choose(found, kinds))
+        return document.problem((_KIND,), NOT_AN_OPTION, message, _kind_to_write(found, kinds))
     if document.data.keys() & _OF_A_TEMPLATE:
         message = "this is a CloudFormation template, not a spec"
         return document.problem((), MISSING_KEY, message, _FROM_A_TEMPLATE)

@@ -45,6 +45,34 @@ NAMED_BY = {
 }
 """The key that `name` stands for in a block; likeness would suggest the name of something else."""
 
+_ONE_MODEL = "write `kind: single-model`"
+_SEVERAL_CONTAINERS = "write `kind: pipeline`, and its containers under `model.containers`"
+OTHER_KINDS = {
+    **dict.fromkeys(("real-time", "realtime", "single"), _ONE_MODEL),
+    **dict.fromkeys(
+        ("async", "asynchronous", "async-inference"),
+        f"{_ONE_MODEL}, or another kind, and `async_inference_config` under `endpoint_config`",
+    ),
+    **dict.fromkeys(
+        ("serverless", "serverless-inference"), f"{_ONE_MODEL}, and `serverless_config` in the `variant`"
+    ),
+    **dict.fromkeys(("shadow", "shadow-test"), f"{_ONE_MODEL}, and `shadow_variants` beside `variant`"),
+    **dict.fromkeys(
+        ("ab", "a/b", "ab-test", "multi-variant"), f"{_ONE_MODEL}, and `variants` instead of `variant`"
+    ),
+    **dict.fromkeys(("mme", "multimodel"), "write `kind: multi-model`"),
+    **dict.fromkeys(("mce", "multi-container", "serial", "inference-pipeline"), _SEVERAL_CONTAINERS),
+    **dict.fromkeys(
+        ("llm", "vllm", "lmi", "tgi"),
+        f"{_ONE_MODEL} for one model on all GPUs of an instance, or `kind: inference-components` for several "
+        "that share instances",
+    ),
+    "triton": (
+        f"{_ONE_MODEL}, `kind: ensemble` or `kind: multi-model`, with `image: {{framework: triton, …}}`"
+    ),
+}
+"""What to write instead of what people call an endpoint, where AWS has no kind of that name."""
+
 _NO_NAME = "remove it: {} are not named, so that an update can create the new one beside the old one"
 _NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
 _NO_CONFIG_NAME = _NO_NAME.format("endpoint configurations")

@@ -37,7 +37,7 @@ from inferstack.spec.structure.misplaced import (
 )
 from inferstack.spec.structure.other_names import said_otherwise
 from inferstack.spec.structure.validator import Error, accepts_type, validator
-from inferstack.spec.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic
+from inferstack.spec.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic, key_of
 from inferstack.spec.texts.placeholders import is_opaque
 
 _OF_A_VALUE = (WRONG_TYPE, NOT_AN_OPTION, WRONG_FORM, WRONG_LENGTH, OUT_OF_RANGE)
@@ -210,7 +210,7 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
     if not fitting:
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
         message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
-        ways = (as_wanted(resolved(branch), error.instance) for branch in branches)
+        ways = (as_wanted(resolved(branch), error.instance, key_of(error)) for branch in branches)
         yield document.problem(path, WRONG_TYPE, message, next(filter(None, ways), ""))
     for inner in error.context or ():
         if inner.schema_path[0] == next(iter(fitting), None):

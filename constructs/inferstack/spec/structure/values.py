@@ -25,6 +25,7 @@ from inferstack.spec.structure import (
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_value
 from inferstack.spec.structure.other_names import NAMED_BY
 from inferstack.spec.structure.patterns import PATTERNS_OF_NAMES, WHAT_A_PATTERN_MEANS
+from inferstack.spec.structure.units import without_unit
 from inferstack.spec.structure.validator import Error, accepts_type
 from inferstack.spec.texts.placeholders import OR_PLACEHOLDER, is_opaque
 
@@ -39,20 +40,22 @@ def is_intrinsic(*keys: object) -> bool:
     return len(keys) == 1 and (keys[0] == "Ref" or str(keys[0]).startswith("Fn::"))
 
 
-def as_wanted(branch: dict[str, Any], found: object) -> str:
+def as_wanted(branch: dict[str, Any], found: object, key: str) -> str:
     """How a value that fits no branch of a choice becomes one of this branch. For a text nothing: in quotes
     the value would be one, and mean nothing.
     """
     if branch["type"] == "object":
         return _keys_to_write(branch, found)
     in_quotes = branch["type"] == "string" and not isinstance(found, dict)
-    return "" if in_quotes else _retype(branch["type"], branch, found)
+    return "" if in_quotes else _retype(branch["type"], branch, found, key)
 
 
 def _type(name: str, error: Error) -> tuple[str, str]:
     wanted, found = error.validator_value, error.instance
-    fix = _keys_to_write(error.schema, found) if wanted == "object" else _retype(wanted, error.schema, found)
-    return f"{name} must be {type_name(wanted)}, found {describe(found)}", fix
+    message = f"{name} must be {type_name(wanted)}, found {describe(found)}"
+    if wanted == "object":
+        return message, _keys_to_write(error.schema, found)
+    return message, _retype(wanted, error.schema, found, key_of(error))
 
 
 def _keys_to_write(block: dict[str, Any], found: object) -> str:
@@ -91,7 +94,7 @@ def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
 _NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 # Few enough digits for the number to be safely within a float's range.
 _FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
-_QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Z]+)")
+_QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Zµ].*)")
 _TOKENS = {
     "string": "pass a CDK token as text: `value_as_string` or `cdk.Token.as_string(…)`",
     "integer": "pass a CDK token as a number: `value_as_number` or `cdk.Token.as_number(…)`",
@@ -102,7 +105,12 @@ _TOKENS = {
 _YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
 
 
-def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> str:
+def key_of(error: Error) -> str:
+    """The innermost key that the wrong value belongs to."""
+    return next((step for step in reversed(error.absolute_path) if isinstance(step, str)), "")
+
+
+def _retype(wanted: str | list[str], schema: dict[str, Any], found: object, key: str) -> str:
     """How to give a value the wanted type, with regard to the schema's bounds if it is a number."""
     match wanted, found:
         case str(), _ if is_opaque(found) and wanted in _TOKENS:
@@ -116,7 +124,7 @@ def _retype(wanted: str | list[str], schema: dict[str, Any], found: object) -> s
         case "string", int() | float():
             return "put quotes around it, as it is written in the file: YAML read it as a number"
         case "integer" | "number", _:
-            return _as_number(wanted == "integer", schema, found)
+            return _as_number(wanted == "integer", schema, found, key)
         case "boolean", str() if found.lower() in ("true", "false"):
             return f"write it without quotes: {found.lower()}"
         case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
@@ -143,7 +151,7 @@ def _by_name_and_value(found: dict[str, Any]) -> str:
     return f"[{', '.join(written[:_SHOWN])}{', …' if len(written) > _SHOWN else ''}]"
 
 
-def _as_number(is_whole: bool, schema: dict[str, Any], found: object) -> str:
+def _as_number(is_whole: bool, schema: dict[str, Any], found: object, key: str) -> str:
     match found:
         case bool():
             return "write a number"
@@ -156,7 +164,7 @@ def _as_number(is_whole: bool, schema: dict[str, Any], found: object) -> str:
         case str() if _NUMERAL.fullmatch(found):
             return f"write it without quotes: {found}"
         case str() if _QUANTITY.fullmatch(found):
-            return "write a number without a unit"
+            return without_unit(key, found)
         case _:
             return ""
 
