@@ -21,12 +21,12 @@ from benchmarks.surroundings import (
 )
 
 Template = dict[str, Any]
-# The content of the policy stands in its logical id, which nobody does by hand.
+# The logical id contains a hash of the policy's content, which nobody would write by hand.
 _POLICY_HASH = re.compile(r"(?<=ExecutionPolicy)[0-9A-F]{8}")
 
 
 def differences(count: int) -> list[str]:
-    """Everything that is not equal, one line each."""
+    """Everything that differs, one line each."""
     with specs_folder(count) as folder:
         specs = [str(file) for file in sorted((folder / "model_specs").iterdir())]
         run(app_program(folder), environment())
@@ -66,7 +66,7 @@ def _parts(template: Template) -> dict[str, Any]:
     return {
         f"{section}.{name}": {key: it for key, it in part.items() if key != "Metadata"}
         for section, content in template.items()
-        # Has one value only, so that nobody writes it by hand.
+        # It has only one possible value, so nobody writes it by hand.
         if section != "AWSTemplateFormatVersion"
         for name, part in (content.items() if isinstance(content, dict) else [("", {"is": content})])
     }

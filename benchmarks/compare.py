@@ -1,6 +1,6 @@
 """Programs side by side: interleaved runs, medians, and ratios that are taken pair by pair.
 
-Absolute times drift with the load of the machine; a ratio of two runs that follow one another hardly does.
+Absolute times vary with the load of the machine; the ratio of two consecutive runs hardly does.
 """
 
 import os
@@ -14,7 +14,7 @@ Measured = dict[str, list[Sample]]
 
 
 def interleaved(programs: Mapping[str, Program], rounds: int) -> Measured:
-    """Every program once a round, after one that does not count (it compiles modules and fills caches)."""
+    """Every program once per round, after one that does not count (it compiles modules and fills caches)."""
     surrounding = environment()
     samples: Measured = {name: [] for name in programs}
     for program in programs.values():
@@ -23,7 +23,7 @@ def interleaved(programs: Mapping[str, Program], rounds: int) -> Measured:
     for _ in range(rounds):
         for name in names:
             samples[name].append(run(programs[name], surrounding))
-        # Whoever runs after a heavy neighbour finds warmer caches: take turns.
+        # A run after a demanding neighbor finds warmer caches, so the order alternates.
         names.reverse()
     return samples
 
@@ -37,7 +37,7 @@ def rows(samples: Measured, base: str) -> list[tuple[str, ...]]:
 
 
 def least_rows(samples: Measured, base: str) -> list[tuple[str, ...]]:
-    """A row of the best run of each program, for what is disturbed in jumps; ratios are of these."""
+    """A row of the best run of each program, with ratios of these, in case disturbances come in jumps."""
     return rows({name: [_least(taken)] for name, taken in samples.items()}, base)
 
 

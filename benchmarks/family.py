@@ -1,7 +1,7 @@
-"""The endpoints that everything here is measured on: a family of any size, the same at every run.
+"""The endpoints that everything here is measured on: a family of any size, the same on every run.
 
-Four kinds take turns. Within a kind the numbers vary, so that no two specs and no two templates are equal
-and no cache can answer for another endpoint.
+Four kinds alternate. Within a kind the numbers vary, so that no two specs or templates are equal and no cache
+can answer for another endpoint.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from itertools import islice
 
 KINDS = ("single-model", "multi-model", "ensemble", "inference-components")
 
-# Instance types by kind: what the kind needs, and AWS documents multi-model endpoints for few types only.
+# Instance types by kind: those it needs. AWS documents multi-model endpoints only for a few types.
 _INSTANCE_TYPES = {
     "single-model": ("ml.g5.2xlarge", "ml.g6.2xlarge", "ml.g6.4xlarge"),
     "multi-model": ("ml.g4dn.2xlarge", "ml.g4dn.4xlarge", "ml.g5.xlarge"),
@@ -21,18 +21,18 @@ _INSTANCE_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What is particular to one endpoint; everything else follows from its kind."""
+    """What differs between endpoints; everything else follows from the kind."""
 
     kind: str
     name: str
     instance_type: str
     fewest: int
-    """Instances to start with and to keep."""
+    """How many instances to start with and to keep at least."""
     most: int
     target: int
-    """Of the scaling policy."""
+    """Target of the scaling policy."""
     latency_ms: int
-    """Limit of the alarm on latency."""
+    """Threshold of the alarm on latency."""
     batch: int
     threads: int
 

@@ -1,4 +1,4 @@
-"""Spec files with as many mistakes as wanted, each in a place that another part of the checks looks at."""
+"""Spec files with any number of mistakes, each kind in a place that another part of the checks looks at."""
 
 from collections.abc import Callable, Iterable
 
@@ -48,4 +48,4 @@ MISTAKES: dict[str, Callable[[int], str]] = {
     "unknown pseudo parameters": _placeholders,
     "broken rules": _broken_rules,
 }
-"""By name: the text of a spec with so many mistakes of that kind."""
+"""The text of a spec with this many mistakes, by the name of the kind of mistake."""

@@ -39,7 +39,7 @@ triton:
 
 
 def compared(folder: Path, megabytes: int, rounds: int, arguments: list[str]) -> str:
-    """The table for random weights of a size; ``arguments`` come after ``inferstack package``."""
+    """The table for random weights of one size; ``arguments`` come after ``inferstack package``."""
     _write_weights(folder / "weights" / "model.onnx", megabytes)
     (folder / "spec.yaml").write_text(_SPEC, encoding="utf-8")
     programs = {
@@ -50,7 +50,7 @@ def compared(folder: Path, megabytes: int, rounds: int, arguments: list[str]) ->
         "inferstack package": inferstack_program(folder, "package", "spec.yaml", *arguments),
     }
     samples = interleaved(programs, rounds)
-    # Memory for a new file costs a virtual machine up to half as much again, or nothing.
+    # On a virtual machine, memory for a new file costs nothing or up to half as much again.
     title = f"{megabytes} MB of random weights, the least of {rounds} rounds"
     return table(title, HEADER, least_rows(samples, _PIPE))
 

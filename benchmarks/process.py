@@ -1,4 +1,4 @@
-"""Runs a program and says what it took: time on the clock, time of CPU, peak memory of Python and Node."""
+"""Runs a program and measures wall time, CPU time, and the peak memory of Python and Node."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run, where, and with which changes to the environment. ``statuses`` are those that are well."""
+    """What to run, where, and with which changes to the environment. ``statuses`` are those of success."""
 
     command: Sequence[str]
     folder: Path
@@ -26,7 +26,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one run took: seconds, and megabytes of 2^20 bytes. CPU is that of all processes together."""
+    """What one run took: seconds, and megabytes of 2^20 bytes. CPU time is that of all processes together."""
 
     wall: float
     cpu: float
@@ -35,7 +35,7 @@ class Sample:
 
 
 def run(program: Program, environment: Mapping[str, str]) -> Sample:
-    """Runs a program to its end. Only Linux tells the memory of Node apart: 0 elsewhere.
+    """Runs a program to its end. Only on Linux is the memory of Node known separately: it is 0 elsewhere.
 
     Raises:
         SystemExit: when the program fails, with what it wrote to standard error.
@@ -59,7 +59,7 @@ def run(program: Program, environment: Mapping[str, str]) -> Sample:
     if process.returncode not in program.statuses:
         command = " ".join(program.command)
         sys.exit(f"{command} ended with {process.returncode}:\n{said.decode(errors='replace')[-2000:]}")
-    # The largest process of all: Python itself unless there is a Node, which the watch has seen then.
+    # The largest process of all: Python itself, unless there is a Node, which the watch has then seen.
     largest = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / _MEGABYTE
     node = sum(peaks.node.values()) / _MEGABYTE
     python = peaks.root / _MEGABYTE if node else largest
@@ -88,7 +88,7 @@ class _Watch:
         return self._peaks
 
     def _look_on(self) -> None:
-        # The kernel keeps the peak, so that only the growth since the last look can be missed.
+        # The kernel keeps the peak, so only growth after the last look can be missed.
         while not self._done.wait(_LOOK_EVERY):
             self._peaks.root = max(self._peaks.root, _peak(self._pid))
             for child in filter(_is_node, _descendants(self._pid)):

@@ -16,7 +16,7 @@ from benchmarks.compare import table
 from benchmarks.process import Program, run
 from benchmarks.surroundings import app_program, environment, hand_program, specs_folder
 
-# What a reader wants to know, by the functions of CDK and jsii that do it.
+# What readers want to know, with the functions of CDK and jsii that do it.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "waiting for Python": ("read",),
     "loading jsii assemblies": ("_Kernel_load",),
@@ -57,7 +57,7 @@ def _node(surrounding: Mapping[str, str]) -> str:
 
 
 def milliseconds(found: Profile) -> dict[str, float]:
-    """Time of each function with all that it calls, by name; recursion counts once."""
+    """Time of each function including all that it calls, by name; recursion counts once."""
     nodes = {node["id"]: node for node in found["nodes"]}
     above = {child: node["id"] for node in found["nodes"] for child in node.get("children", ())}
     own: dict[int, float] = defaultdict(float)

@@ -12,12 +12,12 @@ _TEMPLATES = Path(__file__).with_name("spec_templates")
 
 
 def spec_text(endpoint: Endpoint) -> str:
-    """The spec of an endpoint, as somebody would write it: about sixty lines."""
+    """The spec of an endpoint as a user would write it: about sixty lines."""
     return _template(endpoint.kind).substitute(asdict(endpoint))
 
 
 def write_specs(folder: Path, count: int) -> Path:
-    """Writes a spec for each of the first ``count`` endpoints into a new folder, which it returns."""
+    """Writes specs for the first ``count`` endpoints into a new folder, which it returns."""
     folder.mkdir(parents=True)
     for endpoint in family(count):
         (folder / f"{endpoint.name}.yaml").write_text(spec_text(endpoint), encoding="utf-8")

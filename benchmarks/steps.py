@@ -20,7 +20,7 @@ Out = TypeVar("Out")
 
 
 def _cpu(step: Callable[[In], Out], inputs: Sequence[In], rounds: int) -> tuple[list[Out], float]:
-    """What the step makes of the inputs, and milliseconds for one of them in the best round."""
+    """What the step makes of the inputs, and its milliseconds per input in the best round."""
     made: list[Out] = []
     took: list[float] = []
     for _ in range(rounds):
@@ -31,9 +31,9 @@ def _cpu(step: Callable[[In], Out], inputs: Sequence[In], rounds: int) -> tuple[
 
 
 def steps(files: Sequence[Path], rounds: int) -> dict[str, float]:
-    """Milliseconds by step, without the search for cycles, which commands go without."""
+    """Milliseconds by step, without the garbage collector's search for cycles, as in commands."""
     gc.disable()
-    # Tables of the catalog are read and checks are made when they are first needed.
+    # The catalog's tables are read and checks are built when they are first needed.
     loaded, whole = _cpu(load_spec, files, rounds)
     documents, reading = _cpu(read_document, files, rounds)
     staged, staging = _cpu(lambda document: at_stage(document, None), documents, rounds)

@@ -1,4 +1,4 @@
-"""Where the measured programs run: the same Python, the same Node, nothing of the caller's CDK settings."""
+"""Where the measured programs run: the same Python and Node, and none of the caller's CDK settings."""
 
 import os
 import sys
@@ -12,19 +12,19 @@ from benchmarks.specs import write_specs
 
 ROOT = Path(__file__).parents[1]
 CONSTRUCTS, STACKS = ROOT / "constructs", ROOT / "stacks"
-# The programs here run on nothing but the sources, installed or not.
+# The programs here run on the sources alone, whether these are installed or not.
 sys.path[:0] = [str(CONSTRUCTS), str(STACKS)]
 
 from inferstack.node_runtime import VARIABLE, select_node  # noqa: E402
 
 INFERSTACK = "import sys; from inferstack.cli import program; sys.exit(program())"
-"""The program `inferstack` of an installed package."""
+"""The program `inferstack`, as an installed package has it."""
 
 _OWN = ("CDK_", "PYTHON", "JSII_", "NODE_OPTIONS")
 
 
 def use_that_node() -> None:
-    """Lets this process run CDK on the same Node. For before the import of aws_cdk, which starts it."""
+    """Makes this process run CDK on the same Node. Call it before importing aws_cdk, which starts Node."""
     select_node()
 
 
@@ -33,7 +33,7 @@ def environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
     if VARIABLE in os.environ:
         kept[VARIABLE] = os.environ[VARIABLE]
-    # The app chooses its Node itself; the hand-written one must not run on another.
+    # The app chooses its Node itself; the hand-written one must use the same.
     select_node(kept)
     return kept
 
@@ -58,8 +58,8 @@ def inferstack_program(folder: Path, *arguments: str, statuses: frozenset[int] =
 
 
 def found_in(*folders: Path) -> dict[str, str]:
-    """Where a program finds what is not installed: no more folders than it needs, since Python looks for its
-    own modules in each of them first.
+    """Where a program finds what is not installed. These are no more folders than it needs, since Python
+    looks for its own modules in each of them first.
     """
     return {"PYTHONPATH": os.pathsep.join(map(str, folders))}
 

@@ -30,7 +30,7 @@ def compared(count: int, rounds: int, *, validation: bool = False) -> str:
 def tables(sizes: Sequence[int], rounds: int) -> Iterator[str]:
     """A table for each size, and the one with CDK's validation."""
     for count in sizes:
-        # The longer a run, the less it varies.
+        # Longer runs vary less.
         yield compared(count, rounds if count < 100 else max(2, rounds // 2))
     if _VALIDATED in sizes:
         yield compared(_VALIDATED, max(2, rounds // 2), validation=True)

@@ -1,4 +1,4 @@
-"""What all tests share: CDK on the right Node, without its slow validation and the caller's environment."""
+"""What all tests share: CDK on the right Node, without its slow validation and without the caller's environment."""
 
 import os
 import signal
@@ -8,22 +8,22 @@ import pytest
 
 from inferstack.node_runtime import select_node
 
-# CDK reads this when an app is made; the tests that are about the validation switch it on again.
+# CDK reads this when an app is made; the tests that are about validation turn it on again.
 os.environ["CDK_VALIDATION"] = "false"
 for name in ("CDK_OUTDIR", "CDK_CONTEXT_JSON", "CDK_DEFAULT_ACCOUNT", "CDK_DEFAULT_REGION"):
     os.environ.pop(name, None)
 
-# Before any test module imports aws_cdk, which starts Node at once.
+# This must run before any test module imports aws_cdk, which starts Node at once.
 select_node()
 
-# A shell has what it runs in the background ignore Ctrl-C, and so would each program that a test interrupts.
+# Programs that a shell runs in the background ignore Ctrl-C, and so would each program that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _DEPLOY = Path(__file__).parent / "deploy"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Deploying takes its time: `make test-deploy` asks for it, and so does whoever names the folder."""
+    """Deploying takes time, so it must be asked for: with `make test-deploy`, or by naming the folder."""
     named = [Path(arg.split("::")[0]).resolve() for arg in config.args]
     wanted = any(_DEPLOY in (path, *path.parents) for path in named)
     return True if collection_path == _DEPLOY and not wanted else None

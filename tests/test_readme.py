@@ -1,4 +1,4 @@
-"""The README is run: each command in it that needs no network prints what stands under it."""
+"""Runs the README: each of its commands that needs no network prints what is shown below it."""
 
 import doctest
 import json
@@ -17,13 +17,13 @@ from inferstack.spec.check import check_file
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-# What is run by other means: the whole test run, and what a deployment needs.
+# What is run in other ways: the whole test run, and what a deployment needs.
 ELSEWHERE = ("make test", "npx", "pip", "npm")
 ELLIPSIS = "…"
 
 
 def commands() -> Iterator[tuple[str, str]]:
-    """Each command, and what is printed under it."""
+    """Each command, and what is shown below it."""
     for block in BLOCK.findall(README):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
@@ -36,7 +36,7 @@ def test_a_command_prints_what_the_readme_shows(command: str, output: str, tmp_p
     ran = subprocess.run(
         ["bash", "-c", runnable(command, tmp_path)],
         cwd=ROOT,
-        # As in a terminal: warnings and the last lines go to standard error.
+        # As in a terminal, warnings and the last lines, which go to standard error, are included.
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -49,7 +49,7 @@ def test_a_command_prints_what_the_readme_shows(command: str, output: str, tmp_p
 
 
 def runnable(command: str, folder: Path) -> str:
-    """The command with this interpreter's programs, writing nowhere but into a folder of the test."""
+    """The command with this interpreter's programs, which writes only into a folder of the test."""
     programs = shlex.quote(str(Path(sys.executable).parent))
     command = command.replace(".venv/bin/", f"{programs}/").replace("--out packages", f"--out {folder}")
     if command == "make synth":

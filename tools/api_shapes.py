@@ -1,4 +1,4 @@
-"""Reads botocore's service models: which members an operation takes and how their values are bounded."""
+"""Reads botocore's service models: which members an operation takes, and which values these allow."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from tools.portable_pattern import portable
 from tools.registry_words import telling
 from tools.sources import Json, service_model
 
-# How JSON Schema calls the "min" and "max" of each kind of API shape.
+# What JSON Schema calls the "min" and "max" of each kind of API shape.
 BOUNDS = {
     "string": ("minLength", "maxLength"),
     "list": ("minItems", "maxItems"),
     "map": ("minProperties", "maxProperties"),
     **dict.fromkeys(("integer", "long", "float", "double"), ("minimum", "maximum")),
 }
-# What a value of each numeric type can be at all. YAML has no integer beyond that of a `long`.
+# The limits of each numeric type itself. YAML has no integer beyond those of a `long`.
 LIMITS: dict[str, tuple[float, float]] = {
     "integer": (-(2**31), 2**31 - 1),
     "float": (-3.4028234663852886e38, 3.4028234663852886e38),
@@ -32,7 +32,7 @@ KINDS = {
     "object": {"map", "structure"},
     "string": {"string", "timestamp"},
 }
-# The narrowest JSON type of each kind of API shape: "integer" comes after "number" here, and the last wins.
+# The narrowest JSON type for each kind of API shape: "integer" comes after "number" here, and the last wins.
 JSON_TYPES = {kind: json_type for json_type in sorted(KINDS, reverse=True) for kind in KINDS[json_type]}
 
 
@@ -79,16 +79,16 @@ def members_of(api: Api, structure: str) -> Iterator[tuple[str, str]]:
 
 
 def describes(api: Api, name: str, json_type: Any) -> bool:
-    """Whether a shape is of the kind that a JSON type, or one of several, stands for.
+    """Whether a shape's kind fits a JSON type, or one of several.
 
-    The two sides disagree at times: tags are a map to one service and a list to CloudFormation.
+    The two sides sometimes disagree: tags are a map for one service and a list for CloudFormation.
     """
     types = [json_type] if isinstance(json_type, str) else json_type
     return any(api.shape(name)["type"] in KINDS[each] for each in types)
 
 
 def constraints_of_shape(api: Api, name: str) -> dict[str, Any]:
-    """A shape's enum, pattern and bounds in JSON Schema's words; of a map, also those of keys and values."""
+    """A shape's enum, pattern and bounds as JSON Schema keywords; for a map, also of its keys and values."""
     shape = api.shape(name)
     if "enum" in shape:
         return {"enum": sorted(shape["enum"])}
@@ -106,13 +106,13 @@ def constraints_of_shape(api: Api, name: str) -> dict[str, Any]:
 
 
 def bounds_in_words(member: Json) -> dict[str, float]:
-    """Bounds of a number that only the description of a structure's member tells."""
+    """Bounds of a number that are only in the description of a structure's member."""
     found = _RANGE.search(member.get("documentation", ""))
     return {} if found is None else {"minimum": -(2.0 ** int(found[1])), "maximum": 2.0 ** int(found[2])}
 
 
 def schema_of_shape(api: Api, name: str) -> dict[str, Any]:
-    """A shape's type and constraints; a structure stays a mapping of which no more is said."""
+    """A shape's type and constraints; a structure is only a mapping here, without its members."""
     kind = api.shape(name)["type"]
     schema = {"type": JSON_TYPES[kind], **constraints_of_shape(api, name)}
     item = api.item_of(name)
@@ -120,7 +120,7 @@ def schema_of_shape(api: Api, name: str) -> dict[str, Any]:
 
 
 def _anchored(pattern: str) -> str:
-    """The API matches whole values, JSON Schema anywhere inside one."""
+    """The API matches whole values, but JSON Schema matches anywhere in a value."""
     if portable(pattern) is None or (pattern.startswith("^") and pattern.endswith("$")):
         return pattern
     return f"^(?:{pattern.removeprefix('^').removesuffix('$')})$"

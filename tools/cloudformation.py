@@ -1,8 +1,8 @@
 """Generates ``cloudformation.json`` and ``api_only.json``.
 
-The registry's schemas say what CloudFormation accepts, botocore's models what the service accepts.
-A property is described by the registry first; the API fills what the registry leaves open and
-tightens its numeric bounds, because a value outside either is refused somewhere along a deployment.
+The registry's schemas say what CloudFormation accepts, and botocore's models what the service accepts.
+A property's description comes from the registry; the API adds what the registry leaves open and tightens
+its numeric bounds, because a value outside either is refused at some point of a deployment.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from tools.api_shapes import (
 from tools.registry_words import constraints_of_property, telling
 from tools.sources import Json, registry_schema
 
-# The API calls behind each resource type, as (service, operations): together they show its members.
+# The API calls behind each resource type, as (service, operations): together they have its members.
 SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": ("application-autoscaling", ("RegisterScalableTarget",)),
     "AWS::ApplicationAutoScaling::ScalingPolicy": ("application-autoscaling", ("PutScalingPolicy",)),
@@ -34,10 +34,10 @@ SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "AWS::SageMaker::Model": ("sagemaker", ("CreateModel",)),
 }
-# Types that a spec says nothing of directly: whether they take tags and what replaces them is enough.
+# Types that specs do not describe directly: all we need is whether they take tags and what replaces them.
 WITHOUT_SHAPES = ("AWS::IAM::ManagedPolicy",)
-# Structures of an API that no resource type stands for (what `load_test` is written in), or that the
-# registry bounds too little.
+# Structures of an API that no resource type stands for (`load_test` consists of such), or that the registry
+# does not limit enough.
 API_ONLY_STRUCTURES = (
     ("application-autoscaling", "PutScheduledActionRequest"),
     ("application-autoscaling", "ScalableTargetAction"),
@@ -52,9 +52,9 @@ API_ONLY_STRUCTURES = (
     ("sagemaker", "TrainingRepositoryAuthConfig"),
 )
 
-# New instance types reach the API weeks before the registry's enum, and CloudFormation lets them pass.
+# New instance types reach the API weeks before the registry's enum, and CloudFormation accepts them.
 UNITED_ENUMS = frozenset({"ProductionVariantInstanceType"})
-# Longer is looser for an upper bound and tighter for a lower one.
+# A longer text is looser for an upper bound and tighter for a lower one.
 TIGHTER = {
     **dict.fromkeys(("maximum", "maxLength", "maxItems", "maxProperties"), min),
     **dict.fromkeys(("minimum", "minLength", "minItems"), max),
@@ -96,7 +96,7 @@ def _resource(schema: Json, api: Api, operations: tuple[str, ...]) -> tuple[Json
 
 
 def _structure(api: Api, name: str) -> Json:
-    """An API's structure in the form of a resource type, so that look-ups need not tell them apart."""
+    """An API's structure in the form of a resource type, so that look-ups need not treat it differently."""
     properties = {member: schema_of_shape(api, shape) for member, shape in members_of(api, name)}
     definition = {"required": sorted(api.shape(name).get("required", ())), "properties": properties}
     return {"taggable": False, "create_only": [], "read_only": [], "definitions": {"": definition}}
@@ -116,13 +116,13 @@ def _pointer(pointer: str) -> str:
 
 
 def _merge(definitions: dict[str, Any], api: Api, inputs: list[str]) -> dict[str, Any]:
-    """Completes ``definitions`` in place from the API and returns what the API alone has."""
+    """Completes ``definitions`` in place from the API, and returns what only the API has."""
     members: dict[str, set[str]] = {}
     enums: dict[str, list[str]] = {}
     pairs = sorted(_pairs(definitions, api, inputs))
     for definition, shape_name in pairs:
         properties = definitions[definition]["properties"]
-        # One API structure may stand behind two definitions, each with a part of its members.
+        # One API structure may correspond to two definitions, each with some of its members.
         known = {
             member for other, it in pairs if it == shape_name for member in definitions[other]["properties"]
         }
@@ -164,13 +164,13 @@ def reference(constraints: Json) -> str | None:
 
 
 def _complete(constraints: dict[str, Any], shape: str, api: Api) -> list[str]:
-    """Adds what the API knows about a property and returns the enum values that only the API has."""
+    """Adds what the API knows about a property, and returns the enum values that only the API has."""
     only: list[str] = []
     for target, name in _with_items(constraints, shape, api):
         words = constraints_of_shape(api, name)
         only += sorted(set(words.get("enum", ())) - set(target.get("enum", words.get("enum", ()))))
         if "pattern" in words and _is_open(target.get("pattern", "")):
-            # The registry matches anywhere in a text, and the service, which comes after it, the whole.
+            # The registry matches anywhere in a text; the service, which comes later, matches all of it.
             target["pattern"] = words["pattern"]
         if name in UNITED_ENUMS:
             target["enum"] = sorted({*target.get("enum", ()), *words["enum"]})

@@ -1,4 +1,4 @@
-"""Files that are generated and committed: written, or compared with what they should be."""
+"""Files that are generated and committed: writes them, or compares them with what they should be."""
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ Contents = Mapping[Path, str | bytes]
 
 
 def main(command: str, description: str, generate: Callable[[], Contents], arguments: Sequence[str]) -> int:
-    """The command line of a script that keeps such files; returns its exit status."""
+    """The command line of a script that generates such files; returns its exit status."""
     check = parser(command, description).parse_args(arguments).check
     return keep(generate(), command, check=check)
 
@@ -22,7 +22,7 @@ def parser(command: str, description: str) -> argparse.ArgumentParser:
 
 
 def keep(contents: Contents, command: str, *, check: bool) -> int:
-    """Writes files, or says which ``command`` would; returns the exit status."""
+    """Writes files, or says which ``command`` would write them; returns the exit status."""
     if not check:
         write(contents)
         return 0
@@ -33,7 +33,7 @@ def keep(contents: Contents, command: str, *, check: bool) -> int:
 
 
 def write(contents: Contents) -> None:
-    """Writes those that are stale."""
+    """Writes the files that are stale."""
     for path in stale(contents):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_bytes(contents[path]))
@@ -41,7 +41,7 @@ def write(contents: Contents) -> None:
 
 
 def stale(contents: Contents) -> list[Path]:
-    """Files that are missing or hold something else."""
+    """Files that are missing or have another content."""
     return [path for path in contents if not path.is_file() or path.read_bytes() != _bytes(contents[path])]
 
 

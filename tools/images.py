@@ -1,8 +1,8 @@
 """Generates ``images.json`` from the image tables of AWS's own Python SDK, ``sagemaker-core``.
 
-The SDK builds a tag from a dozen fields and special cases at run time. Here that happens once, so
-that the product holds finished tags: ``{version}`` in one stands for the version as the user wrote
-it, ``{base}`` for that of the framework underneath a Hugging Face image.
+The SDK puts a tag together from a dozen fields and special cases at run time. Here that happens once, so
+that the product has finished tags: ``{version}`` in a tag stands for the version as the user wrote it,
+``{base}`` for that of the framework underneath a Hugging Face image.
 """
 
 import hashlib
@@ -13,13 +13,13 @@ from typing import Any
 from tools.sources import Json, package_file, read_json
 
 RENAMED = {"sagemaker-tritonserver": "triton"}
-# Frameworks whose tag names the inference tool where others name the processor.
+# Frameworks whose tags name the inference tool where other tags name the processor.
 NEURON_TOOLS = {
     "huggingface-neuron": "neuron",
     "huggingface-neuronx": "neuronx",
     "huggingface-llm-neuronx": "neuronx",
 }
-# Frameworks that have one repository for both architectures and tell them apart in the tag.
+# Frameworks with one repository for both architectures, which their tags tell apart.
 ARM64_IN_TAG = frozenset({"sklearn", "xgboost"})
 NOT_FRAMEWORKS = frozenset({"instance_gpu_info"})
 
@@ -44,7 +44,7 @@ def _configs() -> Iterator[tuple[str, Json]]:
 
 
 def _lines(framework: str, config: Json, registries: dict[str, Json]) -> dict[str, Json]:
-    """The images that host inference, by processor architecture."""
+    """The images for inference, by processor architecture."""
     if framework.endswith("-arm64"):
         scopes = {"arm64": config}
     elif "scope" in config:
@@ -89,15 +89,15 @@ def _image(framework: str, arch: str, scope: Json, registries: dict[str, Json], 
 
 
 def _sort(framework: str, processor: str) -> str:
-    """What runs the image. The SDK knows of one that is made with ``neuronx`` only that Inferentia does; it
-    runs on Inferentia2 and Trainium.
+    """What runs the image. For one made with ``neuronx``, the SDK only says Inferentia; it runs on
+    Inferentia2 and Trainium.
     https://huggingface.co/docs/text-generation-inference/backends/neuron
     """
     return "neuronx" if NEURON_TOOLS.get(framework) == "neuronx" else processor
 
 
 def _registered(accounts: Mapping[str, str], registries: dict[str, Json]) -> str:
-    """The name of an account table; versions with the same accounts share one, named by its content."""
+    """The name of an account table, given by its content; versions with the same accounts share one."""
     name = hashlib.sha256(json.dumps(accounts, sort_keys=True).encode()).hexdigest()[:8]
     registries[name] = accounts
     return name
@@ -117,7 +117,7 @@ def _tag(framework: str, arch: str, processor: str, row: Json) -> str:
 def _prefix(framework: str, row: Json) -> str:
     if "base" not in row:
         return str(row.get("tag_prefix", "{version}"))
-    # Everywhere else the tag repeats the base version as the user wrote it.
+    # All other tags repeat the base version as the user wrote it.
     base = row["base"].removeprefix("pytorch") if framework in NEURON_TOOLS else "{base}"
     return f"{base}-transformers{row['version']}"
 

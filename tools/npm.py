@@ -1,4 +1,4 @@
-"""npm and npx of the Node that the project uses, on machines without any of their own, too.
+"""npm and npx of the Node that the project uses, even on machines that have none of their own.
 
 ``python -m tools.npm ci`` installs the CDK CLI that package.json pins.
 """
@@ -13,7 +13,7 @@ from inferstack.node_runtime import VARIABLE, select_node
 
 
 def node() -> str:
-    """The path of Node: that of the `node` extra where it is installed, else the machine's."""
+    """The path of Node: from the `node` extra if that is installed, else the machine's."""
     environment = dict(os.environ)
     select_node(environment)
     found = shutil.which("node") if VARIABLE not in environment else environment[VARIABLE]
@@ -21,7 +21,7 @@ def node() -> str:
 
 
 def command(program: str) -> list[str]:
-    """How ``npm`` or ``npx`` is run: by this Node, or as the machine has it."""
+    """How to run ``npm`` or ``npx``: with this Node, or as installed on the machine."""
     bundled = Path(node()).parents[1] / "lib" / "node_modules" / "npm" / "bin" / f"{program}-cli.js"
     return [node(), str(bundled)] if bundled.is_file() else [program]
 

@@ -1,9 +1,9 @@
-"""Patterns that Python and an editor's JavaScript both understand.
+"""Patterns that both Python and the JavaScript of editors understand.
 
-AWS writes Java's dialect. Its Unicode classes and surrogate pairs are errors to Python's ``re``, which
-is what the ``jsonschema`` package matches with. JSON Schema asks for JavaScript's dialect with the flag
-``u``, in which a character that means nothing by itself must not be escaped: check-jsonschema and Ajv
-refuse the whole schema for one such pattern.
+AWS writes Java's dialect. Its Unicode classes and surrogate pairs are errors in Python's ``re``, which the
+``jsonschema`` package uses. JSON Schema requires JavaScript's dialect with the flag ``u``, in which a
+character without a special meaning must not be escaped: check-jsonschema and Ajv refuse the whole schema
+because of one such pattern.
 """
 
 import re
@@ -20,7 +20,7 @@ _SPELLINGS = {
 
 
 def portable(pattern: str) -> str | None:
-    r"""``pattern`` without Java's classes and needless escapes, or None if it lets everything pass.
+    r"""``pattern`` without Java's classes and needless escapes, or None if it matches everything.
 
     Classes that reach beyond ASCII become a little more lenient.
     """

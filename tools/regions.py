@@ -26,5 +26,5 @@ def generate() -> dict[str, Json]:
 
 
 def _registries() -> list[Path]:
-    """One file a region with the resource types that its registry knows, and one for SAM's transform."""
+    """One file per region with the resource types that its registry knows, and one for SAM's transform."""
     return list(package_file("cfn-lint", "cfnlint/data/schemas/providers").glob("*.json"))

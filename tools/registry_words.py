@@ -1,4 +1,4 @@
-"""Reduces a property of a CloudFormation registry schema to the words that constrain its value."""
+"""Reduces a property of a CloudFormation registry schema to the keywords that constrain its value."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ KEPT = (
 
 
 def constraints_of_property(prop: Json, schema: Json) -> dict[str, Any]:
-    """Constraints of ``prop``; references to plain values are resolved, those to structures stay by name."""
+    """Constraints of ``prop``; references to plain values are resolved, references to structures stay."""
     if "$ref" in prop:
         name = prop["$ref"].removeprefix("#/definitions/")
         target = schema["definitions"][name]
@@ -33,7 +33,7 @@ def constraints_of_property(prop: Json, schema: Json) -> dict[str, Any]:
 
 
 def telling(words: dict[str, Any]) -> dict[str, Any]:
-    """``words`` without those that exclude nothing, or nothing that an enum does not exclude already."""
+    """``words`` without those that exclude nothing, or nothing that an enum does not already exclude."""
     silent = {word for word in ("minLength", "minItems", "minProperties") if words.get(word) == 0}
     silent |= {word for word in ("pattern", "uniqueItems") if not words.get(word)}
     if "enum" in words:
@@ -51,7 +51,7 @@ def _kept(prop: Json) -> dict[str, Any]:
 
 
 def _map_words(prop: Json) -> dict[str, Any]:
-    """A map with one kind of entry, said in a way that does not depend on a pattern as a key."""
+    """A map with one kind of entry, written without a pattern as a key."""
     entries = prop.get("patternProperties", {})
     if len(entries) != 1:
         return {}

@@ -1,8 +1,8 @@
 """JSON Schema of the format, made from the classes in :mod:`inferstack.spec.blocks`.
 
 The result is committed and shipped as ``inferstack.schema.json``; `tools/update_schema.py` writes it, and
-a test keeps both equal. msgspec turns types into schema; what is added here are the texts under the fields,
-our defaults, and AWS's enums, patterns and bounds from the catalog.
+a test keeps both equal. msgspec turns types into a schema; this module adds the texts under the fields, our
+defaults, and AWS's enums, patterns and bounds from the catalog.
 """
 
 import ast
@@ -71,7 +71,7 @@ def _described(component: JsonSchema, block: type[Block]) -> JsonSchema:
 
 
 def _field_texts(block: type[Block]) -> dict[str, str]:
-    """The string under each field, of the class and of the classes that it inherits from."""
+    """The string under each field, of this class and of those that it inherits from."""
     texts: dict[str, str] = {}
     for cls in reversed([c for c in block.__mro__ if issubclass(c, Block)]):
         body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
@@ -92,7 +92,7 @@ def _aws_constraints(block: type[Block], field: str) -> JsonSchema:
 
 
 def _places(block: type[Block], field: str) -> list[tuple[str, str]]:
-    """Where AWS may describe a field, as shapes and keys."""
+    """Where AWS may describe a field, as pairs of shape and key."""
     if field not in block.aws_keys:
         return [(shape, field) for shape in block.shapes]
     place = block.aws_keys[field]
@@ -100,7 +100,7 @@ def _places(block: type[Block], field: str) -> list[tuple[str, str]]:
 
 
 def _remove_null(schema: JsonSchema) -> None:
-    """``None`` stands for an absent key, so the schema has it neither as a type nor as a default."""
+    """``None`` stands for an absent key, so it is neither a type nor a default in the schema."""
     if schema.get("default", ...) is None:
         del schema["default"]
     branches = [b for b in schema.pop("anyOf", []) if b != {"type": "null"}]
@@ -133,7 +133,7 @@ _WORDS = {
 
 
 def _constrain(schema: JsonSchema, aws: JsonSchema) -> None:
-    """Adds AWS's constraints; those that the class itself gives take precedence."""
+    """Adds AWS's constraints; those of the class itself take precedence."""
     for branch in schema.get("anyOf", [schema]):
         kind = branch.get("type", "")
         own_form = {"enum", "pattern"} & branch.keys()

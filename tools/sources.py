@@ -1,7 +1,7 @@
 """Where the catalog's data comes from: files inside development packages, read as plain data.
 
-Nothing of those packages is imported, so a maintainer's run needs no AWS client, no linter and no
-machine-learning SDK to start up, and reads exactly what is installed.
+Nothing of those packages is imported. So a maintainer need not start an AWS client, a linter or a
+machine-learning SDK, and reads exactly what is installed.
 """
 
 import gzip

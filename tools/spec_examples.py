@@ -1,4 +1,4 @@
-"""Examples from the wrong specs of the tests: the lines that a case changes, below the keys above them."""
+"""Examples from the tests' wrong specs: the lines that a case changes, and the keys that lead to them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ class _Line(NamedTuple):
     mark: str
     text: str
     named: bool
-    """Whether the case has this line."""
+    """Whether the case itself has this line."""
 
     @property
     def indent(self) -> int:
@@ -24,7 +24,7 @@ class _Line(NamedTuple):
 
 
 def spec_example(case: Case, *, with_kind: bool) -> Example:
-    """What the case shows, and with the kind of the spec if the rule is for some kinds only."""
+    """What the case shows; with the spec's kind if the rule is only for some kinds."""
     lines = list(_merged(case))
     kept = {at for at, line in enumerate(lines) if line.named and not _only_a_place(line)}
     kept.update(at for at, line in enumerate(lines) if with_kind and line.text.startswith("kind:"))
@@ -33,12 +33,12 @@ def spec_example(case: Case, *, with_kind: bool) -> Example:
 
 
 def _only_a_place(line: _Line) -> bool:
-    """A key whose value is not shown says only where its neighbours are."""
+    """Whether this is a key whose value is not shown: it only says where the lines around it are."""
     return line.mark == BOTH and line.text.endswith(":")
 
 
 def _merged(case: Case) -> Iterator[_Line]:
-    """The base with the changes, the lines that go beside those that come."""
+    """The case's base with its changes, wrong lines beside right ones."""
     base = case.base_text()
     done = 0
     for edit in sorted(case.edits, key=lambda edit: base.index(edit.old)):
@@ -63,7 +63,7 @@ def _shown(text: str) -> list[str]:
 
 
 def _shown_line(line: str) -> str:
-    """A line without its mark. Of what repeats itself only enough to be understood."""
+    """A line without its mark. Repetitions are shortened to what is needed to understand them."""
     line = MARK.sub("", line).rstrip()
     line = COUNTED.sub(lambda found: _first_and_last(found[2], int(found[1])), line)
     many = next((it for it in REPEATED.finditer(line) if int(it[2]) > _MOST_REPEATED), None)
@@ -79,13 +79,13 @@ def _first_and_last(text: str, count: int) -> str:
 def _few(found: re.Match[str]) -> str:
     letter, count = found[1], int(found[2])
     if count == 1:
-        # Written so that no scanner for secrets stops at the case; nor shall it at the example.
+        # A scanner for secrets must stop neither at the case, which is written for that, nor here.
         return _LEFT_OUT
     return letter * count if count <= _MOST_REPEATED else f"{letter * 3}{_LEFT_OUT}{letter * 3}"
 
 
 def _above(lines: list[_Line], at: int) -> Iterator[int]:
-    """The keys that lead to a line, from the nearest."""
+    """The keys that lead to a line, beginning with the nearest."""
     line = lines[at]
     indent = line.indent
     for above in range(at - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Writes the reference manual of the spec format from its JSON Schema: a section a block."""
+"""Writes the reference manual of the spec format from its JSON Schema: one section per block."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ Schema = Mapping[str, Any]
 LONGEST_LIST = 12
 PREFIX = "#/$defs/"
 KIND = "kind"
-# What a reader comes for, before what most specs leave out.
+# What readers look for, before what most specs leave out.
 FIRST = (
     *(KIND, "endpoint_name", "model", "inference_components", "models"),
     *("variant", "variants", "shadow_variants"),
@@ -67,7 +67,7 @@ A section for each kind, then for each block: those at the top of a spec first, 
 
 
 def reference(schema: Schema) -> str:
-    """The whole page: kinds first, then every block in the order in which a reader meets it."""
+    """The whole page: kinds first, then every block in the order in which a reader comes to it."""
     kinds = [branch["then"]["$ref"].removeprefix(PREFIX) for branch in schema["allOf"]]
     definitions = {**schema["$defs"], **_kinds_as_read(kinds, schema["$defs"])}
     tags = schema["properties"][KIND]["enum"]
@@ -83,7 +83,7 @@ def reference(schema: Schema) -> str:
 
 
 def _kinds_as_read(kinds: list[str], definitions: Schema) -> Schema:
-    """The kinds, each with its keys in the order in which they are read."""
+    """The kinds, each with its keys in reading order."""
     return {kind: _sorted(definitions[kind]) for kind in kinds}
 
 
@@ -94,7 +94,7 @@ def _sorted(definition: Schema) -> Schema:
 
 
 def _contents(kinds: list[str], definitions: Schema) -> str:
-    """Every block, beside the block at the top of a spec that is nearest above it."""
+    """Every block, beside the nearest top-level block that leads to it."""
     tops = dict.fromkeys(target for kind in kinds for target in _references(definitions[kind]))
     below: dict[str, list[str]] = {top: [] for top in tops}
     above = {top: top for top in tops}
@@ -104,7 +104,7 @@ def _contents(kinds: list[str], definitions: Schema) -> str:
             if target not in above:
                 above[target] = above[name]
                 below[above[name]].append(_link(target))
-                # The loop comes to it.
+                # The loop reaches it later.
                 met.append(target)
     rows = [(_link(top), ", ".join(names)) for top, names in below.items()]
     return _CONTENTS + table(("In a spec", "Below it"), [*rows, (_link(_LONG_LISTS), "")])
@@ -115,7 +115,7 @@ def _link(name: str) -> str:
 
 
 def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
-    """The keys of the kinds; kinds that differ in nothing but their name share a section."""
+    """The keys of the kinds; kinds that differ only in their names share a section."""
     alike: dict[str, list[str]] = {}
     for name in tags:
         alike.setdefault(_keys(name, _of_kinds(definitions[name], [])), []).append(name)
@@ -127,7 +127,7 @@ def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
 
 
 def _of_kinds(definition: Schema, tags: list[str]) -> Schema:
-    """The block of several kinds, whose `kind` is one of them."""
+    """One block for several kinds, whose `kind` is one of them."""
     properties = definition["properties"]
     kind = {**properties[KIND], "enum": tags}
     return {**definition, "properties": {**properties, KIND: kind}}
@@ -141,10 +141,10 @@ def _keys(name: str, definition: Schema) -> str:
 
 
 def _reading_order(kinds: list[str], definitions: Schema) -> list[str]:
-    """Definitions as they are first referred to, breadth first."""
+    """Definitions in the order in which they are first referred to, breadth first."""
     order = list(kinds)
     for name in order:
-        # The loop comes to what is appended here.
+        # The loop reaches what is appended here.
         order += dict.fromkeys(target for target in _references(definitions[name]) if target not in order)
     return order
 
@@ -196,7 +196,7 @@ def _type(schema: Schema) -> str:
 
 
 def _allowed(schema: Schema, anchor: str) -> str:
-    """What constrains a value, its items, its entries' names and values, in words."""
+    """What constrains a value, its items, or its entries' names and values, in words."""
     parts = list(_constraints(schema, anchor))
     for label, word in (("each", "items"), ("names", "propertyNames"), ("values", "additionalProperties")):
         inner = schema.get(word)
@@ -227,7 +227,7 @@ def _values(options: Iterable[object]) -> str:
 
 
 def _long_lists(definitions: Schema) -> Iterator[str]:
-    """Enums that would swell a table, each written once for all keys that have it."""
+    """Enums that would make a table too long, each written once for all keys that have it."""
     anchors: dict[tuple[object, ...], list[str]] = {}
     for block, definition in definitions.items():
         for key, schema in definition.get("properties", {}).items():

@@ -1,7 +1,7 @@
 """What an editor shows beside the fields of a Triton model, in inferstack's own words.
 
-By message (or enum) of model_config.proto and field; the empty field name is the message itself.
-``tools.triton_schema`` refuses a message without a sentence and a sentence without its field.
+By message (or enum) of model_config.proto and field; the empty field name stands for the message itself.
+``tools.triton_schema`` refuses a message without a sentence, and a sentence without a field.
 """
 
 from collections.abc import Mapping

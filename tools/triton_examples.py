@@ -1,4 +1,4 @@
-"""Examples from the wrong models of the tests: both sides of a case as one tree, opened where they differ."""
+"""Examples from the tests' wrong models: both sides of a case as one tree, expanded where they differ."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example
 from tests.support.wrong_models import MACROS, Case, expand, spec_without_triton
 
 WIDTH = 73
-"""Of a line, so that a terminal of 80 columns has room for the margin before it."""
+"""Width of a line, so that a terminal of 80 columns has room for the margin before it."""
 _REST = "…"
 _PLAIN = re.compile(r"[\w./:…-]+")
 _HEAD = {
@@ -21,7 +21,7 @@ _HEAD = {
     "environment": ("model", "environment"),
     "instance": ("variant", "instance_type"),
 }
-"""Where a spec has what the head of a case says."""
+"""Where in a spec the keys of a case's head belong."""
 _Lines = Iterator[str]
 
 
@@ -32,7 +32,7 @@ def triton_example(case: Case) -> Example:
 
 
 def _spec(case: Case, *, wrong: bool) -> dict[str, Any]:
-    """What matters of one side: what its head says, and its models without what macros hold."""
+    """What matters of one side: what its head says, and its models without the content of macros."""
     mine, other = (_models(case, wrong=side) for side in (wrong, not wrong))
     return {**_head(case, wrong=wrong), "triton": _without_macros(mine, other)}
 
@@ -43,7 +43,7 @@ def _models(case: Case, *, wrong: bool) -> Any:
 
 
 def _without_macros(mine: Any, other: Any) -> Any:
-    """A macro is opened where the other side of the case lacks it. A model of nothing else is three dots."""
+    """A macro is expanded if the other side lacks it. A model of nothing else becomes an ellipsis."""
     match mine, other:
         case dict(), _:
             there = other if isinstance(other, dict) else mine
@@ -90,7 +90,7 @@ def _only(mark: str, value: Any, width: int) -> _Lines:
 
 
 def _entry(key: str, wrong: Any, right: Any, width: int) -> _Lines:
-    """A key and its value, in one line if there is nothing to open."""
+    """A key and its value, on one line if there is nothing to expand."""
     line = f"{key}: {_flow(wrong)}"
     alike = isinstance(wrong, list) is isinstance(right, list)
     if _same(wrong, right) and (len(line) <= width or not _can_be_opened(wrong)):
@@ -108,7 +108,7 @@ def _open(value: Any) -> Any:
 
 
 def _can_be_opened(value: Any) -> bool:
-    """Whether it has lines of its own; a list of numbers or words has not."""
+    """Whether it takes lines of its own; a list of numbers or words does not."""
     match value:
         case [first, *_]:
             return isinstance(first, dict)
@@ -138,13 +138,13 @@ def _item(wrong: Any, right: Any, width: int) -> _Lines:
         dashed = {0} if signs[0] == BOTH else {0, other}
         yield from (f"{line[0]}{'- ' if at in dashed else '  '}{line[1:]}" for at, line in enumerate(lines))
     else:
-        # The dash would stand in another line of each side.
+        # Each side would have its dash on another line.
         yield from _only(WRONG, [wrong], width)
         yield from _only(RIGHT, [right], width)
 
 
 def _same(wrong: Any, right: Any) -> bool:
-    """Whether both are written alike; to Python, 1 and true would be equal."""
+    """Whether both are written the same; in Python, 1 and true would be equal."""
     return _flow(wrong) == _flow(right)
 
 

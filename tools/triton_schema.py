@@ -5,7 +5,7 @@
     python -m tools.triton_schema --check          writes nothing, exits 1 and names what is out of date
 
 Field names, enums and bounds are the descriptor's. This script adds sentences for editors, and the few
-places where a spec says things shorter than config.pbtxt (``_with_sugar``, ``_mapping``).
+places where a spec is shorter than config.pbtxt (``_with_sugar``, ``_mapping``).
 """
 
 import json
@@ -62,7 +62,7 @@ SCALARS: Mapping[int, Schema] = {
     Field.TYPE_FIXED64: _integer(64, signed=False),
 }
 
-# A YAML key of a spec is always a string, so the number in a map's key is a string of digits.
+# A YAML key of a spec is always text, so a number as a map's key is a text of digits.
 MAP_KEYS: Mapping[int, Schema] = {
     Field.TYPE_STRING: {},
     Field.TYPE_UINT64: {"propertyNames": {"pattern": "^(0|[1-9][0-9]*)$"}},
@@ -70,7 +70,7 @@ MAP_KEYS: Mapping[int, Schema] = {
 
 PLAIN_VALUE = ["string", "number", "boolean"]
 
-# Not Triton's: tells the packager what to put into the model's folder.
+# This is not Triton's: it tells the packager what to put into the model's folder.
 FILES: Schema = {
     "description": (
         "Files of the model: path inside the model's folder (such as `1/model.plan`) -> local file, "
@@ -108,7 +108,7 @@ def _types(scope: Any, prefix: str = "") -> Iterator[tuple[str, DescriptorProto 
 
 
 def _reached(start: str, types: Types) -> set[str]:
-    """Full names of the types a spec can mention; entries of maps are no types of their own in YAML."""
+    """Full names of the types that a spec can mention; entries of maps are not types of their own in YAML."""
     seen, waiting = set[str](), [start]
     while waiting:
         name = waiting.pop()
@@ -169,7 +169,7 @@ def _mapping(name: str, entry: DescriptorProto) -> Schema:
 
 
 def _exclusions(message: DescriptorProto) -> Schema:
-    """One rule for each ``oneof``, with a sentence that can stand in an error message as it is."""
+    """One rule for each ``oneof``, with a sentence that can be used as an error message."""
     members = [field for field in message.field if field.HasField("oneof_index")]
     choices = [
         [field.name for field in members if field.oneof_index == index]
@@ -185,7 +185,7 @@ def _at_most_one(names: list[str]) -> Schema:
 
 
 def _with_sugar(path: str, definition: Schema) -> Schema:
-    """The places where a spec says more, or says it shorter, than config.pbtxt."""
+    """The places where a spec can say more than config.pbtxt, or say it shorter."""
     match path:
         case "ModelParameter":
             return {**definition, "type": [*PLAIN_VALUE, "object"], "required": ["string_value"]}
@@ -202,7 +202,7 @@ def _description(path: str, field: str) -> Schema:
 
 
 def _check_descriptions(reached: Types) -> None:
-    """A message without a description, or a description of what is gone, stops the maintainer here."""
+    """Fails for a message without a description, and for a description of something that is gone."""
     known = {(path, field.name) for path, found in reached.items() for field in _fields(found)}
     known |= {(path, "") for path in reached}
     described = {(path, field) for path, fields in DESCRIPTIONS.items() for field in fields}
@@ -218,7 +218,7 @@ def _fields(found: DescriptorProto | EnumDescriptorProto) -> Iterator[Field]:
 
 
 def generated(wheel: Path | None) -> Contents:
-    """The content of every file that this script keeps; without a wheel the descriptor stays as it is."""
+    """The content of every file that this script generates; without a wheel, the descriptor stays."""
     if wheel is None:
         return {SCHEMA: render(document(DESCRIPTOR.read_bytes()))}
     descriptor = descriptor_in_wheel(wheel)
@@ -226,7 +226,7 @@ def generated(wheel: Path | None) -> Contents:
 
 
 def render(schema: Schema) -> str:
-    """The same bytes on every run. Properties keep the proto's order: what matters most comes first."""
+    """The same bytes on every run. Properties keep the proto's order: the most important come first."""
     return json.dumps(schema, indent=1) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Reads Triton's ``ModelConfig`` out of a tritonclient wheel, for ``tools.triton_schema``.
 
-Get the wheel with ``pip download --no-deps tritonclient``: the generated code of its gRPC half carries
-``model_config.proto`` in serialized form. It is read as data; neither gRPC nor numpy has to be installed.
+Get the wheel with ``pip download --no-deps tritonclient``: the generated code of its gRPC half contains
+``model_config.proto`` in serialized form. It is read as data; neither gRPC nor numpy needs to be installed.
 """
 
 import ast
@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 GENERATED_CODE = "tritonclient/grpc/model_config_pb2.py"
 
-# The wheel's license names one year of one holder; these lines stand at the top of the proto itself.
+# The wheel's license names one year of one holder; these lines are at the top of the proto itself.
 COPYRIGHT = """\
 Copyright (c) 2018-2026, NVIDIA CORPORATION & AFFILIATES. All rights reserved.
 Copyright (c) 2018, TensorFlow Authors. All rights reserved.
@@ -20,7 +20,7 @@ Copyright (c) 2018, TensorFlow Authors. All rights reserved.
 
 
 def descriptor_in_wheel(wheel: Path) -> bytes:
-    """The descriptor that a wheel holds, in bytes that depend on the proto alone."""
+    """The descriptor in a wheel, as bytes that depend only on the proto."""
     with ZipFile(wheel) as archive:
         code = ast.parse(archive.read(GENERATED_CODE))
     return FileDescriptorProto.FromString(_serialized_file(code)).SerializeToString(deterministic=True)
@@ -35,7 +35,7 @@ def _serialized_file(code: ast.AST) -> bytes:
 
 
 def notice_of_wheel(wheel: Path) -> str:
-    """What has to stand beside the descriptor: its origin, its copyright holders, the license's text."""
+    """What must accompany the descriptor: its origin, its copyright holders and the license's text."""
     name, version = wheel.name.split("-")[:2]
     with ZipFile(wheel) as archive:
         text = archive.read(f"{name}-{version}.dist-info/licenses/LICENSE.txt").decode()

@@ -30,7 +30,7 @@ def generated() -> dict[Path, str]:
 
 
 def differences() -> list[str]:
-    """What has moved on since the data was committed, one paragraph a file; empty if nothing has."""
+    """What has changed since the data was committed, one paragraph per file; empty if nothing has."""
     found = [moved for path, text in generated().items() for moved in _moved(path, text)]
     unlisted = instances.unlisted((DATA / "instance-types.csv").read_text(encoding="utf-8"))
     if unlisted:
@@ -39,7 +39,7 @@ def differences() -> list[str]:
 
 
 def _render(document: Json) -> str:
-    """JSON that gives the same bytes on every run and a readable diff."""
+    """JSON with the same bytes on every run and a readable diff."""
     return json.dumps(document, indent=1, sort_keys=True) + "\n"
 
 

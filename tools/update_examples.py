@@ -32,7 +32,7 @@ class _Candidate(NamedTuple):
 
     @property
     def cost(self) -> tuple[bool, int, int]:
-        """Lines, and some more where a side is not shown: what is right says more than what is wrong."""
+        """Its lines, and some more for a missing side: the right one tells more than the wrong one."""
         lines = self.example.lines
         sides = {line[0] for line in lines}
         missing = 0 if {WRONG, RIGHT} <= sides else 2 if RIGHT in sides else 4
@@ -40,7 +40,7 @@ class _Candidate(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether a terminal shows all of it."""
+        """Whether a terminal can show all of it."""
         return all(len(line[1:]) <= WIDTH and line.isprintable() for line in self.example.lines)
 
 

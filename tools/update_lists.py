@@ -100,7 +100,7 @@ inferstack knows, and with a later inferstack perhaps a newer one. To stay with 
 
 
 def metrics_page() -> str:
-    """What each kind of endpoint publishes, and what target tracking knows by itself."""
+    """The metrics that each kind of endpoint publishes, and those predefined for target tracking."""
     return "\n".join([_METRICS_TOP, _alarms_section(), _scaling_section(), *_hosting_sections()])
 
 

@@ -1,4 +1,4 @@
-"""The alarms of each kind, as a table that a user would keep."""
+"""The alarms of each kind of endpoint, as a table that a user would keep."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class Watch:
     statistic: str
     threshold: float
     limit: str
-    """The threshold for a reader."""
+    """The threshold as shown to readers."""
     periods: int = 3
     unit: str | None = None
     datapoints: int | None = None
     reason: str = ""
     is_named_plainly: bool = False
-    """The statistic is the metric's own and not in the logical id."""
+    """Whether the statistic is the metric's own, so that the logical id does not name it."""
 
 
 _FAILURES = Watch(

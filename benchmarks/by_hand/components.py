@@ -11,12 +11,12 @@ Resource = sagemaker.CfnInferenceComponent
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What is particular to a component."""
+    """What differs between components."""
 
     endpoint: str
     name: str
     is_split: bool
-    """Its model is split over two GPUs, and its start-up limits are its own."""
+    """Whether its model is split over two GPUs, and it has start-up limits of its own."""
 
     @property
     def id_suffix(self) -> str:

@@ -14,7 +14,7 @@ _CALLS, _FLEET, _COPIES = "AWS/SageMaker", "/aws/sagemaker/Endpoints", "/aws/sag
 _BOTH, _FLEET_ONLY, _COPIES_ONLY = (_CALLS, _CALLS), (_CALLS, None), (None, _CALLS)
 _INSTANCES, _NORMALIZED = (_FLEET, None), (_FLEET, _COPIES)
 
-# Title, and metrics with statistic and the namespaces that variants and components publish them in.
+# The title, and metrics with their statistic and the namespaces that variants and components publish them in.
 _WITH_COMPONENTS: dict[str, Any] = {
     "Requests a minute": [
         ("Invocations", "Sum", _BOTH),

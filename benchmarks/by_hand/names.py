@@ -1,4 +1,4 @@
-"""Names that several of the modules need, and the logical ids of inferstack's templates."""
+"""Names that several modules need, and the logical ids of inferstack's templates."""
 
 import hashlib
 

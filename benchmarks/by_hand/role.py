@@ -91,5 +91,5 @@ def _allow(sid: str, actions: list[str], resources: list[Any] | None = None) -> 
 
 
 def _sub(text: str) -> dict[str, str]:
-    # Plain data, as `Fn.sub` would ask Node for each.
+    # Plain data, since `Fn.sub` would ask Node for each of them.
     return {"Fn::Sub": text}

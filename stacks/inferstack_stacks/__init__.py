@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inferstack.node_runtime import NodeMissingError, select_node
 
-# Before anything below imports aws_cdk. If there is no Node, what needs it says so later.
+# This must run before anything below imports aws_cdk. Without Node, whatever needs it reports that later.
 with suppress(NodeMissingError):
     select_node()
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EndpointStack", "add_stacks", "build_app"]
 
-# The modules of names that are imported on demand: they start Node, or read specs while Node starts.
+# Names that are imported on demand, and their modules: these start Node, or read specs while Node starts.
 _ON_DEMAND = {"EndpointStack": "endpoint_stack", "add_stacks": "building"}
 
 
@@ -32,5 +32,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # Names that are imported on demand are no globals yet, and completion in editors looks here.
+    # Names that are imported on demand are not globals yet, and editors complete names from here.
     return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""`python -m inferstack_stacks`: synthesises the app and says what came of it. Needs no CDK CLI."""
+"""`python -m inferstack_stacks`: synthesizes the app and prints the result. Needs no CDK CLI."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ def _rows(app: "App", folder: Path) -> Iterator[tuple[str, ...]]:
     for stack in app.node.children:
         if isinstance(stack, EndpointStack):
             template = (folder / stack.template_file).read_text(encoding="utf-8")
-            # Stacks of one name in several regions are told apart by their file, as in the CDK CLI.
+            # The file tells stacks apart that have one name in several regions, as in the CDK CLI.
             name = stack.template_file.removesuffix(_TEMPLATE)
             yield name, stack.kind, str(len(json.loads(template)["Resources"]))
 

@@ -27,13 +27,13 @@ def build_app(
     """The app of all specs in a folder. Its output folder is made at once, as for any CDK app, and stays
     empty until ``synth()``.
 
-    Errors of the specs end the process with status 1 after all of them, in all files, were printed to
-    standard error, one per line. So do a missing Node, a context or an environment that cannot be used, and
-    an output folder that cannot be made.
+    If specs have errors, all errors of all files are printed to standard error, one per line, and the process
+    ends with status 1. It also ends if Node is missing, if the context or environment cannot be used, or if
+    the output folder cannot be made.
 
     Args:
-        specs_dir: folder, relative to the working directory, which is that of cdk.json under the CDK CLI.
-        context: further CDK context; that of cdk.json and of the command line wins.
+        specs_dir: folder, relative to the working directory, which under the CDK CLI is that of cdk.json.
+        context: further CDK context; cdk.json and the command line take precedence.
         outdir: where ``synth()`` writes; by default what the CDK CLI says, and `cdk.out` without it.
         default_stack_synthesizer: how stacks are deployed, if not in the way that `cdk bootstrap` prepares.
     """

@@ -1,4 +1,4 @@
-"""From specs to the app: specs are read before anything of CDK is needed."""
+"""Makes the app from specs, which are read before anything of CDK is needed."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from inferstack_stacks.endpoint_stack import EndpointStack
 
-# No traces of where in Node a construct was made: they do not show Python, and cost a tenth of the synthesis.
+# No traces of where in Node a construct was made: they do not show Python, and cost a tenth of synthesis.
 _NO_CREATION_STACKS = "aws:cdk:disable-creation-stack-traces"
 # Set by the CDK CLI for the app that it runs.
 _OUTDIR = "CDK_OUTDIR"
@@ -47,7 +47,7 @@ def build(
             app = _app(context, outdir, synthesizer)
             _add_stacks(app, loaded, _or_else(account, region))
             if _OUTDIR not in os.environ:
-                # The CDK CLI shows the constructs' warnings; without it nothing would.
+                # The CDK CLI shows the constructs' warnings; without it, nothing else would.
                 sys.stderr.write(text(tuple(_warnings(loaded))))
         except SpecError as error:
             sys.stderr.write(text(error.problems))
@@ -65,11 +65,11 @@ def add_stacks(
     Args:
         scope: the app, or a ``Stage`` of it.
         specs_dir: folder or file, relative to the working directory.
-        stage: the stage of the specs to make them for; without it, they are made as for no stage.
+        stage: the stage of the specs that stacks are made for; without it, the specs apply without a stage.
 
     Raises:
-        SpecError: with every error of every file, when there is any. A spec that names another account or
-            region than the ``Stage`` has an error.
+        SpecError: with all errors of all files, if there are any. A spec that names another account or region
+            than the ``Stage`` has an error.
     """
     from aws_cdk import Stage  # noqa: PLC0415 - `build` reads specs before CDK is there
 
@@ -80,7 +80,7 @@ def add_stacks(
 
 
 def _or_else(account: str | None, region: str | None) -> "Callable[[ModelSpec], Environment]":
-    """Tells where a spec goes: where it says, else to this account and region."""
+    """Returns what says where a spec goes: the place that it names, else this account and region."""
     from aws_cdk import Environment  # noqa: PLC0415 - waits for Node
 
     from inferstack_stacks.endpoint_stack import environment  # noqa: PLC0415 - waits for Node
@@ -98,9 +98,9 @@ def _app(
         context={_NO_CREATION_STACKS: True, **context},
         default_stack_synthesizer=synthesizer,
         analytics_reporting=False,
-        # They name lines of JavaScript, never of Python.
+        # Stack traces would name lines of JavaScript, never of Python.
         stack_traces=False,
-        # An app that is incomplete must not be written; under the CLI, CDK would write it on exit by default.
+        # An incomplete app must not be written; under the CLI, CDK would write it on exit by default.
         auto_synth=False,
     )
 
@@ -108,7 +108,7 @@ def _app(
 def _writable(folder: Path) -> Path:
     """Makes the folder. Its path is absolute, since Node keeps the working directory that it was started in.
 
-    CDK would make it, too, but shows a traceback of Node's where it cannot.
+    CDK would make it, too, but would show a traceback from Node if it cannot.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ def _add_stacks(
 
 
 def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
-    """The stack's name, with account and region where several specs are for endpoints of one name."""
+    """The stack's name, with account and region if several specs are for endpoints of the same name."""
     name = stack_name(one.spec.endpoint_name)
     if names[name] == 1:
         return name

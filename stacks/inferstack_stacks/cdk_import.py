@@ -10,11 +10,11 @@ from threading import Thread
 def cdk_import_beside() -> Iterator[None]:
     """Imports CDK in a thread while the block runs. Code in the block that imports it, too, waits for that.
 
-    The import mostly waits for Node. Two threads cannot talk to Node at once: each could wait for an answer
-    that the other one has read. So the import ends with the block, and code in the block must not import
-    anything else that talks to Node, such as `constructs`, before `aws_cdk`.
+    The import mostly waits for Node. Two threads cannot talk to Node at once: each might wait for an answer
+    that the other has read. So the block does not end before the import, and code in the block must not
+    import anything else that talks to Node, such as `constructs`, before `aws_cdk`.
     """
-    # First and alone: Node starts right after this import, so that the rest waits less for it.
+    # First and alone: Node starts right after this import, so everything else waits less for it.
     _import("jsii")
     thread = Thread(target=_import, args=("aws_cdk",), name="import of aws_cdk")
     thread.start()
@@ -25,6 +25,6 @@ def cdk_import_beside() -> Iterator[None]:
 
 
 def _import(name: str) -> None:
-    # An import that fails here fails again at the next attempt, outside the thread, where it can be seen.
+    # An import that fails here fails again at the next attempt, outside the thread, where the error is seen.
     with suppress(Exception):
         import_module(name)

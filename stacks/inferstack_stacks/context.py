@@ -1,4 +1,4 @@
-"""CDK's context, and its default account and region, as known before there is an app."""
+"""CDK's context, and its default account and region, as far as known before there is an app."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from typing import Any
 from inferstack.catalog import regions
 from inferstack.spec.problem.words import slip_of
 
-# Set by the CDK CLI for the app that it runs: the context, and a file with what does not fit in there.
+# Set by the CDK CLI for the app that it runs: the context, and a file with whatever does not fit into that.
 _CONTEXT = "CDK_CONTEXT_JSON"
 _OVERFLOW = "CONTEXT_OVERFLOW_LOCATION_ENV"
-# Account and region of the credentials; where there are none, the CLI sets neither.
+# Account and region of the credentials; without credentials, the CLI sets neither.
 _ACCOUNT, _REGION = "CDK_DEFAULT_ACCOUNT", "CDK_DEFAULT_REGION"
 
 SPECS, STAGE = "specs", "stage"
@@ -22,10 +22,10 @@ SPECS, STAGE = "specs", "stage"
 
 
 def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
-    """Which specs the context chooses, and at which stage; None where it says nothing.
+    """The specs and the stage that the context chooses; None for what it does not say.
 
-    A key that is probably one of these misspelt ends the process: ignoring it would silently deploy the specs
-    without it.
+    A key that is probably a misspelling of one of these ends the process: ignoring it would silently deploy
+    the specs without it.
     """
     context = cdk_context(given)
     _refuse_slips(context)
@@ -39,7 +39,7 @@ def specs_and_stage(given: Mapping[str, Any] | None) -> tuple[str | None, str | 
 def _refuse_slips(context: Mapping[str, Any]) -> None:
     for key, value in context.items():
         meant = None if key in (SPECS, STAGE) else slip_of(key, (SPECS, STAGE))
-        # `-c` gives text only: anything else is data of an app's own.
+        # `-c` can only give text: anything else is an app's own data.
         if meant is not None and meant not in context and isinstance(value, str):
             own = f'if it is one of your own, say `"{meant}": null` in the context of cdk.json'
             sys.exit(f"the context has `{key}`: did you mean `-c {meant}={value}`? {own}")
@@ -52,11 +52,11 @@ def _refuse_data(context: Mapping[str, Any]) -> None:
 
 
 def default_place() -> tuple[str | None, str | None]:
-    """Account and region where a spec names none; None where the CDK CLI says nothing.
+    """Account and region for specs that name none; None where the CDK CLI says nothing.
 
-    A value that can be no account or region ends the process: it is not an error of any spec.
+    A value that cannot be an account or region ends the process: it is not an error in any spec.
     """
-    # A pipeline that has no value for a variable sets it to nothing.
+    # A pipeline without a value for a variable sets it to an empty text.
     account, region = (os.environ.get(name, "").strip() or None for name in (_ACCOUNT, _REGION))
     if account is not None and re.fullmatch("[0-9]{12}", account) is None:
         sys.exit(f'{_ACCOUNT} is "{account}", which is no account: it has 12 digits; name one, or unset it')
@@ -66,9 +66,9 @@ def default_place() -> tuple[str | None, str | None]:
 
 
 def cdk_context(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The context that an `App` made with this one has; that of cdk.json and of the command line wins.
+    """The context that an `App` made with this one has; cdk.json and the command line take precedence.
 
-    An app cannot be asked before Node has started, and specs are read meanwhile.
+    An app cannot be asked before Node has started, and specs are read in the meantime.
     """
     context = dict({} if given is None else given)
     if text := os.environ.get(_CONTEXT):

@@ -27,9 +27,9 @@ from inferstack.spec.texts.placeholders import is_opaque
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole, Role
 
-# The end of the context key under which CDK keeps an app's synthesizer; there is no property for it.
+# The end of the context key under which CDK keeps an app's synthesizer; no property has it.
 _SYNTHESIZER_OF_THE_APP = ":core/defaultStackSynthesizer"
-# By app or stage: each is asked once, not for every stack.
+# By app or stage, each of which is asked only once, and not for every stack.
 _HAS_OWN_SYNTHESIZER: dict[str, bool] = {}
 
 
@@ -119,9 +119,9 @@ class EndpointStack(Stack):
 
 
 def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tuple[LoadedSpec, Environment]:
-    """The spec for the place that the stack goes to, and that place: as ``env``, a stage or the spec say."""
+    """The spec for the place where the stack goes, and that place, from ``env``, a stage or the spec."""
     account, region = (None, None) if env is None else (env.account, env.region)
-    # Most stacks are directly in an app, which is a stage that names no place.
+    # Most stacks are directly in an app, which is a stage without account and region.
     stage = scope if isinstance(scope, Stage) else Stage.of(scope)
     if stage is not None and not isinstance(stage, App):
         account = stage.account if account is None else account
@@ -144,7 +144,7 @@ def _called_like(endpoint_name: str) -> str:
 def _has_own_synthesizer(scope: Construct) -> bool:
     ref = construct_ref(scope)
     if ref not in _HAS_OWN_SYNTHESIZER:
-        # This includes the context of everything above.
+        # This includes the context of all constructs above.
         context = scope.node.get_all_context()
         _HAS_OWN_SYNTHESIZER[ref] = any(key.endswith(_SYNTHESIZER_OF_THE_APP) for key in context)
     return _HAS_OWN_SYNTHESIZER[ref]
@@ -160,6 +160,6 @@ def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:
 
 
 def _without_version_rule() -> DefaultStackSynthesizer:
-    # One for each stack: stacks that share one also share its list of assets, and all their lists together
-    # then grow with the square of their number.
+    # One for each stack: stacks that share one also share its list of assets, and then all their lists
+    # together grow with the square of their number.
     return DefaultStackSynthesizer(generate_bootstrap_version_rule=False)

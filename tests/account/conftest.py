@@ -16,7 +16,7 @@ from inferstack.cli import main
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """Its URL."""
+    """The address of the S3."""
     running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
     host, port = running.get_host_and_port()
@@ -26,7 +26,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def cloud(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cloud:
-    """An empty S3 with one bucket, to which the credentials in the environment lead."""
+    """An empty S3 with one bucket; the credentials in the environment are for it."""
     urlopen(Request(f"{server}/moto-api/reset", method="POST")).close()
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"):
         monkeypatch.delenv(name, raising=False)
@@ -50,14 +50,14 @@ def cloud(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cloud
 
 @pytest.fixture
 def faults(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Faults:
-    """What the program's own requests meet; nobody waits between two attempts."""
+    """The faults that the program's own requests meet; there are no waits between two attempts."""
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     return install(monkeypatch)
 
 
 @pytest.fixture
 def package(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """``package("--stage", …)`` uploads `a.yaml`, a spec of one model, in a folder of its own."""
+    """``package("--stage", …)`` uploads `a.yaml`, a spec with one model, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     lay_out_spec(Path(), ONE)
     return lambda *arguments: main(["package", "a.yaml", "--upload", *arguments])

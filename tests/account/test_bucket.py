@@ -1,4 +1,4 @@
-"""Which bucket a URL of a spec means."""
+"""Which bucket an S3 URL in a spec is in."""
 
 import pytest
 from support.s3 import ACCOUNT

@@ -1,4 +1,4 @@
-"""What is wrong in the surroundings is said in a line, and is no error of the program's."""
+"""Problems of the surroundings are reported in one line, and not as errors of the program."""
 
 import pytest
 from support.s3 import ACCOUNT

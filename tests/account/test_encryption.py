@@ -1,4 +1,4 @@
-"""What can be asked of S3's encryption is what S3 can do, and is refused on the spot where it cannot be meant."""
+"""The encryption that a user can ask for is what S3 can do; anything that cannot be meant is refused at once."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from inferstack.account.encryption import ALGORITHMS, is_key
 from inferstack.cli import main
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-# File systems and backups behind access points: an object of a bucket is never encrypted so.
+# For file systems and backups behind access points: an object in a bucket is never encrypted like that.
 OF_OTHER_STORES = {"aws:fsx", "aws:backup"}
 
 
@@ -100,7 +100,7 @@ def spec_with(more: str) -> None:
 
 
 def note(capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said of keys."""
+    """What is reported about keys."""
     return "".join(line for line in capsys.readouterr().err.splitlines() if line.startswith("note: "))
 
 

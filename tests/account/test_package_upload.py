@@ -1,4 +1,4 @@
-"""``inferstack package --upload`` as a user meets it: what is there afterwards, and what is said."""
+"""``inferstack package --upload`` as a user meets it: what exists afterwards, and what is printed."""
 
 import json
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_an_archive_that_did_not_change_is_copied_into_the_folder_of_the_new_set
     package()
     former = str(upload()["url"])
     Path("weights/dogs.onnx").write_text("wolf")
-    # Under another name, too: what counts is what is in it.
+    # Also under another name: what counts is the content.
     Path("a.yaml").write_text(MANY.replace("cats.tar.gz", "felines.tar.gz"))
     faults.seen.clear()
     capsys.readouterr()

@@ -13,7 +13,7 @@ from support.s3 import Cloud
 
 from inferstack.spec.check import check_file
 
-# Every part but the first takes its time, so that there is a middle to be stopped in.
+# Every part but the first takes a while, so that there is a middle to stop in.
 SLOW = """
 import time, boto3
 session = boto3.Session
@@ -27,13 +27,13 @@ def wait(request, **_):
 boto3.Session = slow
 """
 LARGE = 48 << 20
-# No file may become larger: as on a full disk, writing fails in the middle.
+# No file can become larger: writing fails in the middle, as on a full disk.
 FULL = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({LARGE // 2}, {LARGE // 2}))\n"
 
 
 @pytest.fixture
 def large(package: Command) -> None:
-    """The spec has weights that need several parts."""
+    """The spec's weights are large enough for several parts."""
     with Path("weights/net.onnx").open("wb") as file:
         file.truncate(LARGE)
 

@@ -1,4 +1,4 @@
-"""What can go wrong with an upload is one line that helps, and leaves nothing half done."""
+"""Whatever can go wrong with an upload is reported in one helpful line, and leaves nothing half done."""
 
 import json
 import os

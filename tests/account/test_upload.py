@@ -1,4 +1,4 @@
-"""One archive into S3: complete or not at all, never over something else, and only once."""
+"""One archive to S3: completely or not at all, never over something else, and only once."""
 
 import base64
 import hashlib
@@ -242,6 +242,6 @@ def test_who_copies_second_looks_what_came_first(cloud: Cloud, faults: Faults, t
     faults.before["CopyObject"] = lambda: cloud.s3.put_object(
         Bucket=BUCKET, Key=NEW.key, Body=b"weights", Metadata={"inferstack-sha256": one.sha256}
     )
-    # The emulated S3 does not know the condition of a copy.
+    # The emulated S3 does not support conditions on copies.
     faults.answers["CopyObject"] = [(412, "PreconditionFailed", "")]
     assert put(one, to=NEW, former=PLACE)[0].startswith(f"{WAS_THERE}; ")

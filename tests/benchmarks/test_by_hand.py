@@ -1,4 +1,4 @@
-"""The hand-written app is a yardstick only as long as it makes what inferstack makes."""
+"""The hand-written app is a yardstick only while it makes the same as inferstack."""
 
 import json
 from pathlib import Path

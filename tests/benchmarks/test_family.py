@@ -1,4 +1,4 @@
-"""The specs that everything is measured on."""
+"""The specs that everything is measured with."""
 
 from benchmarks.family import KINDS, family
 from benchmarks.specs import spec_text, write_specs

@@ -1,4 +1,4 @@
-"""What the commands of every day import when nothing is wrong: exact lists, since imports are most of their time."""
+"""What everyday commands import when nothing is wrong: exact lists, since imports are most of their time."""
 
 import json
 import os
@@ -25,7 +25,7 @@ FORBIDDEN = frozenset(
         "concurrent",
     }
 )
-# Of the standard library and of dependencies; lower this when it can be lower.
+# Modules of the standard library and of dependencies; lower these numbers when possible.
 MOST_FOREIGN_MODULES = {"validate": 146, "render": 149}
 
 LISTING = """
@@ -37,7 +37,7 @@ print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 
 
 def imported(folder: Path, *arguments: str) -> frozenset[str]:
-    """The modules that a command has imported when it is done, which must have gone well."""
+    """The modules that a command has imported at its end, which must be successful."""
     done = subprocess.run(
         [sys.executable, "-c", LISTING, *arguments],
         cwd=folder,
@@ -140,7 +140,7 @@ print(json.dumps(sorted(sys.modules)))
 
 
 def test_an_app_imports_no_more_of_cdk_than_it_makes(tmp_path: Path) -> None:
-    """An annotation is enough to bring `aws_ec2`, which takes longer than a dozen stacks."""
+    """A mere annotation can bring in `aws_ec2`, which takes longer than a dozen stacks."""
     write_specs(tmp_path / "specs", len(KINDS))
     done = subprocess.run(
         [sys.executable, "-c", BUILDING],

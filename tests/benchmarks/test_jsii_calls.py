@@ -1,4 +1,4 @@
-"""How often Python asks Node: each question is a round trip, so that their number decides the speed."""
+"""How often Python asks Node: each question is a round trip, so their number determines the speed."""
 
 import aws_cdk as cdk
 import pytest
@@ -26,7 +26,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedSpec]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stack_of_any_kind_takes_three_calls_to_node(kind: str, loaded: dict[str, LoadedSpec]) -> None:
     app = cdk.App(analytics_reporting=False)
-    # What a process asks once only.
+    # Makes all requests that a process makes only once.
     EndpointStack(app, "First", spec=loaded[FIRST])
     with crossings() as asked:
         EndpointStack(app, "Second", spec=loaded[kind])

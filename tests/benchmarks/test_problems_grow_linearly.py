@@ -1,4 +1,4 @@
-"""A file with twice the problems is twice the work, counted in calls: time would say it on an idle machine only."""
+"""A file with twice the problems is twice the work. Calls are counted, since times only tell on an idle machine."""
 
 import sys
 from pathlib import Path
@@ -31,13 +31,13 @@ def calls(file: Path) -> tuple[int, int]:
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_twice_the_problems_are_twice_the_work(mistake: str, tmp_path: Path) -> None:
-    """Of each kind that `python -m benchmarks.validate` measures."""
+    """For each kind of mistake that `python -m benchmarks.validate` measures."""
     file = tmp_path / "wrong.yaml"
     counts = []
     for problems in (FEW, FEW, MANY):
         file.write_text(MISTAKES[mistake](problems), encoding="utf-8")
         counts.append(calls(file))
-    # The first run imports and compiles what the others find done.
+    # The first run imports and compiles what later runs already have.
     _, (found, few), (found_more, many) = counts
     assert FEW <= found < found_more
     assert many / few < _LINEAR, f"{few} calls for {found} problems, {many} for {found_more}"

@@ -1,8 +1,8 @@
 """AWS's own image look-up, to compare ours with.
 
-``sagemaker-core`` is a development dependency without its dependencies (pandas, scipy, boto3 ...).
-Its ``image_uris`` module needs none of them to compute a URI, so it is loaded alone: the modules it
-imports are stood in for by the few real definitions that it calls, lifted from their sources.
+``sagemaker-core`` is installed for development without its dependencies (pandas, scipy, boto3 ...). Its
+``image_uris`` module needs none of them to compute a URI, so it is loaded by itself: in place of the modules that it
+imports, it gets the few real definitions that it calls, taken from their sources.
 """
 
 import ast
@@ -70,7 +70,7 @@ def _module(**members: Any) -> Any:
 
 
 def _lifted(file: str, names: Iterable[str]) -> Any:
-    """A module with just these functions and constants of one of the SDK's modules."""
+    """A module with only these functions and constants of one of the SDK's modules."""
     tree = ast.parse((CORE / file).read_text())
     tree.body = [node for node in tree.body if _name(node) in names]
     module = _module(re=re, botocore=botocore)

@@ -127,7 +127,7 @@ def test_tags_may_use_letters_of_every_script(text: str, fits: bool) -> None:
 @pytest.mark.parametrize(
     ("type_name", "definition", "key", "word", "value"),
     [
-        # The registry alone says so.
+        # Only in the registry.
         (CONFIG, "ServerlessConfig", "memory_size_in_mb", "maximum", 6144),
         (
             COMPONENT,
@@ -147,7 +147,7 @@ def test_tags_may_use_letters_of_every_script(text: str, fits: bool) -> None:
         # The API is stricter than the registry.
         ("AWS::SageMaker::Endpoint", "", "endpoint_name", "maxLength", 63),
         (COMPONENT, "InferenceComponentCapacitySize", "value", "minimum", 1),
-        # The API alone says so.
+        # Only in the API.
         (MODEL, "ContainerDefinition", "environment", "maxProperties", 100),
         (
             MODEL,

@@ -17,12 +17,12 @@ SDK_NAMES: dict[str, dict[str, str]] = {
     "triton": {"framework": "sagemaker-tritonserver"},
     "huggingface-neuron": {"framework": "huggingface", "inference_tool": "neuron"},
     "huggingface-neuronx": {"framework": "huggingface", "inference_tool": "neuronx"},
-    # As its `get_huggingface_llm_image_uri` asks.
+    # As the SDK's `get_huggingface_llm_image_uri` calls it.
     "huggingface-llm-neuronx": {"framework": "huggingface-llm-neuronx", "inference_tool": "neuronx"},
 }
 # Where the SDK is wrong, by framework and pattern of instance types.
 DIFFERENCES = {
-    # It refuses its own images for the processors that they are made for, and takes others.
+    # The SDK refuses its own images on the processors that they are made for, and accepts others.
     ("huggingface-vllm-neuronx", r"ml\.inf2\..*"),
     ("huggingface-neuronx", r"ml\.inf1\..*"),
     ("llama-cpp-arm64", r"ml\.(c7g|m6gd)\..*"),
@@ -73,7 +73,7 @@ def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: 
                 assert difference(framework, case["instance_type"]), (case, region, ours, theirs)
                 different.add(difference(framework, case["instance_type"]))
     assert compared > 0
-    # Once the SDK has been mended, the difference must leave the list.
+    # Once the SDK is fixed, the difference must be removed from the list.
     assert different == {it for it in DIFFERENCES if it[0] == framework}
 
 
@@ -83,16 +83,16 @@ def test_every_uri_is_the_one_that_the_sdk_gives(framework: str, sdk_image_uri: 
         ("triton", "26.05", "ml.g5.xlarge", "sagemaker-tritonserver:26.05-py3"),
         ("triton", "26.05", "ml.m5.xlarge", "sagemaker-tritonserver:26.05-py3-cpu"),
         ("sagemaker-tritonserver", "26.05", "ml.g5.xlarge", "sagemaker-tritonserver:26.05-py3"),
-        # The tag repeats a short version as it was written.
+        # The tag repeats a short version as the user wrote it.
         ("pytorch", "1.13", "ml.g5.xlarge", "pytorch-inference:1.13-gpu-py39"),
         ("pytorch", "1.13.1", "ml.g5.xlarge", "pytorch-inference:1.13.1-gpu-py39"),
-        # Graviton has images of its own, also for families that the SDK takes for x86.
+        # Graviton has its own images, even for families that the SDK considers x86.
         ("pytorch", "2.6", "ml.c7g.large", "pytorch-inference-arm64:2.6-cpu-py312-ubuntu22.04-sagemaker"),
         ("pytorch", "2.6", "ml.c8g.large", "pytorch-inference-arm64:2.6-cpu-py312-ubuntu22.04-sagemaker"),
         ("llama-cpp-arm64", "1.0.1", "ml.c8g.large", "llama-cpp-arm64:server-sagemaker-cpu-v1.0.1"),
         ("triton", "26.05", images.SERVERLESS, "sagemaker-tritonserver:26.05-py3-cpu"),
         ("huggingface-tei-cpu", "1.8", images.SERVERLESS, "tei-cpu:2.0.1-tei1.8.2-cpu-py310-ubuntu22.04"),
-        # Nothing says where it runs: on CPUs, or it is the only image that there is.
+        # Nothing says where it runs, so it runs on CPUs, or is the only image that there is.
         ("triton", "26.05", None, "sagemaker-tritonserver:26.05-py3-cpu"),
         ("huggingface-llm", "1.4.5", None, None),
         (

@@ -11,7 +11,7 @@ from inferstack.catalog import regions
         ("us-gov-west-1", "aws-us-gov", "amazonaws.com"),
         ("eusc-de-east-1", "aws-eusc", "amazonaws.eu"),
         ("us-iso-east-1", "aws-iso", "c2s.ic.gov"),
-        # Too new to be known: its form tells.
+        # Too new to be known, but its form is enough.
         ("eu-south-9", "aws", "amazonaws.com"),
         ("cn-south-9", "aws-cn", "amazonaws.com.cn"),
     ],

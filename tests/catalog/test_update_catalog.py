@@ -8,7 +8,7 @@ from tools.portable_pattern import portable
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the data to change, in the place of the committed one."""
+    """A copy of the data that tests can change, used instead of the committed one."""
     for path in update_catalog.DATA.iterdir():
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(update_catalog, "DATA", tmp_path)

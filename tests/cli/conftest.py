@@ -1,4 +1,4 @@
-"""A folder to work in, specs to put there, and the program as a process of its own."""
+"""A folder to work in, specs to put there, and the program as a separate process."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""``inferstack body`` as a user meets it: files in, a body and the command that sends it out; and back."""
+"""``inferstack body`` as a user meets it: from files to a body and the command that sends it, and back."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""However the program ends, a user sees at most one line about it, never a traceback."""
+"""However the program ends, a user sees at most one line about it, and never a traceback."""
 
 import gc
 import os

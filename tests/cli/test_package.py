@@ -1,4 +1,4 @@
-"""``inferstack package`` as a user meets it: what it writes, what it says, how it ends."""
+"""``inferstack package`` as a user meets it: what it writes, what it prints, and how it ends."""
 
 import os
 import pty
@@ -44,7 +44,7 @@ triton:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """``package("one.yaml", …)`` in a folder of its own, with a spec of one model there."""
+    """``package("one.yaml", …)`` in a folder of its own, which has a spec with one model."""
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path, {"one.yaml": SPEC + NET, "net.py": "pass\n"})
     return lambda *arguments: main(["package", *arguments])

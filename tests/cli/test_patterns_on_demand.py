@@ -1,4 +1,4 @@
-"""Patterns that are compiled on demand do what patterns do."""
+"""Patterns that are compiled on demand behave like ordinary patterns."""
 
 import copy
 import pickle

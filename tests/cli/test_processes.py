@@ -1,4 +1,4 @@
-"""Many files are worked on in several processes, and nobody can tell from what comes of it."""
+"""Several processes work on many files, and the results do not show it."""
 
 import json
 import os
@@ -30,7 +30,7 @@ variant: {{instance_type: ml.m5.large, initial_instance_count: {count}}}
 
 
 def with_process(item: int) -> tuple[int, int]:
-    # Long enough for a copy to come and take its part.
+    # Long enough for another process to come and take its part.
     time.sleep(0.002)
     return item, os.getpid()
 
@@ -50,7 +50,7 @@ def die_elsewhere(item: int, here: int, dead: Path) -> int:
 
 
 def wait(item: int) -> bytes:
-    """One process has all that takes time, so that the other waits for more. It is more than a pipe holds."""
+    """One process has all the slow work, so that the other waits for more. The result is more than a pipe holds."""
     time.sleep(1 if item > MANY - 5 else 0)
     return bytes(1 << 16)
 
@@ -120,7 +120,7 @@ def test_what_was_handed_over_in_part_counts_as_nothing() -> None:
 
 @pytest.mark.parametrize("spec", sorted((ROOT / "model_specs").glob("*.yaml")), ids=lambda it: it.stem)
 def test_what_the_commands_make_of_a_spec_comes_back_as_it_was(spec: Path) -> None:
-    """Else the first process would do it all again, and nobody would see more than the time that takes."""
+    """Otherwise the first process would do it all again, and the only sign of that would be the time it takes."""
     made = rendered(spec, stage=None, region=None, form="json")
     assert made.taken is not None
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=RenderedFile) == made
@@ -159,7 +159,7 @@ def test_where_no_process_can_be_made_this_one_does_the_work(
 
 
 def test_where_nobody_can_wait_for_a_process_all_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some programs that start others ignore the end of a child, and hand that on."""
+    """Some programs that start others ignore the end of a child, and children inherit that."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
@@ -170,7 +170,7 @@ def test_where_nobody_can_wait_for_a_process_all_stay(monkeypatch: pytest.Monkey
 
 @pytest.fixture
 def waiting() -> Iterator[subprocess.Popen[str]]:
-    """A program whose processes wait for work, and that says what became of it."""
+    """A program whose processes wait for work, and that prints what became of it."""
     program = f"""
 from inferstack.cli import processes
 from tests.cli import test_processes as tests
@@ -206,7 +206,7 @@ def test_ctrl_c_ends_all_at_once_and_says_nothing_but_that(waiting: subprocess.P
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_no_process_outlives_the_first(waiting: subprocess.Popen[str], ending: signal.Signals) -> None:
-    """As `timeout` sends it. The output ends when nobody has it open any more."""
+    """As `timeout` sends it. The output ends once no process has it open any more."""
     waiting.send_signal(ending)
     assert waiting.communicate(timeout=10) == ("", "")
     assert waiting.returncode == -ending
@@ -216,7 +216,7 @@ def test_no_process_outlives_the_first(waiting: subprocess.Popen[str], ending: s
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     for number in range(MANY):
-        # Every 40th has a mistake, every 50th has the name of another.
+        # Every 40th has a mistake, and every 50th has the name of another one.
         name = f"net-{number - 1 if number % 50 == 7 else number}"
         count = 0 if number % 40 == 3 else 2
         Path(f"net-{number:03}.yaml").write_text(SPEC.format(name=name, count=count))

@@ -1,4 +1,4 @@
-"""The console script is `main`, and wastes no time on its way and at its end."""
+"""The console script is `main`, and wastes no time before it or after it."""
 
 import gc
 import subprocess
@@ -49,7 +49,7 @@ def test_wrong_usage_ends_it_as_well(frozen: list[str], monkeypatch: pytest.Monk
 
 
 def test_main_by_itself_leaves_the_collector_alone(frozen: list[str]) -> None:
-    """Whoever calls it from Python goes on afterwards."""
+    """Python code that calls it goes on afterwards."""
     assert cli.main(["explain", "IS101"]) == 0
     assert not frozen
     assert gc.isenabled()
@@ -82,7 +82,7 @@ print(isinstance(Reader.NON_PRINTABLE, re.Pattern), isinstance(re.compile("a"), 
 
 
 def test_the_program_reads_translations() -> None:
-    """The module that does hands its own pattern to a function of `re`, so that it must not be put off."""
+    """The module that does so passes its own pattern to a function of `re`, so compiling it cannot be put off."""
     script = """
 import sys
 from inferstack import cli

@@ -1,4 +1,4 @@
-"""``inferstack render``: templates without CDK, all of them or none."""
+"""``inferstack render``: templates without CDK, either all of them or none."""
 
 import json
 import os
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     out: str, write: Write, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "taken").write_text("")
-    # A folder stands where the template should go, so that the last step fails, not the first.
+    # There is a folder where the template should go, so the last step fails and not the first.
     (folder / "full" / "a.template.json").mkdir(parents=True)
     assert main(["render", str(write("a.yaml")), "--out", out]) == 1
     printed, err = capsys.readouterr()
@@ -225,5 +225,5 @@ def test_a_template_whose_spec_is_gone_fails_where_asked_and_stays(
     assert main(["render", "--out", "out", "--fail-on-change"]) == 1
     assert capsys.readouterr().err == "out/b.template.json: no spec makes this template; remove it\n"
     assert (folder / "out/b.template.json").is_file()
-    # Who names files says nothing about the rest of the folder.
+    # Naming files says nothing about the rest of the folder.
     assert main(["render", str(files[0]), "--out", "out", "--fail-on-change"]) == 0

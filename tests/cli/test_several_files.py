@@ -1,4 +1,4 @@
-"""Endpoints that would collide are found, and others are not."""
+"""Endpoints that would collide are reported, and no others."""
 
 import pytest
 

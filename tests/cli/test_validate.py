@@ -1,4 +1,4 @@
-"""``inferstack validate``: what it looks at, what it says where, and how it exits."""
+"""``inferstack validate``: what it checks, what it reports and where, and how it exits."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How templates are written, and what readers of either YAML and of JSON see in them."""
+"""How templates are written, and how readers of JSON and of both versions of YAML understand them."""
 
 import json
 from io import StringIO
@@ -37,11 +37,11 @@ def test_json_escapes_all_but_what_would_take_two_escapes() -> None:
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(templates(WHOLE | FLOATS))
 def test_json_has_the_same_numbers_in_the_same_order(template: dict[str, Any]) -> None:
-    """They may be spelled otherwise: 1e-7 and 1e-07."""
+    """They may be written differently: 1e-7 and 1e-07."""
     assert json.dumps(json.loads(WRITERS["json"](template))) == json.dumps(template)
 
 
-# Each has a meaning of its own for some reader, or ends a line for it.
+# Each of these has a special meaning for some reader, or ends a line for it.
 TRAPS = (
     *("1e3", "0o17", "5e12", "09", "+.5", "-2E+05", "1.", ".5", "-0x1F", "0b11", "1_000", "1:30", "2026-01-01"),
     *("y", "N", "on", "NO", "True", "~", "null", "", ".inf", "-.INF", ".NaN", "=", "<<", "!x", "&x", "*x", "- a", "? a"),

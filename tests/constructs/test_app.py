@@ -330,7 +330,7 @@ def test_cdks_own_validation_finds_nothing_in_the_examples(tmp_path):
     (tmp_path / "model_specs").symlink_to(ROOT / "model_specs")
     done = run("-m", "inferstack_stacks", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    # Only the validation writes this file, and only what it finds.
+    # Only validation writes this file, and it contains only findings.
     assert json.loads((tmp_path / "cdk.out/validation-report.json").read_text())["pluginReports"] == []
     header, *rows, templates = done.stdout.splitlines()
     assert header.split() == ["STACK", "KIND", "RESOURCES"]

@@ -17,7 +17,7 @@ endpoint_name: one
 model: {image: {framework: sklearn, version: 1.2-1}, model_data_url: s3://acme/one.tar.gz}
 variant: {instance_type: ml.m5.large, initial_instance_count: 2}
 """
-# Node answers slowly, as on a busy machine, and who speaks with it while another one does is counted.
+# Node answers slowly, as on a busy machine; requests are counted that are made while another is waiting.
 PROGRAM = """
 import time
 from threading import Lock

@@ -1,4 +1,4 @@
-"""What docs/constructs.md shows works as it stands there."""
+"""What docs/constructs.md shows works exactly as shown."""
 
 import contextlib
 import inspect
@@ -29,7 +29,7 @@ ENDPOINT, ALARM, POLICY = "AWS::SageMaker::Endpoint", "AWS::CloudWatch::Alarm", 
 
 
 class Made:
-    """What the program of the page leaves: its names, what it printed, its templates by stack."""
+    """What the page's program leaves behind: its names, what it printed, and its templates by stack."""
 
     def __init__(self, folder: Path) -> None:
         self.names: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def test_nothing_that_cdk_gives_up_is_used(tmp_path: Path) -> None:
-    # Node keeps the environment that it was started in.
+    # Node keeps the environment that it was started with.
     (with_the_spec(tmp_path) / "app.py").write_text("\n".join([*code_blocks(FILE, "python"), "app.synth()"]), "utf-8")
     paths = os.pathsep.join(str(ROOT / it) for it in ("constructs", "stacks"))
     environment = os.environ | {"JSII_DEPRECATED": "fail", "PYTHONPATH": paths, "CDK_VALIDATION": "false"}
@@ -184,7 +184,7 @@ def test_every_argument_is_on_the_page(function: Any, name: str) -> None:
     options = [
         it.name for it in inspect.signature(function).parameters.values() if it.kind is it.KEYWORD_ONLY
     ]
-    # Reading without the lock is for whoever writes it.
+    # Reading without the lock is only for code that writes it.
     assert [it.partition("=")[0] for it in shown.partition("*, ")[2].split(", ")] == [
         it for it in options if it != "locked"
     ]

@@ -1,4 +1,4 @@
-"""The context is read before there is an app, and must be the app's."""
+"""The context is read before there is an app, and must be the same as the app's."""
 
 import gc
 import json
@@ -37,7 +37,7 @@ def test_it_is_what_an_app_answers(said, overflown, monkeypatch, tmp_path):
         file = tmp_path / "context.json"
         file.write_text(json.dumps(overflown))
         monkeypatch.setenv("CONTEXT_OVERFLOW_LOCATION_ENV", str(file))
-    # Node has the environment that it was started in, and this process has started one.
+    # Node keeps the environment that it was started with, and this process has already started one.
     asked = subprocess.run([sys.executable, "-c", ASK_BOTH], check=True, capture_output=True, text=True)
     for line in asked.stdout.splitlines():
         of_app, found = json.loads(line)

@@ -130,7 +130,7 @@ def test_a_region_that_only_env_names_decides_the_image():
 
 def test_building_a_stack_crosses_to_node_three_times():
     app, one = cdk.App(), spec("multi")
-    # What an app is asked once only.
+    # Makes all requests that an app gets only once.
     EndpointStack(app, "First", spec=spec("single"))
     with crossings() as asked:
         EndpointStack(app, "Stack", spec=one, env=cdk.Environment(region="us-east-1"))

@@ -82,7 +82,7 @@ def test_preserved_ids_give_the_resolved_template(change):
 
 
 def test_logical_ids_are_stable():
-    # A contract: another id here replaces the resources of whoever uses the construct.
+    # This is a contract: another ID here would replace the resources of everyone who uses the construct.
     ids = list(synthesised(endpoint("single", "{alarms: false, dashboard: false}"))["Resources"])
     assert ids == [
         "NetExecutionRoleD2889BBF",
@@ -267,7 +267,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_models_wait_for_what_is_granted_and_not_for_policies_that_name_the_role(way):
     made = endpoint("single")
-    # Stands for a function that calls the endpoint, whose container calls it back.
+    # Stands for a function that calls the endpoint and is called back by its container.
     caller = cdk.CfnResource(made.stack, "Caller", type="AWS::Lambda::Function", properties={"Of": made.endpoint_name})
     right = iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[caller.get_att("Arn").to_string()])
     WAYS[way](made.stack, made.execution_role, right)
@@ -275,7 +275,7 @@ def test_models_wait_for_what_is_granted_and_not_for_policies_that_name_the_role
 
 
 def circle(resources: dict) -> set[str]:
-    """Those that wait for one another, and whoever waits for them."""
+    """Resources that wait for each other, and those that wait for them."""
     waits = {name: {it for it in resources if f'"{it}"' in json.dumps(found)} for name, found in resources.items()}
     while free := [name for name, before in waits.items() if not before & waits.keys()]:
         for name in free:
@@ -384,7 +384,7 @@ def test_a_warning_becomes_an_annotation_with_its_code(tmp_path):
     broad = "execution_role: {statements: [{action: ['s3:*'], resource: ['*']}]}"
     InferenceEndpoint(scope, "Endpoint", spec=spec("single", broad))
     app.synth()
-    # Read as text: two packages of CDK ship Python classes for it, and the one installed last is there.
+    # Read as text: two packages of CDK ship Python classes for it, and the one installed last wins.
     written = "".join(file.read_text("utf-8") for file in tmp_path.glob("*.json"))
     assert "aws:cdk:warning" in written
     assert re.search(r'"execution_role\.statements\.0\.resource\.0: IS\d{3}: .* \[ack: IS\d{3}\]', written)

@@ -193,7 +193,7 @@ def two_regions() -> tuple[cdk.Stack, cdk.Stack]:
 
 
 def drawn(metric: cdk.aws_cloudwatch.Metric, scope: cdk.Stack) -> object:
-    """What a widget in a stack says of the metric beside its name."""
+    """What a widget in a stack contains about the metric beside its name."""
     widget = cdk.aws_cloudwatch.GraphWidget(left=[metric])
     (shown,) = scope.resolve(widget.to_json())[0]["properties"]["metrics"]
     return shown[-1]

@@ -1,4 +1,4 @@
-"""Two endpoints of one name are refused where it is known that they go to the same place."""
+"""Two endpoints with the same name are refused if it is known that they go to the same place."""
 
 from collections.abc import Callable
 from functools import partial
@@ -47,7 +47,7 @@ def test_a_stack_has_one_endpoint_of_a_name_in_whatever_case(region: str | None)
 
 def test_a_stack_is_the_same_wherever_below_it_an_endpoint_stands() -> None:
     def nooks() -> list[Construct]:
-        # Nothing of Python's keeps the stack.
+        # No Python object keeps the stack alive.
         shared = stack(None)
         return [Construct(shared, "One"), Construct(shared, "Other")]
 
@@ -119,7 +119,7 @@ def test_a_dashboard_is_the_same_in_every_region() -> None:
         shared = cdk.Stack(app, f"In{env.region}", env=env)
         InferenceEndpoint(shared, "Net", spec=spec("multi", {"endpoint_name": endpoint_name}))
         InferenceEndpoint(shared, "Other", spec=spec("multi", {"endpoint_name": other}))
-    # The name that the dashboard of `a` has.
+    # The dashboard of `a` has this name.
     board = {"endpoint_name": "e", "dashboard": {"dashboard_name": "a-us-east-1"}}
     (problem,) = refused(
         lambda: InferenceEndpoint(cdk.Stack(app, "Third", env=THERE), "Net", spec=spec("multi", board))

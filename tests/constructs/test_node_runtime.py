@@ -12,7 +12,7 @@ from inferstack.node_runtime import NodeMissingError, select_node
 
 @pytest.fixture
 def package(monkeypatch, tmp_path):
-    """The `node` extra, or none."""
+    """The `node` extra, installed or not."""
 
     def installed(file: str | None) -> None:
         origin = SimpleNamespace(origin=str(tmp_path / "__init__.py"))

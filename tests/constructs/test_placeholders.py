@@ -1,4 +1,4 @@
-"""`${AWS::…}` in a spec is filled in by the deployment in whatever CDK's own constructs make of it, too."""
+"""The deployment fills in `${AWS::…}` of a spec in whatever CDK's own constructs make of it, too."""
 
 import pytest
 import yaml

@@ -1,4 +1,4 @@
-"""Everything that SageMaker hosting can do, one spec each: those of `tests/shapes` beside the examples."""
+"""Everything that SageMaker hosting can do, with one spec each: those of `tests/shapes` and the examples."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_cfn_lint_finds_nothing_in_the_template_of_a_shape(shape: Path) -> None:
     assert cfn_lint_findings(resolved(shape)) == []
 
 
-# What hosting can do, a file that does it, and properties of the template that show it.
+# What hosting can do, a file that does so, and properties of the template that show it.
 COVERED = {
     "A/B with weights": ("sentiment-ab", "InitialVariantWeight=9 InitialVariantWeight=1"),
     "shadow variants": ("shadow", "ShadowProductionVariants"),

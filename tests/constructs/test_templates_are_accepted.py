@@ -1,4 +1,4 @@
-"""Every example, at every stage, in one region and in any: what AWS's own checkers think of its template."""
+"""Every example, at every stage, in one region and in any: what AWS's own checkers report about its template."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Whatever a spec takes may be a token of CDK, and means the same; or it is refused, and the code says what to write."""
+"""Whatever a spec accepts may be a CDK token and means the same, or a code refuses it and says what to write."""
 
 import json
 import re
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 SPECS = sorted([*(ROOT / "tests/shapes").glob("*.yaml"), *(ROOT / "model_specs").glob("*.yaml")])
 NUMBER = -1.8881545897087503e289
 
-# What is named must stand in the spec under the very name.
+# A name that is referred to must be in the spec literally.
 REFERENCES = {"IS202", "IS206", "IS207", "IS281", "IS430", "IS802"}
 LEFT_OUT = {"kind", "env", "stages", "ignore", "load_test"}
 IAM_ARN = re.compile(r"\*|<\d+\.Arn>|arn:[\w-]+:[\w-]+:[\w-]*:(\d{12}|\*|aws)?:\S+")
@@ -60,7 +60,7 @@ def test_a_token_is_taken_everywhere_or_refused_by_a_code(file: Path) -> None:
 
 
 def filled(data: Any, given: Given, make: Mapping[str, Any]) -> Any:
-    """The data with a token in every place that takes one."""
+    """The data with a token in every place that accepts one."""
     taken = [
         it for it in candidates(data) if it.kind in make and not errors(changed(data, {it.path: one_of(it)}))
     ]
@@ -75,13 +75,13 @@ def filled(data: Any, given: Given, make: Mapping[str, Any]) -> Any:
 
 
 def _is_about(problem: tuple[str | int, ...], path: tuple[str | int, ...]) -> bool:
-    """Tokens together may break what each of them does not; a name that is referred to, such as a variant's."""
+    """Together, tokens may break what none breaks alone: a name that is referred to, such as a variant's."""
     return problem[: len(path)] == path or path[-1] in ("variant_name", "instance_type")
 
 
 def _means_something_else(leaf: Leaf) -> bool:
-    """Of an environment variable nobody knows that a token in it will be an S3 URL; the name of a model that the
-    spec does not have is that of one that exists already.
+    """Nobody can know that a token in an environment variable will be an S3 URL. And the name of a model that the
+    spec does not have is that of an existing model.
     """
     is_url = "environment" in leaf.path and str(leaf.value).startswith("s3://")
     return is_url or leaf.path[-2:] == ("specification", "model_name")
@@ -93,8 +93,8 @@ def made(data: Any, home: cdk.Stack) -> Template:
 
 
 def same_everywhere(resources: list[tuple[str, Any]], *, lists: bool) -> list[Any]:
-    """What must not differ: all but what a text says of a number, how statements are spread over policies, and
-    what may be listed in a bucket.
+    """What must not differ: everything except what a text says about a number, how statements are distributed over
+    policies, and which names in a bucket may be listed.
     """
     shown: list[Any] = []
     for kind, properties in resources:
@@ -105,7 +105,7 @@ def same_everywhere(resources: list[tuple[str, Any]], *, lists: bool) -> list[An
         else:
             shown.append((kind, properties))
     written = (re.sub(r"<\d+\.", "<", json.dumps(it, sort_keys=True)) for it in shown)
-    # The files of an adapter may lie in a folder.
+    # The files of an adapter may be in a folder.
     return sorted(it.replace(".tar.gz*", ".tar.gz") for it in written)
 
 
@@ -183,7 +183,7 @@ STEP = {"metric": "ModelLatency", "threshold": "1 s", "adjustment_type": "Change
 
 
 def of_single(**change: Any) -> dict[str, Any]:
-    """A model on a variant, with other blocks; those of the model are merged into its own."""
+    """A model on a variant, with other blocks; keys of `model` are merged into the base's own."""
     return {**BASE, **change, "model": {**BASE["model"], **change.pop("model", {})}}
 
 
@@ -197,12 +197,12 @@ def name_of(home: cdk.Stack, parameter: str) -> str:
 
 
 def known(text: str) -> str:
-    """A token that stands for a text; CDK makes none of the text itself."""
+    """A token that stands for a text; CDK would not make one of a plain text."""
     return cdk.Token.as_string({"Fn::Sub": text})
 
 
 def everything(home: cdk.Stack) -> dict[str, Any]:
-    """Tokens wherever something of a text gets into an id."""
+    """Tokens wherever some part of a text goes into an ID."""
     name = name_of(home, "Name")
     policy = {"metric": "CPUUtilizationNormalized", "target_value": 50, "policy_name": f"busy-{name}"}
     scaling = {**SCALED, "policies": [policy]}
@@ -293,7 +293,7 @@ def test_a_policy_leaves_room_for_what_tokens_become() -> None:
 
 
 def statement(data: dict[str, Any], home: cdk.Stack, sid: str, given: Mapping[str, Any]) -> list[str]:
-    """The resources of a statement once it is deployed."""
+    """The resources of a statement after deployment."""
     values = Given(home, "us-east-1")
     values.values |= given
     found = deployed(made(data, home), values, "Net")
@@ -427,7 +427,7 @@ def test_an_app_gets_through_before_its_look_ups_are_made() -> None:
 
 
 def found_in(data: dict[str, Any]) -> list[str]:
-    # As which token it is made differs from process to process.
+    # The number of a token differs between processes.
     return [f"{it.code} {'.'.join(map(str, it.path))}".replace(TEXT, "TEXT") for it in errors(data)]
 
 

@@ -1,4 +1,4 @@
-"""Type checkers see what the constructs are."""
+"""Type checkers know what the constructs are."""
 
 import json
 import subprocess
@@ -17,13 +17,13 @@ USE = HERE / "typed_use.py"
 
 
 def mypy(*files: Path) -> str:
-    """What it complains of; with the cache of `make check`, as CDK takes it a minute."""
+    """What mypy complains about. It shares the cache of `make check`, since CDK takes it a minute."""
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", *map(str, files)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 def pyright(folder: Path, *files: Path) -> list[str]:
-    """What it complains of; not of CDK's own classes, which pyright does not take for CDK's interfaces."""
+    """What pyright complains about, except CDK's own classes, which it does not accept as CDK's interfaces."""
     config = {
         "include": [str(file) for file in files],
         "extraPaths": [str(ROOT / "constructs"), str(ROOT / "stacks")],
@@ -37,7 +37,7 @@ def pyright(folder: Path, *files: Path) -> list[str]:
     return [it["message"] for it in found if not _is_cdks_own(it["message"])]
 
 
-# Of CDK's classes and interfaces in the examples, this one an argument of ours takes.
+# Of CDK's classes and interfaces in the examples, only this one is for an argument of ours.
 OURS = (*inferstack.constructs.__all__, 'parameter "role"')
 
 
@@ -48,7 +48,7 @@ def _is_cdks_own(message: str) -> bool:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Copies, which are not part of a folder with a configuration; and the examples of docs/constructs.md."""
+    """Copies, so that no folder with a configuration contains them; and the examples of docs/constructs.md."""
     folder = tmp_path_factory.mktemp("typed")
     (folder / USE.name).write_text(USE.read_text("utf-8"), "utf-8")
     (folder / "page.py").write_text("\n".join(code_blocks(PAGE, "python")), "utf-8")

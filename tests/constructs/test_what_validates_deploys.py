@@ -1,4 +1,4 @@
-"""Whatever passes the checks has a template, and one that AWS's validators and CDK accept."""
+"""Whatever passes the checks has a template, which AWS's validators and CDK accept."""
 
 import random
 from typing import Any
@@ -14,7 +14,7 @@ from inferstack.spec.check import LoadedSpec, parse_spec
 from inferstack.spec.problem import SpecError
 from inferstack_stacks import EndpointStack
 
-# A spec may name keys, topics and roles of any account by their ARNs: that is what it is for.
+# A spec may name keys, topics and roles of any account by ARN: that is what ARNs are for.
 _ACCOUNTS_IN_ARNS = "W9013"
 
 specs = st.sampled_from(SPECS)
@@ -22,7 +22,7 @@ randoms = st.randoms(use_true_random=False)
 
 
 def changed(spec: dict[str, Any], choose: random.Random, times: int) -> LoadedSpec | None:
-    """The spec with some values exchanged, if it is still right."""
+    """The spec with some values exchanged, or None if it is no longer right."""
     try:
         return parse_spec(damaged(spec, choose, times, exchange))
     except SpecError:

@@ -15,7 +15,7 @@ _LOOPBACK = ("127.", "::1", "localhost")
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_but_loopback() -> Iterator[None]:
-    """Refuses connections to other machines in this process, and leads those of programs to a closed port."""
+    """Refuses connections from this process to other machines, and sends those of programs to a closed port."""
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _CLOSED)
     local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
     connect = socket.socket.connect

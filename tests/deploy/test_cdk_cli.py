@@ -19,13 +19,13 @@ CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "life_cycles.yam
 # What CloudFormation says of a resource in a change set, by the sign of `cdk diff`.
 SIGNS = {"[+]": "added", "[-]": "removed", "[~]": "updated"}
 
-# The life is lived once, and looked at by all tests.
+# The life is run once, and all tests look at it.
 pytestmark = pytest.mark.xdist_group("life")
 
 
 @dataclass
 class Life:
-    """What each command said, and what was there after it."""
+    """What each command printed, and what existed afterwards."""
 
     said: dict[str, Ran] = field(default_factory=dict)
     there: dict[str, dict[str, list[str]]] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def test_nothing_is_made_anew_by_a_second_deployment(life: Life) -> None:
 @pytest.mark.parametrize("stack", CASES)
 def test_cdk_diff_shows_what_validate_says(life: Life, stack: str) -> None:
     theirs, ours = dict(shown(about(stack, life.said["diff"]))), dict(said(stack, life.compared))
-    # They get the name of another configuration or model. `cdk diff` knows no names and leaves them out.
+    # They get the name of another configuration or model. `cdk diff` does not know names and leaves them out.
     named = [it for it in ours if it == "Endpoint" or it.startswith("InferenceComponent")]
     for logical_id in set(named) - theirs.keys():
         assert ours.pop(logical_id) == "updated"
@@ -94,16 +94,16 @@ def test_cdk_diff_shows_what_validate_says(life: Life, stack: str) -> None:
 
 
 def shown(diff: str) -> Iterator[tuple[str, str]]:
-    """Logical ids and what becomes of them, in the words of `cdk diff`."""
+    """Logical IDs and what happens to them, as shown by `cdk diff`."""
     pattern = r"^(\[.\]) AWS::\S+ (?:\S+/\S+ )?(\w+)( replace| may be replaced| destroy)?\n((?: .*\n)*)"
     for sign, logical_id, more, details in re.findall(pattern, diff, re.MULTILINE):
-        # Another order is no change of the resource.
+        # Another order is not a change of the resource.
         if re.findall(r"^ [├└]─ \[.\] (\w+)", details, re.MULTILINE) != ["DependsOn"]:
             yield logical_id, "replaced" if "replace" in more else SIGNS[sign]
 
 
 def said(stack: str, compared: str) -> Iterator[tuple[str, str]]:
-    """The same in the words of `inferstack validate --against`."""
+    """The same as reported by `inferstack validate --against`."""
     [line] = re.findall(rf"^model_specs/{stack}.yaml against \S+: (.*)$", compared, re.MULTILINE)
     for part in line.partition("; the role ")[0].split("; "):
         fate, _, logical_ids = part.partition(" ")

@@ -1,4 +1,4 @@
-"""What goes wrong while the CDK CLI deploys: what the user sees, what is left, and what the next run makes of it."""
+"""What goes wrong while the CDK CLI deploys: what the user sees, what is left, and what the next run does with it."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def change(project: Project, spec: str) -> None:
 
 
 def served(aws: EmulatedAws) -> str:
-    """Where the model comes from that the endpoint runs."""
+    """Where the endpoint's model comes from."""
     sagemaker = aws.client("sagemaker")
     endpoint = sagemaker.describe_endpoint(EndpointName=STACK)
     config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])

@@ -1,4 +1,4 @@
-"""The emulator is no looser than AWS, and says which of its refusals AWS has not confirmed."""
+"""The emulator is no more lenient than AWS, and says which of its refusals AWS has not confirmed."""
 
 import re
 import urllib.request

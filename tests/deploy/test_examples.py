@@ -1,4 +1,4 @@
-"""Every example, at every stage: it is created as promised, is updated only by changes, and leaves nothing behind."""
+"""Every example, at every stage: created as promised, updated only by changes, and deleted without remains."""
 
 import copy
 from collections.abc import Iterator

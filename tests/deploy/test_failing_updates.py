@@ -1,4 +1,4 @@
-"""An update that fails is taken back, and the endpoint answers all the while as it did before."""
+"""A failing update is rolled back, and the endpoint keeps answering as before."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Container(BaseHTTPRequestHandler):
-    """A model server that says what it was asked, and by which path."""
+    """A model server that answers with the request and its path."""
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -35,7 +35,7 @@ class Container(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing on standard error."""
+        """Prints nothing to standard error."""
 
 
 @pytest.fixture

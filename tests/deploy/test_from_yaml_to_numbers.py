@@ -1,7 +1,7 @@
 """From a spec to numbers: packed, uploaded, deployed, invoked; then with new weights, then rolled back.
 
-S3, CloudFormation and SageMaker are emulated; what computes is a real Triton, which loads the archives that were
-uploaded, where the deployed model says they are.
+S3, CloudFormation and SageMaker are emulated. The computing is done by a real Triton, which loads the uploaded
+archives from where the deployed model says they are.
 """
 
 import json
@@ -81,7 +81,7 @@ def run(name: str, model: str) -> str:
 
 
 class Case(NamedTuple):
-    """A spec, and for each request what is added to it, and what comes for 1 and 10: first, then with new weights."""
+    """A spec, and for each request what is added to it and the answers for 1 and 10: first, then with new weights."""
 
     spec: str
     requests: Mapping[str, tuple[dict[str, str], list[float], list[float]]]
@@ -146,7 +146,7 @@ CASES = {
 
 @pytest.fixture
 def hosting(aws: EmulatedAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosting]:
-    """Containers behind the endpoints, a bucket, and an empty folder to be in."""
+    """Containers behind the endpoints, a bucket, and an empty working directory."""
     for name, value in aws.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_PROFILE", raising=False)
@@ -159,7 +159,7 @@ def hosting(aws: EmulatedAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 class Project:
-    """``spec.yaml`` in the current folder, and the stack that is made of it."""
+    """``spec.yaml`` in the working directory, and the stack that is made from it."""
 
     def __init__(self, aws: EmulatedAws, one: Case, capsys: pytest.CaptureFixture[str]) -> None:
         self._aws, self._case, self._capsys = aws, one, capsys
@@ -167,12 +167,12 @@ class Project:
             Path(name).write_text(content)
 
     def upload(self) -> str:
-        """Packs and uploads; the lock after that."""
+        """Packs and uploads; returns the lock written by that."""
         assert main(["package", "spec.yaml", "--upload"]) == 0
         return Path("spec.lock.json").read_text()
 
     def deploy(self) -> str:
-        """Renders and deploys; what came of it."""
+        """Renders and deploys; returns the outcome."""
         self._capsys.readouterr()
         assert main(["render", "spec.yaml"]) == 0
         return deploy(self._aws, "stack", json.loads(self._capsys.readouterr().out))
@@ -182,7 +182,7 @@ class Project:
         return {repository.archive: repository for repository in found}
 
     def numbers(self) -> list[list[float]]:
-        """What the endpoint answers to each request of the case."""
+        """The endpoint's answers to each request of the case."""
         declared = self.repositories()
         return [self._ask(declared[archive], more) for archive, (more, _, _) in self._case.requests.items()]
 
@@ -216,7 +216,7 @@ def test_a_spec_answers_with_the_weights_that_its_lock_names(
     assert project.deploy() == "UPDATE_COMPLETE"
     assert project.numbers() == second
 
-    # Another machine, which has the commit before and no weights.
+    # Acts as another machine, which has the previous commit and no weights.
     Path("spec.lock.json").write_text(old)
     for name in FILES:
         Path(name).unlink()
@@ -227,5 +227,5 @@ def test_a_spec_answers_with_the_weights_that_its_lock_names(
 
 
 def uploaded(aws: EmulatedAws) -> set[str]:
-    """URLs of all that is in the bucket."""
+    """URLs of everything in the bucket."""
     return {f"s3://{BUCKET}/{it['Key']}" for it in aws.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]}

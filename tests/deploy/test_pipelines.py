@@ -1,4 +1,4 @@
-"""The commands by which pipelines deploy, as the documentation has them, run against an emulated AWS."""
+"""The commands with which pipelines deploy, taken from the documentation and run against an emulated AWS."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from support.pipelines import SPEC, Repository, Step, codebuild_steps, github_st
 
 ONE, TWO = (SPEC.replace("ARCHIVE", name) for name in ("one", "two"))
 Pipeline = Callable[[Repository, str], list[Step]]
-# What GitLab and CodeBuild set, and GitHub's action, by which the keys come.
+# Variables that GitLab and CodeBuild set, and GitHub's action, through which the keys come.
 GIVEN = {"AWS_ID_TOKEN": "token", "CI": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
 
 
@@ -27,7 +27,7 @@ def gitlab(repository: Repository, stage: str) -> list[Step]:
             name: value.replace("$CI_PROJECT_DIR", str(repository.folder))
             for name, value in step.environment.items()
         }
-        # With it, AWS's clients would ask the emulator for keys; those of the test are there already.
+        # With this variable, AWS's clients would ask the emulator for keys; the test's keys are already there.
         step.environment = {name: value for name, value in inside.items() if name != "AWS_ROLE_ARN"}
     return steps
 

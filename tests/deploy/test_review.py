@@ -1,4 +1,4 @@
-"""The commands by which pipelines review a change, as the documentation has them, run on a repository."""
+"""The commands with which pipelines review a change, taken from the documentation and run on a repository."""
 
 from pathlib import Path
 
@@ -158,7 +158,7 @@ def sent(repository: Repository) -> list[str]:
 def test_gitlab_has_one_comment_that_the_next_run_replaces(repository: Repository, refused: bool) -> None:
     repository.propose(NEW_WEIGHTS)
     gitlab(repository, REVIEW_TOKEN="token")
-    # One that another token wrote cannot be changed.
+    # A comment that was written with another token cannot be changed.
     status, printed = gitlab(repository, REVIEW_TOKEN="token", **({"CALLS_REFUSED": "PUT"} if refused else {}))
     assert status == 0, printed
     first, *others = (call.partition(" --output /dev/null ")[2] for call in sent(repository))

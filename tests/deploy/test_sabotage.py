@@ -1,6 +1,6 @@
 """What these tests are worth: a template with one fault does not get through.
 
-AWS refuses some of the faults, and others it takes: the first must fail to deploy, the second must break a promise.
+AWS refuses some of the faults and accepts others: the former must fail to deploy, the latter must break a promise.
 """
 
 import copy
@@ -51,7 +51,7 @@ def policy(resources: Resources) -> dict[str, Any]:
 
 
 def _last(resources: Resources, kind: str) -> None:
-    """Gives a resource the logical id that the emulator comes to last."""
+    """Gives a resource the logical ID that the emulator handles last."""
     name = next(name for name, it in resources.items() if it["Type"].endswith(f"::{kind}"))
     resources[f"A{name}"] = resources.pop(name)
 

@@ -1,4 +1,4 @@
-"""Every pair of the table of updates, deployed: what is said of an update beforehand is what happens."""
+"""Every pair of the table of updates, deployed: what is reported about an update beforehand is what happens."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def template(loaded: LoadedSpec) -> dict[str, object]:
 
 
 def happened(aws: EmulatedAws) -> set[str]:
-    """What the last update did: signs and logical ids, without the hashes in them."""
+    """What the last update did: signs and logical IDs, without the hashes in the IDs."""
     told = events(aws, "stack")
     start = max(
         at
@@ -51,7 +51,7 @@ def happened(aws: EmulatedAws) -> set[str]:
 
 
 def make_policies(aws: EmulatedAws, loaded: LoadedSpec) -> None:
-    """Those of the user's own that a role has beside what is made for it; they stay for other pairs."""
+    """Creates the user's own policies that a role has beside its generated ones; they stay for other pairs."""
     role = loaded.spec.execution_role
     iam = aws.client("iam")
     there = {it["Arn"] for it in iam.list_policies(Scope="Local")["Policies"]}

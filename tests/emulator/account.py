@@ -1,4 +1,4 @@
-"""What is there in one account and region, of the services that the emulator does not leave to moto."""
+"""What exists in one account and region, of those services that the emulator does not leave to moto."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ Description = dict[str, Any]
 
 @dataclass
 class Account:
-    """One account in one region. Every collection is by name, or by what stands for one."""
+    """One account in one region. Every collection is by name, or by what is used like a name."""
 
     number: str
     region: str
@@ -24,12 +24,12 @@ class Account:
     schedules: dict[tuple[str, str, str], Description] = field(default_factory=dict)
     """Scheduled actions by target and name."""
     tags: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Tags of all of those by ARN."""
+    """Tags of all of these, by ARN."""
     stacks: list[Any] = field(default_factory=list)
-    """Stacks, oldest first, the deleted ones too."""
+    """Stacks, oldest first, including deleted ones."""
 
     def arn(self, service: str, rest: str) -> str:
-        """The ARN of something here."""
+        """The ARN of something in this account."""
         return f"arn:aws:{service}:{self.region}:{self.number}:{rest}"
 
 
@@ -37,7 +37,7 @@ _accounts: dict[tuple[str, str], Account] = {}
 
 
 def account(number: str, region: str) -> Account:
-    """The account in a region; there is any, and it is empty at first."""
+    """The account in a region; every account exists, and is empty at first."""
     return _accounts.setdefault((number, region), Account(number, region))
 
 

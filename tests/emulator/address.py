@@ -1,10 +1,10 @@
-"""Where the emulator listens, for those of its parts that ask it themselves."""
+"""Where the emulator listens, for those parts of it that send requests to it themselves."""
 
 _listening: list[str] = []
 
 
 def listen_at(url: str) -> None:
-    """Notes the server's address."""
+    """Stores the server's address."""
     _listening[:] = [url]
 
 

@@ -1,4 +1,4 @@
-"""How an operation of ours gets into moto: a table of functions under the service's response class."""
+"""How our operations get into moto: a table of functions below the service's response class."""
 
 import traceback
 from collections.abc import Callable, Mapping
@@ -11,15 +11,15 @@ from moto.core.responses import ActionResult, BaseResponse
 
 Request = dict[str, Any]
 Operation = Callable[[Account, Request], Mapping[str, Any] | None]
-"""Takes a request that the service's model allows, and gives the answer in the API's own members."""
+"""Takes a request that the service's model allows, and returns the answer with the API's own members."""
 
 
 class Refused(ServiceException):
-    """AWS says no. The code is one that the service's model knows."""
+    """AWS refuses. The code is one that the service's model has."""
 
 
 def invalid(message: str) -> Refused:
-    """What most services answer to what they do not take."""
+    """What most services answer to requests that they do not accept."""
     return Refused("ValidationException", message)
 
 
@@ -28,7 +28,7 @@ class Answering(BaseResponse):
 
     operations: ClassVar[Mapping[str, Operation]] = {}
     checked: ClassVar[frozenset[str]] = frozenset()
-    """Operations that moto answers once the request was held against the model."""
+    """Operations that moto answers, after the request was checked against the model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Answering(BaseResponse):
         except ServiceException as refusal:
             return self._answer(refusal)
         except Exception as failure:
-            # A 500 would be tried again here, too.
+            # A 500 would be retried here, too.
             traceback.print_exception(failure)
             return self._answer(Refused("EmulatorFailed", f"{action}: {type(failure).__name__}: {failure}"))
 
@@ -58,7 +58,7 @@ class Answering(BaseResponse):
         try:
             return super().call_action()
         except NotImplementedError:
-            # A 500 would be tried again, by the CDK CLI for half a minute.
+            # A 500 would be retried, by the CDK CLI for half a minute.
             return self._answer(Refused("NotImplemented", f"{action} is not emulated"))
 
     def _answer(self, result: Any) -> Any:

@@ -17,7 +17,7 @@ _KINDS = {
     "sagemaker:variant:DesiredProvisionedConcurrency": ("endpoint", "SageMakerVariant"),
     "sagemaker:inference-component:DesiredCopyCount": ("inference-component", "SageMakerInferenceComponent"),
 }
-"""What each dimension scales: how the resource id begins, and the names of the predefined metrics."""
+"""What each dimension scales: the beginning of the resource id, and the names of the predefined metrics."""
 
 TargetKey = tuple[str, str]
 
@@ -63,7 +63,7 @@ def _exists(account: Account, resource_id: str) -> bool:
 
 
 def _check_bounds(account: Account, target: Description) -> None:
-    """The operation's page asks for both, and a maximum that is no less than the minimum."""
+    """The operation's page requires both, and a maximum that is not below the minimum."""
     if "MinCapacity" not in target or "MaxCapacity" not in target:
         raise invalid("MinCapacity and MaxCapacity are required to register a scalable target.")
     if target["MinCapacity"] > target["MaxCapacity"]:
@@ -84,7 +84,7 @@ def _target(account: Account, request: Request) -> Description:
 
 
 def deregister_target(account: Account, request: Request) -> None:
-    """Policies and schedules go with their target, says the operation's page."""
+    """Policies and schedules are deleted with their target, according to the operation's page."""
     account.tags.pop(_target(account, request)["ScalableTargetARN"])
     key = _key(request)
     del account.targets[key]
@@ -127,7 +127,7 @@ def _check_tracking(request: Request) -> None:
 
 
 def _check_alone(account: Account, key: tuple[str, str, str], request: Request) -> None:
-    """In these words: https://github.com/aws/aws-cdk/issues/17956"""
+    """In the words of https://github.com/aws/aws-cdk/issues/17956"""
     others = [it for other, it in account.policies.items() if other[:2] == key[:2] and other != key]
     tracked = _metric(request)
     if tracked and any(_metric(it) == tracked for it in others):
@@ -200,6 +200,6 @@ OPERATIONS: dict[str, Operation] = {
 
 
 class AutoScaling(Answering, ApplicationAutoScalingResponse):
-    """moto takes targets that are not there, and knows one of SageMaker's three dimensions."""
+    """moto accepts targets for resources that do not exist, and has only one of SageMaker's three dimensions."""
 
     operations = OPERATIONS

@@ -1,8 +1,8 @@
-"""What the emulator holds for true without AWS saying so.
+"""What the emulator assumes although AWS does not say so.
 
-A refusal of the emulator rests on one of three grounds: the service's own model (:mod:`emulator.strictness`), a page
-of AWS's documentation (named where the rule stands), or an entry of this table. A refusal of the third kind names
-its entry, so that a deployment that fails here can be told from one that AWS is known to refuse.
+A refusal of the emulator has one of three grounds: the service's own model (:mod:`emulator.strictness`), a page of
+AWS's documentation (named beside the rule), or an entry of this table. A refusal of the third kind names its entry,
+so that a deployment that fails here can be told from one that AWS is known to refuse.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ BELIEFS: Mapping[str, str] = {
 
 
 def believed(belief: str, message: str) -> str:
-    """The message of a refusal that rests on an entry of the table."""
+    """The message of a refusal that is based on an entry of the table."""
     if belief not in BELIEFS:
         raise KeyError(f"no such belief: {belief}")
     return f"{message} [emulated by belief: {belief}]"

@@ -1,4 +1,4 @@
-"""The emulated AWS as tests see it: clients, and the environment in which programs find it."""
+"""The emulated AWS as tests see it: clients, and the environment that programs need to find it."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from botocore.config import Config
 from emulator.runtime import CONTAINER
 
 ACCOUNT = "123456789012"
-"""moto's: the CDK CLI asks STS for it."""
+"""The account of moto; the CDK CLI asks STS for it."""
 _KEYS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 
 
@@ -24,11 +24,11 @@ class EmulatedAws:
     region: str = "us-east-1"
 
     def client(self, service: str) -> Any:
-        """A boto3 client, which tries once."""
+        """A boto3 client, which does not retry."""
         return _client(service, self.url, self.region)
 
     def environment(self) -> dict[str, str]:
-        """Variables for a program that knows nothing of emulators: the AWS CLI, the CDK CLI, boto3."""
+        """Variables for programs that know nothing of emulators: the AWS CLI, the CDK CLI, boto3."""
         return {
             **_KEYS,
             "AWS_ENDPOINT_URL": self.url,
@@ -40,7 +40,7 @@ class EmulatedAws:
 
     @contextmanager
     def container(self, url: str) -> Iterator[None]:
-        """Lets a model server answer the invocations of all endpoints."""
+        """Makes a model server answer the invocations of all endpoints."""
         os.environ[CONTAINER] = url
         try:
             yield

@@ -1,4 +1,4 @@
-"""CloudTrail: nothing was recorded. The CDK CLI asks after every failed deployment."""
+"""CloudTrail has no events. The CDK CLI asks for them after every failed deployment."""
 
 from emulator.answering import Answering
 from moto.cloudtrail.responses import CloudTrailResponse

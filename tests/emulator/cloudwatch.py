@@ -1,4 +1,4 @@
-"""CloudWatch: moto's, with requests held against the service's model and its page.
+"""CloudWatch: moto's, with requests checked against the service's model and its page.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
 """

@@ -11,7 +11,7 @@ _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"]
 
 
 def deploy(aws: EmulatedAws, name: str, template: Mapping[str, Any]) -> str:
-    """Creates or updates a stack; its status after that, or "NO CHANGES"."""
+    """Creates or updates a stack; returns its status after that, or "NO CHANGES"."""
     cloudformation = aws.client("cloudformation")
     given = {"StackName": name, "TemplateBody": json.dumps(template), "Capabilities": _CAPABILITIES}
     if not is_there(aws, name):
@@ -27,7 +27,7 @@ def deploy(aws: EmulatedAws, name: str, template: Mapping[str, Any]) -> str:
 
 
 def is_there(aws: EmulatedAws, name: str) -> bool:
-    """Whether there is a stack of that name."""
+    """Whether there is a stack with that name."""
     return any(it["StackName"] == name for it in aws.client("cloudformation").describe_stacks()["Stacks"])
 
 
@@ -53,7 +53,7 @@ def failures(aws: EmulatedAws, name: str) -> list[str]:
 
 
 def destroy(aws: EmulatedAws, name: str) -> str:
-    """Deletes a stack; its last status."""
+    """Deletes a stack; returns its last status."""
     cloudformation = aws.client("cloudformation")
     [stack] = cloudformation.describe_stacks(StackName=name)["Stacks"]
     cloudformation.delete_stack(StackName=name)

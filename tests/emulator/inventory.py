@@ -1,4 +1,4 @@
-"""All that is there in the emulated account, asked of the services themselves."""
+"""Everything that exists in the emulated account, according to the services themselves."""
 
 from collections.abc import Mapping
 
@@ -32,11 +32,11 @@ _ASKED: Mapping[str, tuple[str, str, str, dict[str, str]]] = {
     "roles": ("iam", "list_roles", "Roles", {}),
     "policies": ("iam", "list_policies", "Policies", {"Scope": "Local"}),
 }
-"""Kinds of things: the service, the operation, where the answer has them, and what must be asked."""
+"""Kinds of things: the service, the operation, where they are in the answer, and what to ask for."""
 
 
 def inventory(aws: EmulatedAws) -> dict[str, list[str]]:
-    """Names or ARNs of all that is there, by kind."""
+    """Names or ARNs of everything that exists, by kind."""
     return {kind: sorted(_names(aws, *asked)) for kind, asked in _ASKED.items()}
 
 

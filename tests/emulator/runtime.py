@@ -13,7 +13,7 @@ from emulator.account import Account, account
 from moto.sagemakerruntime.responses import SageMakerRuntimeResponse
 
 CONTAINER = "EMULATOR_CONTAINER_URL"
-"""Names the model server behind all endpoints, which answers as a container does."""
+"""Names the model server behind all endpoints, which answers like a container."""
 ENDPOINT = "x-emulator-endpoint"
 """Header that tells the model server which endpoint was invoked."""
 COMPONENT = "x-amzn-sagemaker-inference-component"
@@ -24,7 +24,7 @@ Answer = tuple[int, dict[str, str], str | bytes]
 
 
 class Runtime(SageMakerRuntimeResponse):
-    """Looks whether what is asked is there, then asks the container; without one, moto answers."""
+    """Checks whether what is invoked exists, then asks the container; without one, moto answers."""
 
     use_raw_body = True
 
@@ -52,7 +52,7 @@ def _missing(here: Account, endpoint: str, headers: dict[str, str]) -> str | Non
 
 
 def _forwarded(url: str, endpoint: str, headers: dict[str, str], body: bytes) -> Answer:
-    """The container's answer. A multi-model container is asked for the model by name."""
+    """The container's answer. A multi-model container is asked for the model by its name."""
     model = headers.get(TARGET)
     path = "/invocations" if model is None else f"/models/{quote(model, safe='')}/invoke"
     sent = {key: it for key, it in headers.items() if key in ("content-type", "accept") or "sagemaker" in key}

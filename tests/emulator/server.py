@@ -1,4 +1,4 @@
-"""The emulated AWS: moto's server with services of ours in it, on a port of the loopback interface."""
+"""The emulated AWS: moto's server with our own services in it, on a port of the loopback interface."""
 
 import json
 import logging
@@ -48,7 +48,7 @@ _AWS_POLICIES = (
 
 @contextmanager
 def running(port: int = 0) -> Iterator[str]:
-    """Runs the emulator in this process and gives its address; any free port by default."""
+    """Runs the emulator in this process and gives its address; by default on any free port."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     _offer_managed_policies()
     for urls, responses in _OURS.items():

@@ -1,6 +1,6 @@
-"""Requests held against the service's own model: what moto takes and AWS does not.
+"""Checks requests against the service's own model, for what moto accepts and AWS does not.
 
-botocore checks little of its models before it sends a request, and moto nothing after it.
+botocore checks little of its models before it sends a request, and moto checks nothing afterwards.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from support.strict_walk import walk
 
 @cache
 def request_shape(service: str, operation: str) -> StructureShape:
-    """What an operation takes. Services go by botocore's names."""
+    """What an operation takes. Services have botocore's names."""
     shape = get_session().get_service_model(service).operation_model(operation).input_shape
     assert isinstance(shape, StructureShape)
     return shape
@@ -26,9 +26,9 @@ def request_problems(service: str, operation: str, request: Mapping[str, Any]) -
 
 
 def coerced(value: Any, shape: Shape) -> Any:
-    """A template's value as the API's type: CloudFormation takes ``"1"`` for 1 and 1 for ``"1"``.
+    """A template's value with the API's type: CloudFormation accepts ``"1"`` for 1 and 1 for ``"1"``.
 
-    What cannot be turned is left for :func:`request_problems` to find.
+    What cannot be converted is left for :func:`request_problems` to find.
     """
     match shape.type_name, value:
         case "structure", dict():

@@ -13,7 +13,7 @@ if not HAS_SERVER:
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Callable[[], Oracle]]:
-    """Gives the running server. Some rows end it now and then, as they end processes of models: then another."""
+    """Gives the running server. Some rows may end it, as they end processes of models: then a new one starts."""
     with ExitStack() as stack:
         started: list[Oracle] = []
 

@@ -1,8 +1,8 @@
-"""A repository that Triton serves, and what can be done to it: one row each, with what comes of it.
+"""A repository that Triton serves, and what can be done to it: one row for each change, with its result.
 
-A row changes files of the repository. The key `net` stands for `net/config.pbtxt`; a text is added to its end,
-a pair is a text and what takes its place. Other keys are paths: a text is the new content, None removes it.
-In all texts and paths `net`, `pre` and `pipe` get a number in the test, so that one server takes all rows.
+A row changes files of the repository. The key `net` stands for `net/config.pbtxt`; a text is added at its end, a pair
+is a text and its replacement. Other keys are paths: a text is the new content, None removes the file. In all texts
+and paths, `net`, `pre` and `pipe` get a number in the test, so that one server can take all rows.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Literal
 
 Edit = str | tuple[str, str] | None
 Triton = Literal["serves", "refuses", "loads", "hangs"]
-"""What the server does: `loads` without answering requests, `hangs` without an end of loading."""
+"""What the server does: `loads` without answering requests, `hangs` without ever finishing to load."""
 
 NET = """\
 name: "@net"
@@ -46,7 +46,7 @@ ensemble_scheduling {
   }
 }
 """
-# Takes the place of `pre`, and asks `pipe` in turn.
+# Replaces `pre`, and asks `pipe` in turn.
 RING = """\
 platform: "ensemble"
 max_batch_size: 8
@@ -63,12 +63,12 @@ ensemble_scheduling {
 ALONE = {"@net/config.pbtxt": NET, "@net/1/model.py": "…"}
 """One model. `model.py` answers with zeros of the declared kind."""
 JOINED = {**ALONE, "@pre/config.pbtxt": PRE, "@pre/1/model.py": "…", "@pipe/config.pbtxt": PIPE, "@pipe/1/": ""}
-"""An ensemble of two."""
+"""An ensemble of two models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """``codes`` are the errors that our checks report; ``why`` a difference between them and Triton is meant."""
+    """``codes`` are the errors that our checks report; ``why`` says why they intentionally differ from Triton."""
 
     title: str
     edits: Mapping[str, Edit | list[Edit]]
@@ -76,16 +76,16 @@ class Mutation:
     triton: Triton = "serves"
     why: str = ""
     at_times_hangs: bool = False
-    """Whether Triton, which refuses it, waits without end now and then instead."""
+    """Whether Triton, which refuses it, sometimes waits forever instead."""
 
     @property
     def may_hang(self) -> bool:
-        """Whether a server may be of no use afterwards."""
+        """Whether a server may be unusable afterwards."""
         return self.triton == "hangs" or self.at_times_hangs
 
     @property
     def agreed(self) -> bool:
-        """Whether Triton refuses what the checks refuse, and serves all else."""
+        """Whether Triton refuses what the checks refuse, and serves everything else."""
         return self.triton == ("refuses" if self.codes else "serves")
 
 

@@ -1,4 +1,4 @@
-"""All that is done to a repository."""
+"""Everything that is done to a repository."""
 
 from oracle.mutations import ALONE, JOINED
 from oracle.rows_ensembles import ENSEMBLES
@@ -20,4 +20,4 @@ ROWS = [
     )
     for row in rows
 ]
-"""All rows, each with the repository that it changes and the model that is asked."""
+"""All rows, each with the repository that it changes and the model that gets a request."""

@@ -1,4 +1,4 @@
-"""What is done to the files of a repository: texts that are none, folders, versions, labels."""
+"""What is done to the files of a repository: texts that are no configuration, folders, versions, labels."""
 
 from oracle.mutations import Mutation, fine, wrong
 

@@ -8,7 +8,7 @@ _FILE = _FIRST.replace("zero_data: true", 'data_file: "x"')
 
 
 def _kept(state: str, *firsts: str, other: str = "") -> dict[str, Edit | list[Edit]]:
-    """A model with a state, and its first values."""
+    """A model with a state, and the state's initial values."""
     start = 'name: "START" control { kind: CONTROL_SEQUENCE_START fp32_false_true: [ 0, 1 ] }'
     values = " ".join(f"initial_state {{ {first} }}" for first in firsts)
     return {"net": f"sequence_batching {{ control_input {{ {start} }} state {{ {state} {values} }} {other} }}"}

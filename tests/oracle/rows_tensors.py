@@ -1,8 +1,8 @@
-"""What is done to inputs and outputs: names, types, shapes, and what a sequence is told by."""
+"""What is done to inputs and outputs: names, types, shapes, and the controls of sequences."""
 
 from oracle.mutations import Mutation, fine, wrong
 
-# A stand-in for a backend that reads from a model's file what a tensor lacks.
+# Stands for a backend that reads what a tensor does not say from the model's file.
 _COMPLETED = {"@net/1/model.py": None, "@net/1/model.onnx": "?"}
 _ONNX = ('backend: "python"', 'backend: "onnxruntime"')
 

@@ -24,7 +24,7 @@ from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.rules import Context
 
 _ENVIRONMENT = {
-    # A repository for all, in which each model has a name of its own.
+    # One repository for all, in which each model has its own name.
     "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "false",
     "SAGEMAKER_TRITON_LOG_VERBOSE": "false",
     "SAGEMAKER_TRITON_PING_MODE": "live",
@@ -34,7 +34,7 @@ _WITH_MEMBERS = b'{"parameters": {"unload_dependents": true}}'
 
 
 def mutated(mutation: Mutation, base: dict[str, str], mark: str) -> dict[str, str]:
-    """The files of a mutated repository by path; ``mark`` stands before the names of its models."""
+    """The files of a mutated repository by path; ``mark`` is put before the names of its models."""
     files = dict(base)
     for key, edits in mutation.edits.items():
         path = key if key.startswith("@") else f"@{key}/{CONFIG_FILE}"
@@ -57,7 +57,7 @@ def _apply(files: dict[str, str], path: str, edit: Edit, *, whole: bool) -> None
 
 
 def write(files: dict[str, str], folder: Path) -> None:
-    """Writes a repository; `…` is code that answers with zeros, a path with a slash at its end a folder."""
+    """Writes a repository; `…` is code that answers with zeros, and a path that ends in a slash is a folder."""
     for path, text in files.items():
         target = folder / path
         if path.endswith("/"):
@@ -71,7 +71,7 @@ def write(files: dict[str, str], folder: Path) -> None:
 
 
 def our_errors(folder: Path, default: str) -> set[str]:
-    """The codes of what keeps a repository from being served, by our checks."""
+    """The codes of what keeps a repository from being served, according to our checks."""
     repository = msgspec.structs.replace(read_repository(folder), default_model=default)
     context = Context(release=SERVER_RELEASE, gpus=(0,))
     problems = repository_problems(repository, lambda _: FilePlace("spec"), context)
@@ -88,11 +88,11 @@ class Oracle:
 
     @property
     def ended(self) -> bool:
-        """Whether the server is no more."""
+        """Whether the server has ended."""
         return self.host.confinement.exit_status() is not None
 
     def verdict(self, name: str) -> tuple[str, str]:
-        """What becomes of a model, and the server's words about it."""
+        """What happens to a model, and the server's words about it."""
         logged = len(self.host.log())
         client = replace(self.host.triton, seconds=self.answer_seconds)
         loaded = client.ask("POST", f"/v2/repository/models/{name}/load")
@@ -103,7 +103,7 @@ class Oracle:
         return "loads" if refusals else "serves", "\n".join(refusals)
 
     def _answers(self, name: str) -> Iterator[Reply]:
-        """To a request of one, and to one of two where the model batches; in binary, which carries all types."""
+        """Answers to a request of one, and to one of two if the model has batches; binary, which all types allow."""
         config = parse_text((self.folder / name / CONFIG_FILE).read_text(encoding="utf-8"))
         stateful = config.HasField("sequence_batching")
         for batch in (1, 2) if config.max_batch_size > 1 and not stateful else (1,):
@@ -114,7 +114,7 @@ class Oracle:
 
 @contextmanager
 def oracle(answer_seconds: float = _SECONDS) -> Iterator[Oracle]:
-    """A server without models, which may take so long for an answer."""
+    """A server without models, which may take this long to answer."""
     with Confinement() as confinement:
         host = Host(confinement, find_server(SERVER_PYTHON), _SECONDS)
         folder = host.models / "oracle"

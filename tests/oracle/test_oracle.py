@@ -1,4 +1,4 @@
-"""Triton itself says whether the checks are right: it serves what they let pass, and refuses what they refuse."""
+"""Triton itself shows whether the checks are right: it serves what they accept, and refuses what they refuse."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from inferstack.triton.rules import RULES
 
 SERVED = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if not row.may_hang]
 HANGING = [pytest.param(number, id=row.title) for number, (row, *_) in enumerate(ROWS) if row.may_hang]
-# Errors that no row can show, as they are about what is around a server.
+# Errors that no row can show, because they are about a server's surroundings.
 ELSEWHERE = {
     "IS901": "the container's start script looks for folders",
     "IS905": "no folder has such a name",
@@ -66,7 +66,7 @@ def test_triton_does_with_a_repository_what_the_checks_foretell(
 
 @pytest.mark.parametrize("number", HANGING)
 def test_what_triton_never_ends_loading_is_refused_by_the_checks(number: int, tmp_path: Path) -> None:
-    # A server of its own, as it is of no use afterwards.
+    # A server of its own, since it is unusable afterwards.
     with oracle(answer_seconds=5.0) as server:
         _judge(number, lambda: server, tmp_path)
 

@@ -1,4 +1,4 @@
-"""Who may import whom. One way, so that a spec can be checked without Node, CDK or AWS."""
+"""Which package may import which. Imports go one way, so that a spec can be checked without Node, CDK or AWS."""
 
 import ast
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ OUTSIDE = frozenset({"aws_cdk", "jsii", "constructs", "boto3", "botocore"})
 
 
 def imported(file: Path) -> Iterator[str]:
-    """Full names of what a file imports, wherever in it."""
+    """Full names of everything that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         match node:
             case ast.Import():
@@ -76,7 +76,7 @@ WITHIN_SPEC = {
     "rules": SAYING | {"blocks", "document", "parts", "lock"},
     "report": SAYING | {"document", "lock"},
 }
-"""The rooms of `spec` in the same way."""
+"""The rooms of `spec`, in the same way."""
 WITHIN_RULES = {
     "metrics": frozenset[str](),
     "model": frozenset[str](),
@@ -86,7 +86,7 @@ WITHIN_RULES = {
     "autoscaling": frozenset({"metrics"}),
     "alarms": frozenset({"metrics"}),
 }
-"""The rooms of `rules`. Beside them stand the rules about a spec as a whole, and what all rules share."""
+"""The rooms of `rules`. Rules about a spec as a whole, and what all rules share, are beside them."""
 SHARED_BY_RULES = frozenset({"base", "names"})
 
 
@@ -123,7 +123,7 @@ WITHIN_TRITON = {
     "invocation": frozenset({"archive"}),
     "rehearsal": frozenset({"config", "archive", "rules"}),
 }
-"""And those of `triton`; `model` and what else they share stands beside them."""
+"""And those of `triton`; `model`, and whatever else they share, is beside them."""
 
 
 def test_every_room_of_triton_is_in_the_table():
@@ -140,7 +140,7 @@ def test_a_room_of_triton_imports_only_what_it_may(room):
 
 
 VOCABULARY = ("blocks", "texts", "problem", "parts.triton_blocks")
-"""What everybody may take from `spec`: the format's classes, where Triton's models stand, and how to say that something is wrong."""
+"""What every room may use of `spec`: the format's classes, where Triton's models are, and how to report problems."""
 
 
 @pytest.mark.parametrize("room", ["triton", "defaults"])

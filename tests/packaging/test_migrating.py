@@ -1,4 +1,4 @@
-"""The page for those who come from CloudFormation names keys that there are."""
+"""The page for users who come from CloudFormation names only keys that exist."""
 
 import re
 from pathlib import Path
@@ -16,12 +16,12 @@ OF_CLOUDFORMATION, _, OF_CDK = PAGE.read_text("utf-8").partition("**From CDK's `
 
 
 def rows(text: str) -> list[list[str]]:
-    """Of the table in a text, without its head."""
+    """The rows of the table in a text, without its header."""
     return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
 
 
 ROWS = rows(OF_CLOUDFORMATION)
-# What CDK calls an image that the app has.
+# CDK's own names for an image that is part of the app.
 CDKS = {"repository_uri_for_tag", "DockerImageAsset"}
 KEYS = {key for block in shipped_schema()["$defs"].values() for key in block.get("properties", {})}
 
@@ -56,12 +56,12 @@ SPEC = {
     "model": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/churn:1"},
     "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
 }
-# Resources of Terraform, CloudFormation's words for what is no property, and what a spec has itself.
+# Terraform's resources, words of CloudFormation that are not properties, and keys that a spec has itself.
 NO_KEYS = re.compile(r"aws_\w+|Model|EndpointConfig|CloudWatch|Ref|Fn|Sub|Alarms|name|[Tt]ags|EndpointName")
 
 
 def other_keys() -> list[str]:
-    """What CloudFormation and Terraform call what a row is about."""
+    """CloudFormation's and Terraform's names for what a row is about."""
     said = re.findall("`([^`]+)`", " ".join(cell for row in ROWS for cell in row[:2]))
     words = dict.fromkeys(word for it in said for word in re.findall(r"\w+", it))
     return [word for word in words if NO_KEYS.fullmatch(word) is None]

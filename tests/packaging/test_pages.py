@@ -1,4 +1,4 @@
-"""What the pages for readers point at is there: files, headings, and the commands for those who change something."""
+"""Whatever the pages for readers point at exists: files, headings, and the commands for contributors."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def links(page: Path) -> Iterator[tuple[str, str]]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The places of a page that a link can name, as GitHub makes them of headings."""
+    """The anchors of a page, as GitHub makes them from headings."""
     text = _FENCE.sub("", page.read_text("utf-8"))
     headings = (re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in _HEADING.findall(text))
     return frozenset((*headings, *_ANCHOR.findall(text)))

@@ -1,4 +1,4 @@
-"""The hooks for pre-commit: what it accepts, and what they do in a repository. Nothing is installed for it."""
+"""The hooks for pre-commit: whether it accepts them, and what they do in a repository. Nothing is installed."""
 
 import doctest
 import os
@@ -35,7 +35,7 @@ WARNED = f"{SPEC}autoscaling: {{min_capacity: 1, max_capacity: 4}}\n"
 
 
 class Repository:
-    """A user's repository, with the hooks of inferstack as they come, but with the inferstack of the tests."""
+    """A user's repository with inferstack's hooks as they are shipped, which run the inferstack under test."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "repository"
@@ -80,7 +80,7 @@ class Repository:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """With one right spec that is committed, and hooks that are yet to be configured."""
+    """Has one right spec that is committed, and hooks that are not configured yet."""
     made = Repository(tmp_path)
     made.stage("model_specs/a.yaml", SPEC)
     assert made.commit() == (0, "")

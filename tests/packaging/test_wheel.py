@@ -56,14 +56,14 @@ def test_the_wheel_is_typed_and_licensed(names):
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Python of a fresh environment with the wheel, our dependencies, and without our sources."""
+    """The Python of a fresh environment that has the wheel and our dependencies, but not our sources."""
     folder = tmp_path_factory.mktemp("fresh")
     venv.create(folder, symlinks=os.name != "nt")
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
-    # These come after the environment's own packages, and an editable install in them is not followed.
+    # These come after the environment's own packages, and an editable install among them is not followed.
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()))
     return python
 

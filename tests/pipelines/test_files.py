@@ -1,4 +1,4 @@
-"""The pipeline files that users copy: what their own linters find in them."""
+"""The pipeline files that users copy: what their own linters report about them."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The policies that users copy, and the commands that give them to AWS: valid, enough for every stack of ours, and no more."""
+"""The policies that users copy, and the commands that pass them to AWS: valid, and just enough for our stacks."""
 
 import json
 import re
@@ -27,7 +27,7 @@ from inferstack.spec.document.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pipelines" / "iam"
-# Every type that is named where resources are made.
+# Every type that is named where resources are created.
 TYPES = sorted(
     {
         name
@@ -40,7 +40,7 @@ TRUSTS = sorted(FOLDER.glob("trust-*.json"))
 PAGE = (FOLDER.parent / "README.md").read_text("utf-8")
 COMMANDS = [shlex.split(line) for line in re.findall(r"^\$ aws (.*)$", PAGE, re.MULTILINE)]
 
-# What the handlers of CloudFormation's registry declare, and why stacks of ours never come there.
+# What the handlers of CloudFormation's registry declare, and why our stacks never need it.
 NEVER_NEEDED = {
     "lambda:*": "a scalable target of ours is never a Lambda function",
     "iam:*GroupPolicy": "a policy of ours is attached by its role, never to groups",
@@ -48,14 +48,14 @@ NEVER_NEEDED = {
     "iam:PutRolePolicy": "a role of ours has no inline policies",
     "iam:DeleteRolePolicy": "a role of ours has no inline policies",
 }
-# What no handler declares, and AWS asks for nevertheless.
+# What no handler declares, but AWS requires.
 ALSO_NEEDED = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-prerequisites.html
     "sagemaker:UpdateEndpointWeightsAndCapacities": "registering a variant for scaling",
     # https://docs.aws.amazon.com/sagemaker/latest/dg/api-permissions-reference.html
     "kms:CreateGrant": "creating an endpoint whose configuration names a key",
 }
-# IAM knows a resource, and an account may have none of it.
+# IAM knows a resource for it, but an account may have none.
 RESOURCE_IS_OPTIONAL = {"cloudwatch:GetMetricData"}
 HANDLERS = ("create", "read", "update", "delete")
 
@@ -112,7 +112,7 @@ def test_every_excuse_excuses_something() -> None:
 
 @cache
 def services() -> dict[str, Any]:
-    """IAM's service authorization data, as cfn-lint ships it."""
+    """IAM's service authorization data, which cfn-lint ships."""
     found: dict[str, Any] = load_resource(AdditionalSpecs, "Policies.json")
     return found
 
@@ -135,7 +135,7 @@ def test_aws_validators_find_nothing_in_a_trust_policy(file: Path) -> None:
 
 
 def findings(resource_type: str, **properties: Any) -> list[str]:
-    """What AWS's validators say of a template with one resource."""
+    """What AWS's validators report about a template with one resource."""
     resource = {"Type": resource_type, "Properties": properties}
     template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Only": resource}}
     return [*cfn_lint_findings(template), *validate_findings(template)]
@@ -184,7 +184,7 @@ def test_a_role_trusts_one_repository_only(file: Path) -> None:
 
 
 def options(words: list[str]) -> dict[str, str]:
-    """The options of a command, which all have a value."""
+    """The options of a command, all of which have a value."""
     return dict(zip(words[2::2], words[3::2], strict=True))
 
 

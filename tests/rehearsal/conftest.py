@@ -17,7 +17,7 @@ if not HAS_SERVER:
 
 @pytest.fixture(scope="session")
 def rehearsed() -> Rehearse:
-    """Writes a spec and its files into a folder, rehearses it there, and gives the outcomes."""
+    """Writes a spec and its files into a folder, rehearses it there, and returns the outcomes."""
 
     def run(
         folder: Path, text: str, files: dict[str, str], seconds: float = _SECONDS, component: str | None = None

@@ -1,4 +1,4 @@
-"""What is served are the bytes of an archive: the one that is packed, or one that somebody made."""
+"""What is served is the content of an archive: the one that is packed, or one that somebody else made."""
 
 import subprocess
 from pathlib import Path
@@ -34,7 +34,7 @@ def rehearse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 
 
 def _tar(name: str, files: dict[str, str], *arguments: str) -> str:
-    """An archive as a user makes it."""
+    """An archive as users make it."""
     folder = Path(f"{name}-files")
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,4 @@
-"""Inference components with Triton models of their own, or that name models with them: each is served as its own
-container would be."""
+"""Inference components with their own Triton models, or whose models have them: each is served as if alone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where the server is shut in: unreachable from outside, gone with its user, refused where that is not given."""
+"""How the server is confined: unreachable from outside, gone with its user, refused where that is not possible."""
 
 import os
 import shutil
@@ -68,7 +68,7 @@ def test_the_folder_and_every_process_are_gone_afterwards(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with Confinement() as made:
-        # A process that leaves its parent and its session, as a careless server's does.
+        # A process that leaves its parent and its session, as those of a careless server do.
         script = "setsid sleep 1000 & echo $$ > started; sleep 1000"
         made.start(["/bin/sh", "-c", script], dict(os.environ), made.folder / "log")
         deadline = monotonic() + _SECONDS
@@ -106,7 +106,7 @@ def test_a_program_that_cannot_be_started_is_refused(confinement: Confinement) -
         confinement.start(["/nowhere/tritonserver"], {}, confinement.folder / "log")
 
 
-# Runs where no network namespace may be made: in a user namespace whose limit is zero.
+# Runs where no network namespace can be created: in a user namespace whose limit is zero.
 _WITHOUT_NAMESPACES = """
 echo 0 > /proc/sys/user/max_net_namespaces
 exec "$@"
@@ -145,7 +145,7 @@ def test_what_is_no_linux_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _processes_in(folder: Path) -> list[int]:
-    """Processes that work in a folder, also when it is deleted."""
+    """Processes whose working directory is a folder, even a deleted one."""
     found: list[int] = []
     for process in Path("/proc").iterdir():
         try:

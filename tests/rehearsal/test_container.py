@@ -1,4 +1,4 @@
-"""The start script of SageMaker's container, in our words: environment and folders in, options out."""
+"""The start script of SageMaker's container, reimplemented: from environment and folders to options."""
 
 import pytest
 
@@ -50,9 +50,9 @@ def test_a_multi_model_container_starts_without_models_and_ignores_a_default() -
         ("BUFFER_MANAGER_THREAD_COUNT", "2", ["--buffer-manager-thread-count=2"], []),
         ("LOG_VERBOSE", "false", ["--log-verbose=false"], ["--log-verbose=true"]),
         ("LOG_INFO", "false", ["--log-info=false"], []),
-        # Nor is a value quoted, so that options may stand behind it.
+        # Values are not quoted either, so options can follow them.
         ("LOG_INFO", "false --load-model=n", ["--log-info=false", "--load-model=n"], []),
-        # Triton takes the value as it is: what is to disable something enables it.
+        # Triton takes the value as it is: a variable that is meant to disable something enables it.
         ("DISABLE_MODEL_NAMESPACING", "false", ["--model-namespacing=false"], ["--model-namespacing=true"]),
         (
             "SHM_DEFAULT_BYTE_SIZE",
@@ -67,7 +67,7 @@ def test_a_multi_model_container_starts_without_models_and_ignores_a_default() -
             ["--backend-config=python,shm-growth-byte-size=1048576"],
         ),
         ("ALLOW_METRICS", "true", ["--allow-metrics=true"], ["--allow-metrics=false"]),
-        # The script does not quote it, so that no shell takes quotes off, and quoted words come apart.
+        # The script does not quote it, so no shell removes quotes, and quoted words come apart.
         ("ADDITIONAL_ARGS", "--rate-limit=off  --pool 'a b'", ["--rate-limit=off", "--pool", "'a", "b'"], []),
         ("ADDITIONAL_ARGS", "it's", ["it's"], []),
     ],
@@ -78,7 +78,7 @@ def test_a_variable_of_the_container_is_an_option_of_the_server(
     name = f"SAGEMAKER_TRITON_{variable}"
     bare = set(launch_single({}, ["net"]).options)
     assert set(otherwise) <= bare
-    # A variable that is set to nothing counts as not set.
+    # An empty variable counts as not set.
     assert set(launch_single({name: ""}, ["net"]).options) == bare
     assert set(launch_single({name: value}, ["net"]).options) == bare - set(otherwise) | set(options)
 

@@ -57,7 +57,7 @@ SPEC = spec(
               output_map: {SUM: SUM, WORD: WORD}
     """,
 )
-# The request is the text "rehearsal" of 9 characters and ones, so each length is 9, and their sum 27.
+# The request is the text "rehearsal", with 9 characters, and ones: so each length is 9, and their sum is 27.
 FILES = {
     "split.py": model(
         """

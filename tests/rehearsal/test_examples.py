@@ -11,7 +11,7 @@ from support.rehearsal import SERVER_PYTHON, model
 from inferstack.cli import main
 
 SPECS = Path(__file__).parents[2] / "model_specs"
-# What must be code; all else is weights, which no stand-in reads.
+# Files that must be code; all others are weights, which no stand-in reads.
 CODE = {
     "catalog-search/tokenizer.py": model(
         """
@@ -21,7 +21,7 @@ CODE = {
         """
     )
 }
-# The files of an example, and what the report must say of it.
+# The files of an example, and what the report must say about it.
 EXAMPLES = {
     "resnet-mme.yaml": (
         ["resnet/model.pt", "resnet/model.plan"],
@@ -66,14 +66,14 @@ EXAMPLES = {
 
 
 def _without_times(said: str) -> str:
-    """A report in which `…` stands for each time."""
+    """A report in which `…` replaces each time."""
     words = said.split(" ")
     return " ".join("…" if after[:2] == "ms" else word for word, after in zip(words, [*words[1:], ""], strict=True))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Puts an example with small weights into a folder; temporary files go beside it."""
+    """Copies an example with small weights into a folder; temporary files are beside it."""
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.chdir(tmp_path)

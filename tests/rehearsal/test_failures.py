@@ -1,4 +1,4 @@
-"""Models that are declared well and work badly: what only a real server shows."""
+"""Models that are declared correctly and work badly: what only a real server shows."""
 
 from pathlib import Path
 

@@ -29,7 +29,7 @@ SLOW = model('return {"B": given["A"]}').replace(
     "    def execute",
     '    def initialize(self, args):\n        __import__("time").sleep(1000)\n\n    def execute',
 )
-# Weights that nobody here can read take long to pack, and no room before that.
+# Weights that nothing here can read: they take long to pack, and no space before that.
 LARGE = spec(
     "single-model",
     """
@@ -58,7 +58,7 @@ def _wait_for(what: Callable[[], object]) -> None:
 
 
 def _processes_of(scratch: Path) -> list[Path]:
-    """Processes that have the scratch folder in their command line or work in it."""
+    """Processes that have the scratch folder in their command line or as working directory."""
     found: list[Path] = []
     for process in Path("/proc").iterdir():
         try:
@@ -103,7 +103,7 @@ def _running(
 
 
 def _end(process: subprocess.Popen[bytes], ending: signal.Signals) -> int:
-    """Its exit status. A terminal sends Ctrl-C to all processes of a command, others end the one that they know."""
+    """Its exit status. A terminal sends Ctrl-C to all processes of a command, anything else ends just one."""
     (os.killpg if ending is signal.SIGINT else os.kill)(process.pid, ending)
     return process.wait(_SECONDS)
 

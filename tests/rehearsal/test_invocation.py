@@ -1,4 +1,4 @@
-"""The bodies that we make are understood by a real Triton, and its answers by us, with the numbers unchanged."""
+"""A real Triton understands the bodies that we make, and we understand its answers, with the numbers unchanged."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from inferstack.triton.rehearsal.host import Host
 from inferstack.triton.rehearsal.packed import pack_and_lay_out
 from inferstack.triton.rehearsal.server import find_server
 
-# Each value once, and one more: what came can be told from what was sent.
+# Different values for each type, so that what comes back can be told from anything else that was sent.
 TYPES = {
     "BOOL": np.array([[True, False], [False, True]]),
     **{f"UINT{bits}": np.array([[0, 2**bits - 1], [1, 2]], f"u{bits // 8}") for bits in (8, 16, 32, 64)},

@@ -1,4 +1,4 @@
-"""Configurations made fit for a server without GPU and with the Python backend only."""
+"""Configurations adapted to a server that has no GPU and only the Python backend."""
 
 from pathlib import Path
 

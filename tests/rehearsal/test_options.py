@@ -1,4 +1,4 @@
-"""The values of the container's variables that the check knows, held against the real server."""
+"""The values of the container's variables that the check knows, compared with the real server."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,12 +59,12 @@ TAKEN = [
     {"LOG_VERBOSE": "False", "THREAD_COUNT": "+2", _LIMIT: ".5"},
     {"LOG_INFO": "false --load-model=net --log-format ISO8601", "LOG_VERBOSE": "1 --strict-readiness=false"},
 ]
-# Which backend reads a value, where the server itself does not.
+# The backend that reads a value, if the server itself does not.
 _BACKENDS = {"SHM_DEFAULT_BYTE_SIZE": "python", "SHM_GROWTH_BYTE_SIZE": "python", "TENSORFLOW_VERSION": "tensorflow"}
 
 
 def start(values: Mapping[str, str], folder: Path, backend: str = "python") -> None:
-    """A server with these values and a model of a backend."""
+    """Starts a server with these values and a model of a backend."""
     environment = {f"SAGEMAKER_TRITON_{name}": value for name, value in values.items()}
     limit = environment.pop(f"SAGEMAKER_TRITON_{_LIMIT}", None)
     if limit is not None:

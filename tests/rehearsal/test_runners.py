@@ -1,4 +1,4 @@
-"""What runs a model in place of its backend is chosen by what is installed and by the model's file."""
+"""Installed packages and the model's file decide what runs a model instead of its backend."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The installed server: found, or said what is missing; its words understood."""
+"""The installed server: found, or reported with what is missing; and its output understood."""
 
 import sys
 from pathlib import Path
@@ -24,7 +24,7 @@ def _environment(folder: Path, *, numpy: str | None, package: bool) -> Path:
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: numpy\nVersion: {numpy}\n")
     start = folder / "python"
-    # The probe is the last argument. Isolated, it takes no PYTHONPATH, so the path is set before it runs.
+    # The probe is the last argument. An isolated interpreter ignores PYTHONPATH, so the path is set first.
     code = f"import sys, runpy; sys.path[:] = [{str(packages)!r}, *(p for p in sys.path if 'site-packages' not in p)]"
     code += "; runpy.run_path(sys.argv[1], run_name='__main__')"
     start.write_text(f'#!/bin/sh\nfor last; do :; done\nexec {sys.executable} -I -c "{code}" "$last"\n')

@@ -1,4 +1,4 @@
-"""Requests from declared inputs, and answers held against declared outputs."""
+"""Requests from declared inputs, and answers compared with declared outputs."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""TorchScript computes for real where the server's Python has torch: `make test-torch`."""
+"""TorchScript really computes if the server's Python has torch: `make test-torch`."""
 
 import subprocess
 from pathlib import Path
@@ -9,8 +9,8 @@ from support.rehearsal import SERVER_PYTHON, Rehearse, model, spec
 from inferstack.triton.rehearsal import ArchiveOutcome, ModelOutcome, report, summary
 from inferstack.triton.rehearsal.server import find_server
 
-# Writes modules; importing torch takes seconds, so all in one program. The arguments of `forward` differ in
-# length, so that their order shows.
+# Writes modules, all in one program since importing torch takes seconds. The arguments of `forward` differ in length,
+# so that their order shows.
 PRELUDE = """\
 from typing import Dict, List, Tuple
 import torch
@@ -55,7 +55,7 @@ def _archive(name: str, inputs: list[str], outputs: list[str], batch: int = 4) -
     return f"  {name}.tar.gz: {{models: {{net: {{{net}, files: {{1/model.pt: {name}.pt}}}}}}}}\n"
 
 
-# After Python, what is text in becomes numbers, and the numbers of TorchScript are summed up again.
+# After Python, what was text is numbers, and TorchScript's numbers are summed up again.
 ENSEMBLE = """\
   ensemble.tar.gz:
     models:
@@ -101,7 +101,7 @@ SPEC = spec(
 
 
 def _make(folder: Path) -> None:
-    """The files of all models, by torch itself."""
+    """Creates the files of all models with torch itself."""
     forwards = {name: body for name, body, *_ in MODELS}
     forwards |= {"texts": TEXTS, "fewer": TWO, "precise": ONE}
     modules = (MODULE.format(name=name, forward=forward) for name, forward in forwards.items())
@@ -132,7 +132,7 @@ def test_inputs_and_outputs_are_those_that_the_backend_takes_by_their_names(
     assert outcomes[name].good, report(outcomes[name])
     for answer in _only(outcomes[name]).answers:
         assert {tensor.name: tensor.first for tensor in answer.outputs} == {
-            # A second row is another one of the same; four values are read.
+            # A second row of a batch repeats the first; four values are read.
             output: (values * answer.batch)[:4]
             for output, values in wanted.items()
         }

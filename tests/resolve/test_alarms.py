@@ -355,7 +355,7 @@ def test_an_expression_says_all_about_its_metrics_itself(resolve: Resolved) -> N
     assert alarm["AlarmDescription"] == "share of one reaches 5."
     assert [it["Id"] for it in alarm["Metrics"]] == ["failed", "share"]
     assert alarm["Metrics"][0]["MetricStat"]["Period"] == 300
-    # CloudWatch refuses these beside `Metrics`.
+    # CloudWatch refuses these keys beside `Metrics`.
     assert not alarm.keys() & {"Namespace", "MetricName", "Dimensions", "Unit", "Statistic", "Period"}
 
 

@@ -1,11 +1,11 @@
-"""What scales, on which metric, found by which dimensions."""
+"""What scales, on which metric, and which dimensions that metric is found by."""
 
 import pytest
 from support.resolving import Resolved, of_type, only
 
 TARGET = "AWS::ApplicationAutoScaling::ScalableTarget"
 POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
-# Changes of a base spec, with policies of either kind to fill in.
+# Changes to a base spec, with a place for policies of either kind.
 FLEET = "autoscaling: {min_capacity: 1, max_capacity: 5, %s}"
 COPIES = "inference_components: {chat: {autoscaling: {min_capacity: 1, max_capacity: 4, %s}}}"
 TO_NO_COPY = COPIES.replace("min_capacity: 1", "min_capacity: 0")
@@ -21,7 +21,7 @@ def tracked(resolve: Resolved, base: str, change: str) -> dict[str, object]:
 
 
 def step(watched: str, *, threshold: int | str, change: str = "ChangeInCapacity") -> str:
-    """A step policy that adds one, or makes it one."""
+    """A step policy that adds one, or sets the capacity to one."""
     adjustments = f"adjustment_type: {change}, step_adjustments: [{{metric_interval_lower_bound: 0, scaling_adjustment: 1}}]"
     return f"step_policies: [{{{watched}, threshold: {threshold}, {adjustments}}}]"
 

@@ -1,4 +1,4 @@
-"""What the reference shows as a default is what is made where a spec leaves the key out."""
+"""What the reference shows as a default is what is made if a spec leaves the key out."""
 
 import json
 from typing import Any

@@ -68,7 +68,7 @@ def test_of_a_multi_model_prefix_everything_is_read(resolve: Resolved) -> None:
 def test_of_an_uploaded_archive_every_version_is_read(
     resolve: Resolved, base: str, url: str, expected: str
 ) -> None:
-    # New weights are no other rights.
+    # New weights do not change permissions.
     digest = "-sha256-0123456789abcdef.tar.gz" if base == "single" else "sha256-0123456789abcdef/"
     read = statements(resolve(base, f"model: {{model_data_url: {url}{digest}}}"))["ReadModelFiles"]
     assert read["Resource"] == [{"Fn::Sub": f"arn:${{AWS::Partition}}:s3:::models/{expected}"}]
@@ -132,7 +132,7 @@ def test_logs_are_written_for_the_endpoint_and_its_components_only(resolve: Reso
             "s3:::outbox/y/*",
         ),
         (
-            # The bucket as a whole, as its domain name tells it.
+            # The whole bucket, as named by its domain name.
             "endpoint_config: {async_inference_config: {output_config: {s3_output_path: 'https://outbox.s3.eu-west-1.amazonaws.com'}}}",
             "WriteResults",
             "s3:::outbox/*",
@@ -251,7 +251,7 @@ def test_other_rights_are_another_policy_so_that_the_old_fleet_keeps_its_own(res
 
 
 def test_the_numbers_of_cdks_tokens_do_not_make_another_policy(resolve: Resolved) -> None:
-    """A key of another construct has another number in every run, and is the same key."""
+    """A key of another construct has another number in every run, but is the same key."""
 
     def policy(number: int) -> str:
         key = f'"${{Token[TOKEN.{number}]}}"'
@@ -316,7 +316,7 @@ def adapters(numbers: Iterable[int]) -> str:
     "later", [range(1, 100), [999, *range(100)], [*range(40), 999, *range(41, 100)]]
 )
 def test_one_adapter_more_or_less_is_another_policy_for_few(resolve: Resolved, later: Iterable[int]) -> None:
-    """An update has the old ones and the new at once, of which a role may have ten by default."""
+    """During an update the old policies exist beside the new ones, and a role may have ten in all by default."""
     before = of_type(resolve("components", adapters(range(100))), POLICY)
     after = of_type(resolve("components", adapters(later)), POLICY)
     assert len(before) == len(after) == 6

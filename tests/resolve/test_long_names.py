@@ -1,4 +1,4 @@
-"""Names may be as long as a logical id, and stand in some: those stay as long as CloudFormation takes them."""
+"""Names that become part of logical ids may be as long as one: the ids stay short enough for CloudFormation."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def test_ids_with_long_names_are_as_long_as_cloudformation_takes_them(blocks: di
     made = resources(**blocks)
     names = [it["Properties"] for it in made.values()]
     long = [it for it in names if LONG in it.get("MetricName", it.get("PolicyName", ""))]
-    # Each has an id of its own.
+    # Each has its own id.
     assert len(long) >= 2
     assert max(map(len, made)) == LONGEST_ID
     for actions in (it.get("AlarmActions", []) for it in names):

@@ -1,4 +1,4 @@
-"""Alarms of the spec's own that undo an update of the endpoint or of a component."""
+"""The spec's own alarms that roll back an update of the endpoint or of a component."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ def test_the_role_may_look_at_the_alarms_that_undo_an_update_and_at_no_others(re
 def test_an_alarm_whose_name_iam_could_take_for_a_pattern_is_that_alarm(resolve: Resolved) -> None:
     template = resolve("single", GUARDED % "[{alarm_name: 'slo-*-${AWS::Region}-?${aws:username}'}]")
     (name,) = statements(template)["LookAtRollbackAlarms"]["Resource"]
-    # CloudFormation makes `${*}` of `${!*}`, and IAM an asterisk of that.
+    # CloudFormation turns `${!*}` into `${*}`, which for IAM is an asterisk.
     assert name["Fn::Sub"].endswith(":alarm:slo-${!*}-${AWS::Region}-${!?}${!$}{aws:username}")
 
 

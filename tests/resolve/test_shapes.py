@@ -80,7 +80,7 @@ def test_an_asynchronous_fleet_without_instances_is_woken_by_the_first_request()
 
 @pytest.mark.parametrize("base", [path.stem for path in sorted(BASES.glob("*.yaml"))])
 def test_every_key_of_a_spec_reaches_the_template(base: str) -> None:
-    """Values are unique enough to be found again: each scalar of the SageMaker blocks stands in the template."""
+    """Values are unique enough to be found again: each scalar of the SageMaker blocks is in the template."""
     data = yaml.safe_load((BASES / f"{base}.yaml").read_text("utf-8"))
     template = str(resolved(base))
     for block in ("model", "models", "variant", "variants", "shadow_variants", "endpoint_config", "endpoint"):
@@ -148,6 +148,6 @@ def test_a_fleet_of_components_without_gpus_has_no_alarm_on_gpus(resolve: Resolv
 
 @pytest.mark.parametrize("base", [path.stem for path in sorted(BASES.glob("*.yaml"))])
 def test_a_template_is_what_json_has(base: str) -> None:
-    """No tuple of a class gets through: whoever reads the template looks for lists."""
+    """No tuple from one of the format's classes gets through: whoever reads the template expects lists."""
     template = resolved(base)
     assert json.loads(json.dumps(template)) == template

@@ -1,4 +1,4 @@
-"""Templates say of each resource which key of which spec it comes from."""
+"""Templates say for each resource which key of which spec it comes from."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_the_place_is_the_same_wherever_the_project_lies(
 def test_a_spec_beside_the_app_is_named_the_same_in_every_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder of its own for the app, and specs that it finds from its own file on."""
+    """The app has a folder of its own, and finds the specs relative to its own file."""
     for checkout in ("laptop", "ci/build"):
         project = laid_out(tmp_path / checkout)
         monkeypatch.chdir(project / "infra")

@@ -40,7 +40,7 @@ def test_one_version_on_two_kinds_of_processors_is_looked_up_for_each(resolve: R
     """
     accounts = resolve("single", change, region=None)["Mappings"]
     assert list(accounts) == ["ImageAccountsPytorch260", "ImageAccountsPytorch260Arm64"]
-    # Only one of the two has been published there.
+    # Only one of the two is published there.
     assert ["me-west-1" in it for it in accounts.values()] == [True, False]
 
 

@@ -1,4 +1,4 @@
-"""A template that CloudFormation would not take is refused where it is made."""
+"""A template that CloudFormation would not accept is refused where it is made."""
 
 import re
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_no_template_is_written_that_cloudformation_would_not_take(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, count in (("fits", 35), ("large", 75)):
-        # YAML has the environment once, and names it again.
+        # YAML has the environment once, and refers to it after that.
         Path(f"{name}.yaml").write_text(yaml.dump(wordy_components(count) | {"endpoint_name": name}))
     assert main(["render", "fits.yaml", "--out", "out", "--format", form]) == 0
     assert 500_000 < Path(f"out/fits.template.{form}").stat().st_size <= LARGEST

@@ -1,4 +1,4 @@
-"""What one line, `min_capacity: 0`, makes of inference components."""
+"""What one line, `min_capacity: 0`, does for inference components."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_what_the_spec_says_about_instances_stays(resolve: Resolved, said: str, 
 
 
 def _over(nothing: str, said: str) -> str:
-    """A mapping in which everything that is not said is removed."""
+    """A mapping that removes every key of ``nothing`` that ``said`` does not set."""
     keys = [part for part in nothing.strip("{}").split(", ") if part.split(":")[0] not in said]
     return "{" + ", ".join([*keys, said.strip("{}")]) + "}"
 

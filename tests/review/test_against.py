@@ -1,4 +1,4 @@
-"""``inferstack validate --against``: which template a spec is compared with, and what is said where."""
+"""``inferstack validate --against``: which template a spec is compared with, and what is reported where."""
 
 import json
 import re
@@ -250,7 +250,7 @@ def test_two_templates_of_one_endpoint_are_a_problem(say: Say) -> None:
 
 
 def in_stage(*folders: str) -> str:
-    """Puts the rendered template where `cdk synth` has that of a stack in a `Stage`."""
+    """Puts the rendered template where `cdk synth` puts that of a stack in a `Stage`."""
     folder = Path("old", *folders)
     folder.mkdir(parents=True)
     Path("old/bert.template.json").rename(folder / "ProdBert1234.template.json")
@@ -355,7 +355,7 @@ autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilizati
 
 
 def spoilt(properties: Any, depth: int, value: Any) -> Any:
-    """Everything at this depth is another value."""
+    """Replaces everything at this depth by another value."""
     if depth == 0:
         return value
     match properties:

@@ -1,4 +1,4 @@
-"""What CloudFormation does with resources between two templates, whatever they are for."""
+"""What CloudFormation does with resources between two templates, whatever the resources are for."""
 
 from datetime import date
 from typing import Any

@@ -1,4 +1,4 @@
-"""``inferstack validate --against DIR``: templates of which no spec makes the stack any more."""
+"""``inferstack validate --against DIR``: templates of stacks that no spec makes any more."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def render(*arguments: str) -> None:
 
 @pytest.fixture
 def left_over(capsys: pytest.CaptureFixture[str]) -> LeftOver:
-    """Templates that are said to be left over."""
+    """Templates that are reported as left over."""
 
     def left_over(*arguments: str, against: str = "old") -> list[str]:
         capsys.readouterr()
@@ -161,7 +161,7 @@ def test_another_folder_has_another_app(left_over: LeftOver) -> None:
 
 
 def change(**changes: object) -> None:
-    """Changes resources of the template, given by logical id."""
+    """Changes resources of the template, which are named by logical id."""
     file = Path("old/churn.template.json")
     template = json.loads(file.read_text("utf-8"))
     template["Resources"] |= changes

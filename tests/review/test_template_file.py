@@ -1,4 +1,4 @@
-"""Previous templates as people have them, and files that are none."""
+"""Previous templates as users have them, and files that are not templates."""
 
 import json
 import os

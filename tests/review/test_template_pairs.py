@@ -1,4 +1,4 @@
-"""What each kind of change does to the stack that is there, told from the templates before and after."""
+"""What each kind of change does to the existing stack, found from the templates before and after."""
 
 import re
 from pathlib import Path
@@ -123,7 +123,7 @@ PLACES = {
 
 @pytest.mark.parametrize("title", PLACES)
 def test_it_is_said_where_the_spec_says_the_change(title: str) -> None:
-    # The first of its title: paths of other kinds differ.
+    # The first with its title: paths of other kinds differ.
     pair = next(pair for pair in PAIRS if pair.title == title)
     _, problems = pair.deployed()
     assert {".".join(map(str, problem.path)) for problem in problems} == {PLACES[title]}

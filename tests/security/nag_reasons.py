@@ -1,7 +1,7 @@
-"""Why findings of cdk-nag on a stack of inferstack are right as they are, each bound to what makes it so.
+"""Why findings of cdk-nag on a stack of inferstack are acceptable, each bound to what makes it so.
 
-The reasons stand here and not in the templates: cdk-nag 3 reads no metadata of a template, and whether a
-finding is acceptable is for whoever deploys to say. docs/security.md shows how they say it.
+The reasons are here and not in the templates: cdk-nag 3 reads no metadata of a template, and whoever deploys has to
+say whether a finding is acceptable. docs/security.md shows how they can say it.
 """
 
 import re
@@ -33,7 +33,7 @@ class Nag:
 
 @dataclass(frozen=True)
 class Reason:
-    """What is accepted: the rule, a pattern of the resource and of the detail, and where that holds."""
+    """What is accepted: the rule, a pattern of the resource and of the detail, and where that is valid."""
 
     rule: str
     resource: str
@@ -162,7 +162,7 @@ LOCAL_DISK = Reason(
     has_only_local_disks,
     "The instances have local NVMe, which the hardware encrypts and which no key of SageMaker's reaches.",
 )
-# One line of the spec changes these: `test_one_line_each_leaves_no_finding_that_a_spec_can_avoid`.
+# One line of the spec avoids these: `test_one_line_each_leaves_no_finding_that_a_spec_can_avoid`.
 OF_THE_EXAMPLES = (
     Reason(
         NO_KEY,

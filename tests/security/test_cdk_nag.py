@@ -1,5 +1,6 @@
-"""Every example at every stage, and every shape, under two packs of cdk-nag: each finding has a reason, each
-reason a finding."""
+"""Every example at every stage, and every shape, under two packs of cdk-nag: each finding has a reason, and
+each reason a finding.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +34,7 @@ Specs = Mapping[str, LoadedSpec]
 
 
 def nags(specs: Specs) -> list[Nag]:
-    """What the packs find, as they do when CDK asks them at synthesis."""
+    """What the packs find when CDK calls them during synthesis."""
     app = cdk.App(analytics_reporting=False)
     for name, loaded in specs.items():
         EndpointStack(app, name, spec=loaded)
@@ -54,7 +55,7 @@ def unexplained(found: list[Nag], specs: Specs, reasons: tuple[Reason, ...] = RE
 
 
 def read_examples(change: Callable[[dict[str, Any]], dict[str, Any]] | None = None) -> dict[str, LoadedSpec]:
-    """Every example by name and stage, each with a change of its data."""
+    """Every example by name and stage, with a change of its data."""
     specs = {}
     for file in sorted((ROOT / "model_specs").glob("*.y*ml")):
         data = read_document(file).data

@@ -1,4 +1,4 @@
-"""Encryption, network isolation and a VPC are one line of a spec each, and the line alone is enough."""
+"""Encryption, network isolation and a VPC each take one line of a spec, and that line is enough."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from support.validators import cfn_lint_findings, validate_findings
 MODEL = "AWS::SageMaker::Model"
 CONFIG = "AWS::SageMaker::EndpointConfig"
 POLICY = "AWS::IAM::ManagedPolicy"
-# Instances with a volume of their own, which is what a KMS key encrypts.
+# Instances with a volume of their own, since that is what a KMS key encrypts.
 BASES = {
     "single": ("single", "{variant: {instance_type: ml.m5.large}}"),
     "components": ("components", "{variant: {instance_type: ml.p3.2xlarge}}"),
@@ -50,7 +50,7 @@ def key(text: str, gained: dict[str, list[str]], base: str = "single") -> Line:
 
 
 def plain(value: Any) -> Any:
-    """The text below an ``Fn::Sub``."""
+    """The text in an ``Fn::Sub``."""
     return value["Fn::Sub"] if isinstance(value, dict) and "Fn::Sub" in value else value
 
 

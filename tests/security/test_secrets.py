@@ -1,6 +1,6 @@
-"""No secret sits in an environment variable unnoticed, none is repeated, and little else is taken for one.
+"""No secret is in an environment variable unnoticed, none is repeated, and little else is mistaken for one.
 
-Secrets are made up at run time: a file that held one would be refused by scanners of repositories.
+Secrets are made up at run time: scanners of repositories would refuse a file that contains one.
 """
 
 import json
@@ -126,7 +126,7 @@ def environment(values: dict[str, str], base: str = "single") -> dict[str, objec
 
 
 def problems(values: dict[str, str], base: str = "single") -> list[Problem]:
-    """What the rules of this topic say."""
+    """What the rules on this topic report."""
     try:
         found = parse_spec(environment(values, base)).warnings
     except SpecError as error:

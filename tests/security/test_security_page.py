@@ -1,4 +1,4 @@
-"""What docs/security.md shows works as it stands there."""
+"""What docs/security.md shows works exactly as shown."""
 
 import re
 from pathlib import Path

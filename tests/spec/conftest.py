@@ -1,4 +1,4 @@
-"""A spec file that is read, with libyaml and without."""
+"""Reads a spec file both with libyaml and without."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is wrong in a spec hides nothing else of it, and nothing is said that rests on what is wrong."""
+"""Nothing wrong in a spec hides anything else, and nothing is reported that only follows from something wrong."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -125,7 +125,7 @@ def test_of_a_block_that_stands_elsewhere_nothing_is_missed(tmp_path: Path) -> N
 
 
 def _places(data: Any, path: SpecPath = ()) -> Iterator[SpecPath]:
-    """The path of everything in a spec, but for its kind and the insides of Triton's models."""
+    """The path of everything in a spec, except its kind and the insides of Triton's models."""
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, below in items:
         if (*path, key) != ("kind",) and key != "triton":

@@ -1,4 +1,4 @@
-"""Every code once, explained, with what it rests on; and the committed page shows just that."""
+"""Every code once, with an explanation and a source; and the committed page shows exactly that."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What decides whether a spec is built right and what reports what is wrong with it agree."""
+"""What decides whether a spec's structure is right agrees with what reports the mistakes in it."""
 
 import random
 from typing import Any
@@ -20,7 +20,7 @@ PLAIN = st.sampled_from([*ODD, *OPTIONS]) | st.integers() | st.floats() | st.tex
 
 
 def document(data: dict[str, Any]) -> Document | None:
-    """The document, unless the data holds what no file can."""
+    """The document, or None if the data contains what no file can."""
     try:
         return Document.from_data(data)
     except SpecError:

@@ -1,4 +1,4 @@
-"""Reading a spec file: what is accepted, and what each problem of its YAML says."""
+"""Reading a spec file: what is accepted, and how each problem of its YAML is reported."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reading a spec file: all that can be wrong before YAML begins."""
+"""Reading a spec file: everything that can be wrong before YAML begins."""
 
 import gzip
 import os
@@ -60,7 +60,7 @@ def _make_link_to_a_device(path: Path) -> None:
 def test_what_is_no_regular_file_is_never_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
 ) -> None:
-    # A relative name, as the path of a socket must be short.
+    # A relative name, since the path of a socket must be short.
     monkeypatch.chdir(tmp_path)
     make(Path("spec.yaml"))
     monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
@@ -144,7 +144,7 @@ def test_a_second_byte_order_mark_is_no_part_of_a_spec(problems: Problems) -> No
 
 
 def test_what_python_calls_printable_is_allowed_in_a_spec() -> None:
-    """So that a file of such characters need not be searched."""
+    """Then a file that has only such characters need not be searched."""
     printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
     assert len(printable) > 100_000
     assert not any(wrong.search(printable) for wrong in file_text.WRONG)

@@ -1,4 +1,4 @@
-"""No file ends the process, exhausts its memory, or gets anything but a SpecError out of it."""
+"""No file ends the process, exhausts its memory, or causes anything but a SpecError."""
 
 import math
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def test_an_alias_bomb_is_an_error(path: Path, bomb: Any) -> None:
 
 
 def test_values_behind_an_alias_count_each_time(path: Path) -> None:
-    # The anchored list counts 1,000; beside it and its copies there are two keys, the mapping and the list.
+    # The anchored list counts as 1,000; beside it and its copies there are two keys, the mapping and the list.
     thousand = "a: &a [" + "1," * 999 + "]\n"
     read_text(path, thousand + "b: [" + "*a," * 98 + "]")
     assert codes(path, thousand + "b: [" + "*a," * 99 + "]") == [file_codes.TOO_MANY_VALUES]
@@ -151,7 +151,7 @@ def _result(path: Path) -> tuple[dict[str, Any], tuple[Problem, ...]]:
 
 
 def _is_safe(text: str) -> bool:
-    """PyYAML writes by 1.1's rules, by which some of 1.2's numbers need no quotes."""
+    """PyYAML writes by the rules of YAML 1.1, in which some numbers of 1.2 need no quotes."""
     try:
         return isinstance(plain_scalar(text), str)
     except UnfitScalarError:

@@ -1,4 +1,4 @@
-"""Where things stand."""
+"""The positions of everything in a document."""
 
 from collections import UserDict
 from datetime import date

@@ -1,4 +1,4 @@
-"""Drivers, GPUs and CUDA: what is known to run draws no warning, and no advice leads into another fault."""
+"""Drivers, GPUs and CUDA: what is known to run causes no warning, and no advice leads to another mistake."""
 
 import re
 from itertools import combinations, product
@@ -48,7 +48,7 @@ def codes(image: str, instance_type: str, ami: str | None) -> list[str]:
 
 
 def advised(fix: str) -> str | None:
-    """The AMI that a fix names; None where it wants none."""
+    """The AMI that a fix names; None if it says to use none."""
     if fix.startswith("remove `inference_ami_version`"):
         return None
     named = re.search(r"write `inference_ami_version: ([\w-]+)`", fix)

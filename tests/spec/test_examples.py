@@ -1,4 +1,4 @@
-"""What `inferstack explain` shows of a code comes from the test cases, is read at a glance, and is there."""
+"""What `inferstack explain` shows for a code comes from the test cases, can be read at a glance, and exists."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ WITHOUT = {
     "about what lies in archives": set(ARCHIVE_CODES),
     "twenty-one steps are no short example": {"IS538"},
 }
-# Of the 24 of the smallest terminal, five are the code's, its sentence's and the caption's.
+# The smallest terminal has 24 lines, five of which are for the code, its sentence and the caption.
 MOST_LINES = 19
 
 

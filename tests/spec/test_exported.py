@@ -1,4 +1,4 @@
-"""What docs/constructs.md says is to be imported from where, and that it costs nothing who does not."""
+"""Whatever docs/constructs.md says to import can be imported, and costs nothing if it is not."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""One image in Amazon ECR, under each of its addresses, is the same to whoever asks about it."""
+"""An image in Amazon ECR is the same image under each of its addresses, for all code that looks at it."""
 
 import pytest
 import yaml

@@ -1,4 +1,4 @@
-"""Texts have the form that AWS asks for from their first character to their last."""
+"""Texts have the form that AWS requires from their first character to their last."""
 
 import pytest
 
@@ -63,7 +63,7 @@ IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/djl-inference:0.36.0-lmi27
 
 
 def codes_of(text: str) -> set[tuple[str, str]]:
-    """Each code with the key that it stands at."""
+    """Each code with the key that it is reported at."""
     try:
         loaded = parse_spec(compose("spec.yaml", text).data)
     except SpecError as error:

@@ -1,4 +1,4 @@
-"""What is said of slips that users of CloudFormation make: one problem, what was found, and how to mend it."""
+"""What is reported for typical mistakes of CloudFormation users: one problem, what was found, and how to fix it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A spec with a lock deploys what was uploaded, under URLs that tell versions apart."""
+"""A spec with a lock deploys what was uploaded, under URLs that distinguish versions."""
 
 import re
 from pathlib import Path

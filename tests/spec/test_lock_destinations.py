@@ -1,4 +1,4 @@
-"""Archives have one place to go, or each component, and each model that components name, has one of its own."""
+"""Archives have one destination, or each component, and each model that components name, has its own."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def test_the_lock_vouches_for_the_weights_of_each_component(tmp_path: Path) -> N
 
 
 def differing(old: str, new: str) -> list[str]:
-    """The new lines, where as many lines are old."""
+    """The new lines, where as many lines replace old ones."""
     pairs = zip(old.splitlines(), new.splitlines(), strict=True)
     return [one.strip() for before, one in pairs if before != one]
 
@@ -241,7 +241,7 @@ def test_every_one_with_nowhere_to_go_is_said_at_once(text: str, lines: tuple[in
 
 
 def test_an_archive_that_may_have_two_contents_is_refused(tmp_path: Path) -> None:
-    """Neither of two images says whether the models at the top are for it."""
+    """Neither of two images shows whether the models at the top level are for it."""
     image = "image: 111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
     plain = "".join(
         f"  {name}:\n    specification:\n      container: {{{image}, artifact_url: {AT_CATS}}}\n"

@@ -1,4 +1,4 @@
-"""A lock is read wherever it can be, and refused where it is wrong."""
+"""A lock is read wherever possible, and refused where it is wrong."""
 
 import io
 import json
@@ -179,7 +179,7 @@ def test_a_lock_is_looked_at_once(
 
 
 def looks_at(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Fills with what is asked of the operating system about a file."""
+    """Collects what is asked of the operating system about a file."""
     made: list[str] = []
 
     def watch(owner: object, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What changed since the upload is noticed, and nothing else is."""
+"""What has changed since the upload is noticed, and nothing else."""
 
 import hashlib
 import shutil

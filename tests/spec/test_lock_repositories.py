@@ -1,4 +1,4 @@
-"""A lock vouches for the files of an existing repository that are not there, and is held against the others."""
+"""A lock vouches for files of an existing repository that are missing, and is compared with those that are there."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ranker.yaml` and `ranker.yml` would have one lock, so that they are no neighbours where one needs it."""
+"""`ranker.yaml` and `ranker.yml` would share one lock, so they cannot be in one folder if either needs a lock."""
 
 import shutil
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def test_two_that_pack_models_are_refused_alone_and_together(two: Folder) -> Non
 def test_one_that_packs_models_is_refused_beside_one_that_does_not(two: Folder) -> None:
     packs, alone = two(ONE, ALONE)
     assert [problem.code for problem in found(packs)] == ["IS057"]
-    # What it does not need is not there yet, and what it says of itself is right.
+    # The lock, which it does not need, does not exist yet, and the spec itself is right.
     assert found(alone) == []
 
 

@@ -1,4 +1,4 @@
-"""Stages have uploads of their own, or that of the spec."""
+"""A stage has its own uploads, or uses those of the spec."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Models from AWS Marketplace are known by their packages, and what is advised of them is enough."""
+"""Models from AWS Marketplace are recognized by their packages, and following the advice about them is enough."""
 
 import pytest
 import yaml

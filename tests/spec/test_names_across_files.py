@@ -1,4 +1,4 @@
-"""Names that can be there once in an account and region, over several specs."""
+"""Names that can exist only once in an account and region, across several specs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is remembered of a spec is that spec's, and is found once."""
+"""What is remembered about a spec belongs to that spec only, and is found only once."""
 
 from support.damaged_specs import SPECS
 

@@ -1,4 +1,4 @@
-"""Values from Python are merged into a file like those of a stage, and what the file says stays where it is."""
+"""Values from Python are merged into a file like those of a stage, and what the file says keeps its position."""
 
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,7 @@
-"""Every property that CloudFormation lets a template write can be written in a spec.
+"""Every property that CloudFormation allows in a template can be written in a spec.
 
-The list comes from the registry's schemas: a property that appears with an update of the catalog is
-missing here until a block has it.
+The list comes from the registry's schemas: a property that is new in an update of the catalog is missing here until a
+block has it.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ TYPES = [
     "AWS::ApplicationAutoScaling::ScalingPolicy",
 ]
 
-# What the library writes itself, and from what.
+# What the library writes itself, and what from.
 WRITTEN_BY_RESOLVE = {
     "AWS::SageMaker::Model": {"execution_role_arn", "primary_container", "tags"},
     "AWS::SageMaker::Model.ContainerDefinition": set(),
@@ -46,8 +46,8 @@ WRITTEN_BY_RESOLVE = {
         "predefined_metric_specification",
     },
 }
-# Never written: a name would block the resource's replacement; the endpoint is known by its name; the
-# service-linked role is always used; SageMaker has no predictive scaling.
+# Never written: a name would prevent replacing the resource; the endpoint is known by its name; the service-linked
+# role is always used; SageMaker has no predictive scaling.
 LEFT_OUT = {
     "AWS::SageMaker::Model": {"model_name"},
     "AWS::SageMaker::EndpointConfig": {"endpoint_config_name"},
@@ -55,7 +55,7 @@ LEFT_OUT = {
     "AWS::ApplicationAutoScaling::ScalableTarget": {"role_arn"},
     "AWS::ApplicationAutoScaling::ScalingPolicy": {"predictive_scaling_policy_configuration"},
 }
-# Structures below what resolve writes or what is left out.
+# Structures inside what `resolve` writes or what is left out.
 UNREACHED = (
     "Tag",
     "Predictive",
@@ -88,7 +88,7 @@ def writable(type_name: str, definition: str) -> set[str]:
     }
 
 
-# Structures that only read-only properties hold, and one that another block of the same form describes.
+# Structures that only read-only properties have, and one that another block of the same form describes.
 READ_ONLY_STRUCTURES = {"DeployedImage", "InferenceComponentPlacementStatus"}
 SHARED = {
     "AWS::SageMaker::InferenceComponent.Alarm": "AWS::SageMaker::Endpoint.Alarm",

@@ -1,4 +1,4 @@
-"""Thresholds whose text does not fit are shown in part."""
+"""Of thresholds whose text does not fit, only a part is shown."""
 
 import pytest
 

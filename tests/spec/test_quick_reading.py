@@ -1,4 +1,4 @@
-"""The quick reader says what the careful one says, or leaves the file to it."""
+"""The quick reader returns the same as the careful one, or leaves the file to it."""
 
 import random
 from typing import Any
@@ -30,7 +30,7 @@ DATA = st.recursive(
 
 
 def places(node: Node) -> Any:
-    """All data of a tree with its types and places."""
+    """All data of a tree, with types and positions."""
     below = node.entries
     if below is None:
         return node.at, repr(node.data)

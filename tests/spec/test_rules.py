@@ -1,4 +1,4 @@
-"""The rules as a catalogue, thresholds, and what a table of wrong specs cannot say."""
+"""The rules as a catalog, thresholds, and whatever a table of wrong specs cannot express."""
 
 import re
 from fractions import Fraction
@@ -33,9 +33,9 @@ from inferstack.spec.rules.base import Rule, error
 
 OTHER_SOURCES = {"user reports", "inferstack's spec format"}
 AWS_PAGES = "https://docs.aws.amazon.com/"
-# DJL is AWS's, with the container for language models.
+# DJL is AWS's own, with the container for language models.
 OTHER_PAGES = ("https://docs.djl.ai/", "https://docs.nvidia.com/", "https://github.com/aws/")
-# What Triton refuses stands there, and rehearsals hold it against a server.
+# What Triton refuses is documented there, and rehearsals compare it with a server.
 TRITON_PAGES = "https://github.com/triton-inference-server/"
 SINGLE = {
     "kind": "single-model",

@@ -1,4 +1,4 @@
-"""A rule that says which keys it is about cannot be broken by a spec without them: not asking it hides nothing."""
+"""A rule about certain keys cannot be broken by a spec without them: skipping the rule hides nothing."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from inferstack.spec.schema import shipped_schema
 
 
 def without(data: Any, key: str) -> Any:
-    """The data with a key taken out, wherever it stands."""
+    """The data without a key, wherever it is."""
     match data:
         case dict():
             return {name: without(value, key) for name, value in data.items() if name != key}
@@ -50,7 +50,7 @@ def read(text: str) -> dict[str, Any] | None:
 
 
 def found_by_others(data: Mapping[str, Any], spec: ModelSpec) -> list[str]:
-    """Codes that rules would find which are not asked, though they are for this kind of spec."""
+    """Codes that skipped rules would report, although they are for this kind of spec."""
     asked = {rule.code for rule in rules_for(type(spec), frozenset(), data)}
     others = (rule for rule in RULES.values() if isinstance(spec, rule.applies_to) and rule.code not in asked)
     return [rule.code for rule in others if next(iter(rule.check(spec)), None) is not None]
@@ -64,7 +64,7 @@ def test_who_is_not_asked_has_nothing_to_say(case: Case) -> None:
 
 
 def test_half_of_the_rules_need_not_be_asked() -> None:
-    """Of the plainest base; so that the tests above are about something."""
+    """For the plainest base; this shows that the tests above test something."""
     data = read((FOLDER / "bases" / "single.yaml").read_text("utf-8"))
     assert data is not None
     spec = typed(data)

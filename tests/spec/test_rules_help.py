@@ -1,4 +1,4 @@
-"""What a rule proposes is no mistake of another kind."""
+"""Following a rule's advice is not a mistake of another kind."""
 
 import re
 from typing import Any
@@ -233,7 +233,7 @@ def test_a_fleet_that_is_too_small_is_told_how_many_instances_are_enough(
     [
         ("us-est-1", "did you mean `us-east-1` or `us-west-1`?"),
         ("eu-wst-1", "did you mean `eu-west-1`?"),
-        # As like the one in the west, letter for letter, which is two slips away.
+        # Letter for letter it is as similar to the region in the west, which is two slips away.
         ("us-esat-1", "did you mean `us-east-1`?"),
         ("us-aest-1", "did you mean `us-east-1`?"),
         ("us-ehst-1", "did you mean `us-east-1`?"),
@@ -269,7 +269,7 @@ def test_of_a_region_that_cannot_be_nothing_else_is_said(region: str) -> None:
             {"framework": "sagemaker-scikit-learn", "version": "99"},
             "that is the name of a repository; write `sklearn`",
         ),
-        # It has more of 2.1 than of 2.3.0, letter for letter.
+        # Letter for letter it is more like 2.1 than like 2.3.0.
         ({"framework": "pytorch", "version": "2.3.1"}, "did you mean `2.3.0`? allowed: `2."),
     ],
 )
@@ -280,7 +280,7 @@ def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said:
 @pytest.mark.parametrize(
     ("framework", "version", "instance_type", "said"),
     [
-        # What the SDK's `get_huggingface_llm_image_uri` is asked for.
+        # What the SDK's `get_huggingface_llm_image_uri` is called with.
         ("huggingface", "2.0.0", "ml.g5.xlarge", "write `framework: huggingface-llm`, which has it; allowed: "),
         (
             "huggingface-neuronx",
@@ -288,9 +288,9 @@ def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said:
             "ml.inf2.8xlarge",
             "write `framework: huggingface-llm-neuronx`, which has it; allowed: ",
         ),
-        # Of TGI there is no image for CPUs in this version.
+        # TGI has no image for CPUs in this version.
         ("huggingface", "2.0.0", "ml.m5.xlarge", "allowed: "),
-        # `image-classification-neo` has it, which is for compiled models.
+        # `image-classification-neo` has it, but that is for compiled models.
         ("image-classification", "latest", "ml.m4.xlarge", "allowed: `1`"),
     ],
 )

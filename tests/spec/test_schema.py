@@ -28,7 +28,7 @@ EXAMPLES = ("bert-large", "dali-inception", "resnet-mme", "travel-chat")
 
 @pytest.fixture(scope="module")
 def editor() -> Draft202012Validator:
-    """A validator that knows nothing but the shipped schema."""
+    """A validator that knows only the shipped schema."""
     return Draft202012Validator(shipped_schema())
 
 
@@ -56,7 +56,7 @@ def test_check_names_what_is_out_of_date_and_a_run_mends_it(
 
 
 def test_no_pattern_has_classes_that_are_wider_in_python_than_in_an_editor() -> None:
-    # To Python's `re` they hold the letters and digits of every language; to ECMA's and to AWS's they do not.
+    # In Python's `re` they include the letters and digits of every language; for ECMA and AWS they do not.
     patterns = {schema["pattern"] for _, _, schema in properties() if "pattern" in schema}
     patterns |= set(re.findall(r'"pattern": ("[^"]*")', json.dumps(shipped_schema())))
     assert [it for it in patterns if re.search(r"\\[wWdDbB]", it)] == []
@@ -69,7 +69,7 @@ def test_it_is_a_valid_schema_of_draft_2020_12() -> None:
 
 
 def test_every_pattern_is_one_that_editors_can_compile() -> None:
-    """JSON Schema asks for JavaScript's dialect, and who has it with the flag ``u`` refuses all for one."""
+    """JSON Schema requires JavaScript's dialect, and with its flag ``u`` one wrong pattern spoils the schema."""
     patterns = sorted(set(re.findall(r'"pattern": ("[^"]*")', json.dumps(shipped_schema()))))
     assert len(patterns) > 20
     tried = f"for (const pattern of [{','.join(patterns)}]) new RegExp(pattern, 'u')"
@@ -207,7 +207,7 @@ def test_a_default_of_a_key_that_is_not_there_cannot_be_forgotten(monkeypatch: p
 
 
 def test_the_text_says_the_target_that_a_component_follows_by_itself() -> None:
-    """It depends on other keys, so that it is no default of one."""
+    """It depends on other keys, so it is not the default of any one of them."""
     text = shipped_schema()["$defs"]["Autoscaling"]["properties"]["policies"]["description"]
     assert f"follows {TRACK_COMPONENT.value.target_value} requests a minute and copy" in text
 

@@ -1,4 +1,4 @@
-"""A `null` of a stage that removes nothing, or too much."""
+"""A stage's `null` that removes nothing, or too much."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Texts that would take AWS's patterns minutes are refused by their length; integers have those of AWS's types."""
+"""Texts on which AWS's patterns would take minutes are refused by their length; integers have AWS's limits."""
 
 import copy
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from inferstack.spec.schema import shipped_schema
 
 def test_a_long_text_is_refused_without_trying_the_pattern() -> None:
     data = copy.deepcopy(read_document(HERE_BASES / "steps.yaml").data)
-    # The pattern of this name looks at every run of spaces from each of its places.
+    # The pattern of this name examines every run of spaces from each of its positions.
     data["autoscaling"]["scheduled_actions"][0]["scheduled_action_name"] = "a" + " " * 300_000 + "b"
     with pytest.raises(SpecError) as refusal:
         parse_spec(data)
@@ -23,7 +23,7 @@ def test_a_long_text_is_refused_without_trying_the_pattern() -> None:
 
 
 def test_every_integer_of_aws_has_the_bounds_of_its_type() -> None:
-    # None of AWS's that a spec may have is a `long`.
+    # None of AWS's integers that a spec may have is a `long`.
     integers = list(_integers(shipped_schema()["$defs"]))
     assert len(integers) > 30
     assert [it for it in integers if it.get("minimum", -(2**32)) < -(2**31) or it.get("maximum", 2**32) >= 2**31] == []
@@ -31,7 +31,7 @@ def test_every_integer_of_aws_has_the_bounds_of_its_type() -> None:
 
 def _integers(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict):
-        # Triton's have types of their own, of 64 bits, too.
+        # Triton's integers have types of their own, including some of 64 bits.
         if schema.get("type") == "integer" and "enum" not in schema:
             yield schema
         for key, below in schema.items():

@@ -1,4 +1,4 @@
-"""The fix for a spec that is built wrong says what to write, and where."""
+"""The fix for a spec with a wrong structure says what to write, and where."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_key_of_another_block_is_sent_there(text: str, home: str, tmp_path: Pa
 
 
 def test_a_key_is_not_sent_to_where_it_stands(tmp_path: Path) -> None:
-    # A model may be called like a key of a model.
+    # A model may have the name of a key of models.
     named = SINGLE.replace("model:\n", "models:\n image:\n").replace(
         "  model_data", "  framework: triton\n  model_data"
     )
@@ -126,7 +126,7 @@ def test_a_model_that_is_called_like_a_key_is_let_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["KmsKeyId", "kmsKeyID"])
 def test_a_key_in_another_spelling_stays_in_its_block(key: str, tmp_path: Path) -> None:
-    # A block below has it, too: there it would encrypt something else.
+    # A block further down has it, too, but there it would encrypt something else.
     said = fix(tmp_path, f"{SINGLE}endpoint_config: {{{key}: alias/models}}\n")
     assert said.startswith("did you mean `kms_key_id`?")
 
@@ -324,7 +324,7 @@ def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp
 
 
 def test_dimensions_by_name_are_shown_as_the_list_that_they_are(tmp_path: Path) -> None:
-    # Terraform and CDK have a mapping of them.
+    # In Terraform and CDK, dimensions are a mapping.
     rule = "namespace: Acme, metric_name: Depth, threshold: 5, dimensions: {Queue: in, Zone: a}"
     listed = '[{name: "Queue", value: "in"}, {name: "Zone", value: "a"}]'
     assert fix(tmp_path, f"{SINGLE}alarms: {{rules: [{{{rule}}}]}}\n") == f"write a list: {listed}"
@@ -332,7 +332,7 @@ def test_dimensions_by_name_are_shown_as_the_list_that_they_are(tmp_path: Path) 
 
 def test_a_value_of_several_types_is_shown_how_to_be_one_of_them(tmp_path: Path) -> None:
     assert fix(tmp_path, f"{SINGLE}alarms: yes\n").startswith("write true or false: ")
-    # As a text it would be no image either.
+    # As a text, it would not be an image either.
     assert fix(tmp_path, SINGLE.replace('{framework: triton, version: "25.09"}', "25.09")).startswith(
         "write keys"
     )

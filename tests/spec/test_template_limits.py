@@ -1,4 +1,4 @@
-"""What one template holds, known before there is a template."""
+"""How much one template can hold, which is known before there is a template."""
 
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,7 @@
 """Whatever is done to a spec, checking it ends with a spec or with a SpecError.
 
-Two kinds of damage: anything anywhere, which mostly the structure refuses, and a value in the place of
-another of its type, which the rules get to see.
+There are two kinds of damage: anything anywhere, which the structure mostly refuses, and a value replaced by another
+of its type, which gets as far as the rules.
 """
 
 import random

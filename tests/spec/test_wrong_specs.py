@@ -1,4 +1,4 @@
-"""Wrong specs and their right neighbours; `support/wrong_specs.py` says how they are written."""
+"""Wrong specs and their right neighbors; `support/wrong_specs.py` says how they are written."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,7 +15,7 @@ from inferstack.spec.rules import RULES
 
 TRITON = "IS9"
 
-# What no text of a single file can bring about; the tests of reading, stages, folders and locks do.
+# What no text of a single file can cause; it is tested with reading, stages, folders and locks.
 NOT_IN_A_TEXT = {
     *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021"),
     *("IS031", "IS040", "IS041", "IS042", "IS043", "IS044", "IS045", "IS056", "IS111", "IS112", "IS113", "IS114"),
@@ -27,7 +27,7 @@ NOT_IN_A_TEXT = {
 
 
 def problems_of(file: Path, text: str | None = None) -> list[Problem]:
-    """What is reported of a spec, but for what is inside of Triton's models: that has tests of its own."""
+    """What is reported for a spec, except the insides of Triton's models, which have their own tests."""
     if text is not None:
         file.write_text(text, "utf-8")
     return [problem for problem in check_file(file) if not problem.code.startswith(TRITON)]

@@ -1,4 +1,4 @@
-"""Model repositories on disk, and archives made by hand, also by hostile ones."""
+"""Model repositories on disk, and archives made by hand, including hostile ones."""
 
 import io
 import tarfile
@@ -25,13 +25,13 @@ ensemble_scheduling {
 }
 """
 MODEL = {"net/config.pbtxt": CONFIG, "net/1/model.py": "pass\n"}
-"""A repository of one model: content by path; a path that ends in a slash is an empty folder."""
+"""A repository of one model: content by path, where a path that ends in a slash is an empty folder."""
 PIPE = {**MODEL, "pipe/config.pbtxt": ENSEMBLE, "pipe/1/": ""}
 """A repository of an ensemble and its model."""
 
 
 def locate(place: Place) -> FilePlace:
-    """Places in a spec that has no file."""
+    """Finds places in a spec that has no file."""
     return place if isinstance(place, FilePlace) else FilePlace("/".join(map(str, place)))
 
 

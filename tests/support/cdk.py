@@ -1,4 +1,4 @@
-"""CDK apps, stacks and what they synthesise to, in a few words."""
+"""Short ways to make CDK apps and stacks, and to see what they synthesize to."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,14 +21,14 @@ def spec(base: str, change: str | dict[str, Any] = "{}") -> LoadedSpec:
 
 
 def stack(region: str | None = "us-east-1", name: str = "Stack") -> cdk.Stack:
-    """A stack in an app of its own; its template has nothing but what a test puts into it."""
+    """A stack in an app of its own; its template contains only what a test puts into it."""
     synthesizer = cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
     env = cdk.Environment(account="111122223333", region=region) if region else None
     return cdk.Stack(cdk.App(analytics_reporting=False), name, env=env, synthesizer=synthesizer)
 
 
 def template(of: cdk.Stack) -> Template:
-    """What a stack synthesises to."""
+    """What a stack synthesizes to."""
     made: Template = cdk.App.of(of).synth().get_stack_by_name(of.stack_name).template
     return made
 
@@ -45,7 +45,7 @@ def synthesised(of: IConstruct) -> Template:
 
 @contextmanager
 def crossings() -> Iterator[list[str]]:
-    """Counts what is asked of Node meanwhile."""
+    """Counts the requests to Node during the block."""
     asked: list[str] = []
     send = process._NodeProcess.send
 

@@ -18,7 +18,7 @@ CLI = ROOT / "node_modules" / "aws-cdk" / "bin" / "cdk"
 _QUIET = {
     "AWS_EC2_METADATA_DISABLED": "true",
     "CDK_DISABLE_CLI_TELEMETRY": "true",
-    # Progress is printed line by line, and all of it to standard output.
+    # Makes the CLI print progress line by line, and everything to standard output.
     "CI": "true",
 }
 _DEPLOY = ("deploy", "--app", "cdk.out", "--all", "--require-approval", "never")
@@ -32,19 +32,19 @@ class Ran:
     output: str
 
     def lines(self, *starts: str) -> list[str]:
-        """The lines that begin so."""
+        """The lines that begin like that."""
         return [line for line in self.output.splitlines() if line.startswith(starts)]
 
 
 def add_program(folder: Path, name: str, script: str) -> None:
-    """Makes a program in a folder that is meant for PATH."""
+    """Creates a program in a folder that is meant for PATH."""
     path = folder / name
     path.write_text(f"#!/usr/bin/env bash\nset -e\n{script}\n", "utf-8")
     path.chmod(0o755)
 
 
 def add_runtimes(folder: Path) -> None:
-    """Python as this process runs, and Node as the project uses it."""
+    """Adds the Python of this process, and the Node that the project uses."""
     add_program(folder, "python3", f'exec "{sys.executable}" "$@"')
     add_program(folder, "node", f'exec "{node()}" "$@"')
     add_program(folder, "npx", f'exec {" ".join(command("npx"))} "$@"')
@@ -64,7 +64,7 @@ class Project:
         add_runtimes(self._programs)
 
     def write(self, specs: Mapping[str, str]) -> None:
-        """Writes specs, in place of those that were there."""
+        """Writes specs, replacing those that were there."""
         shutil.rmtree(self.folder / "model_specs")
         for name, text in specs.items():
             path = self.folder / "model_specs" / f"{name}.yaml"
@@ -72,12 +72,12 @@ class Project:
             path.write_text(text, "utf-8")
 
     def environment(self) -> dict[str, str]:
-        """What a user's shell has: keys, where AWS is, and the programs."""
+        """What a user's shell has: keys, the address of AWS, and the programs."""
         return {
             **os.environ,
             **self.aws.environment(),
             **_QUIET,
-            # The CLI keeps in it which account a key belongs to.
+            # The CLI stores there which account a key belongs to.
             "CDK_HOME": str(self._home),
             "PATH": f"{self._programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": f"{ROOT}/constructs:{ROOT}/stacks",
@@ -95,7 +95,7 @@ class Project:
         )
 
     def start_deploying(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """Starts to deploy all of `cdk.out`."""
+        """Starts deploying all of `cdk.out`."""
         return self.start(*_DEPLOY, *arguments, **environment)
 
     def cdk(self, *arguments: str, **environment: str) -> Ran:
@@ -105,7 +105,7 @@ class Project:
         return Ran(process.returncode, output)
 
     def bootstrap(self) -> Ran:
-        """Makes what CDK needs in the account, with the rights that our documentation gives to CloudFormation."""
+        """Creates what CDK needs in the account, with CloudFormation's permissions as in our documentation."""
         policy = self.aws.client("iam").create_policy(
             PolicyName="inferstack-execution", PolicyDocument=EXECUTION_POLICY.read_text("utf-8")
         )
@@ -113,7 +113,7 @@ class Project:
         return self.cdk("bootstrap", "--app", "", f"aws://{ACCOUNT}/{self.aws.region}", *rights)
 
     def synth(self, *arguments: str) -> None:
-        """Writes `cdk.out`. aws-cdk-lib's own check of templates takes longer than all the rest."""
+        """Writes `cdk.out`, without aws-cdk-lib's own check of templates, which takes longer than everything else."""
         ran = self.cdk("synth", "--quiet", "--no-validation", *arguments)
         assert ran.status == 0, ran.output
 

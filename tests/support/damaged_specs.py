@@ -1,7 +1,7 @@
 """Right specs, and two ways to damage one.
 
-`damage` puts anything anywhere, which mostly the structure refuses; `exchange` puts a value in the place
-of another of its type, which the rules get to see.
+`damage` puts anything anywhere, which the structure mostly refuses; `exchange` replaces a value by another of its
+type, which gets as far as the rules.
 """
 
 import copy
@@ -55,7 +55,7 @@ ODD: tuple[Any, ...] = (
 
 
 def places(value: Any, path: Place = ()) -> Iterator[Place]:
-    """Every place in a spec but its top."""
+    """Every place in a spec except the top."""
     entries = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
@@ -92,7 +92,7 @@ def damage(spec: dict[str, Any], choose: random.Random) -> None:
 
 
 def exchange(spec: dict[str, Any], choose: random.Random) -> None:
-    """Puts another value of the same key, or a neighbouring number, in the place of one; or removes it."""
+    """Replaces a value by another value of the same key or a nearby number, or removes it."""
     path = choose.choice(list(places(spec)))
     parent, key, found = at(spec, path[:-1]), path[-1], at(spec, path)
     same_key = [value for other, value in LEAVES if other == key]
@@ -111,7 +111,7 @@ def exchange(spec: dict[str, Any], choose: random.Random) -> None:
 
 
 def damaged(spec: dict[str, Any], choose: random.Random, times: int, *ways: Way) -> dict[str, Any]:
-    """A copy of a spec, damaged so many times in one of some ways, while anything is left of it."""
+    """A copy of a spec, damaged this many times in any of these ways, as long as anything is left of it."""
     copied = copy.deepcopy(spec)
     for _ in range(times):
         if copied:

@@ -1,4 +1,4 @@
-"""How tests of reading spec files look at what comes of it."""
+"""How tests of reading spec files look at the results."""
 
 from collections.abc import Callable
 

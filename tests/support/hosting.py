@@ -1,7 +1,7 @@
-"""Hosting, played: containers with a real Triton behind the endpoints of the emulated SageMaker.
+"""A stand-in for hosting: containers with a real Triton behind the endpoints of the emulated SageMaker.
 
-A container gets what SageMaker would give it: the environment that was deployed, and the archive's bytes out of
-the emulated S3. It is replaced once something else is deployed.
+A container gets what SageMaker would give it: the deployed environment, and the archive's bytes from the emulated S3.
+It is replaced as soon as something else is deployed.
 """
 
 import json
@@ -74,7 +74,7 @@ class Hosting:
 
     def _download(self, url: str) -> Path:
         bucket, _, name = url.removeprefix("s3://").partition("/")
-        # Under a prefix of its own, since the name is what an archive is known by.
+        # Each in a folder of its own, since an archive is identified by its name.
         target = self._folder / str(len(self.loaded)) / name.rpartition("/")[2]
         target.parent.mkdir(parents=True)
         self._aws.client("s3").download_file(bucket, name, str(target))
@@ -83,7 +83,7 @@ class Hosting:
 
 
 class _Container:
-    """One container. It starts when it is made, and a multi-model one loads what it is asked for."""
+    """One container. It starts when it is made; a multi-model one loads the archives that requests name."""
 
     def __init__(self, server: InstalledServer, deployed: Deployed, download: Callable[[str], Path]) -> None:
         self._deployed, self._download = deployed, download
@@ -134,12 +134,12 @@ class _Container:
 
 
 def _hash(target: str) -> str:
-    """SageMaker's name for an archive, which is that of its folder."""
+    """SageMaker's name for an archive, which is also the name of its folder."""
     return folder_of(target).split("/")[1]
 
 
 def _deployed(sagemaker: Any, endpoint: str, component: str | None) -> Deployed:
-    """What is deployed now, as SageMaker describes it."""
+    """What is deployed now, according to SageMaker's descriptions."""
     if component is not None:
         specification = sagemaker.describe_inference_component(InferenceComponentName=component)["Specification"]
         if "ModelName" in specification:
@@ -164,7 +164,7 @@ def _handler(answer: Callable[[bytes, Mapping[str, str]], Reply]) -> type[BaseHT
             try:
                 reply = answer(body, headers)
             except Exception:
-                # Else who invoked would wait for an answer; pytest shows what is printed.
+                # Otherwise the caller would wait for an answer; pytest shows what is printed.
                 traceback.print_exc()
                 reply = Reply(500, b"the container did not start", 0)
             length = reply.header_length
@@ -175,6 +175,6 @@ def _handler(answer: Callable[[bytes, Mapping[str, str]], Reply]) -> type[BaseHT
             self.wfile.write(reply.body)
 
         def log_message(self, *_: object) -> None:
-            """Silent: pytest shows what fails."""
+            """Prints nothing: pytest shows what fails."""
 
     return Handler

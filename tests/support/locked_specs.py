@@ -1,4 +1,4 @@
-"""Specs as they are after an upload, what is changed about them then, and what is said of it."""
+"""Specs as they are after an upload, changes that are made to them later, and what is reported then."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from inferstack.spec.check import check_file, load_spec
 from inferstack.spec.problem import Problem, SpecError
 
 DIGEST = "[0-9a-f]{16}"
-"""The part of a URL that tells one upload from another."""
+"""The part of a URL that distinguishes one upload from another."""
 Change = Callable[[Path], object]
 
 
@@ -41,12 +41,12 @@ def put(path: str, content: str) -> Change:
 
 
 def found(file: Path, code: str = "IS05") -> list[Problem]:
-    """What is said of a spec; of its lock alone, unless another beginning of codes is given."""
+    """What is reported for a spec: only about its lock, unless another beginning of codes is given."""
     return [problem for problem in check_file(file) if problem.code.startswith(code)]
 
 
 def outdated(file: Path) -> list[Problem]:
-    """What is said of a spec that is not what was uploaded, each with what to run; then that is run."""
+    """What is reported for a spec that is not what was uploaded, each with a command to run; then runs that."""
     problems = found(file)
     fix = f"run `inferstack package {file.as_posix()} --upload`, and commit {file.stem}.lock.json"
     assert {(problem.code, problem.fix) for problem in problems} == {("IS054", fix)}

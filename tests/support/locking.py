@@ -1,4 +1,4 @@
-"""Specs with weights beside them, and locks as uploading writes them, without any S3."""
+"""Specs with weights beside them, and locks like those that an upload writes, without any S3."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ _NEEDS = "compute_resource_requirements: {min_memory_required_in_mb: 1024}"
 
 
 def own(name: str, weights: str, url: str = "", more: str = "") -> str:
-    """An inference component with a repository of its own, at the end of a spec."""
+    """An inference component with its own repository, for the end of a spec."""
     return f"""\
   {name}:
     specification:
@@ -98,7 +98,7 @@ def own(name: str, weights: str, url: str = "", more: str = "") -> str:
 
 
 def own_of_model(name: str, weights: str) -> str:
-    """A model with a repository of its own, for inference components to name."""
+    """A model with its own repository, for inference components to name."""
     return f"""\
   {name}:
     {IMAGE}
@@ -129,7 +129,7 @@ inference_components:
   bark: {{specification: {{model_name: dogs, {_NEEDS}}}}}
 """
 AT_CATS = "s3://acme-models/cats/model.tar.gz"
-"""What the first of them loads, and the first of the models."""
+"""The archive that the first of them loads, as does the first of the models."""
 WEIGHTS = {
     "weights/net.onnx": "cats",
     "weights/dogs.onnx": "dogs",
@@ -141,7 +141,7 @@ WEIGHTS = {
 
 
 def lay_out_spec(folder: Path, text: str, name: str = "a.yaml") -> Path:
-    """A spec file with the weights that specs here name."""
+    """A spec file with the weights that the specs here name."""
     lay_out(folder, {name: text, **WEIGHTS})
     return folder / name
 

@@ -32,7 +32,7 @@ stages:
   prod: {}
 """
 
-# Programs that reach for the network: each writes down how it was called, and does what a test needs.
+# Programs that need the network: each logs how it was called, and does what a test needs.
 _PROGRAMS = {
     "pip": '[ "$1 $2 $3" = "install -r requirements.txt" ] && [ -s requirements.txt ]',
     "npm": f'[ "$1" = ci ] && ln -sfn "{ROOT}/node_modules" node_modules',
@@ -53,7 +53,7 @@ _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 @dataclass
 class Step:
-    """One command of a pipeline, and whether it runs after another has failed."""
+    """One command of a pipeline, and whether it runs even after another has failed."""
 
     script: str
     environment: dict[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Repository:
         self.commit(SPEC.replace("ARCHIVE", "one"))
 
     def git(self, *arguments: str) -> str:
-        """Runs git as somebody, whatever this machine's configuration says."""
+        """Runs git as some user, whatever this machine's configuration says."""
         names = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
         done = subprocess.run(
             ["git", *names, *arguments], cwd=self.folder, check=True, capture_output=True, text=True
@@ -95,14 +95,14 @@ class Repository:
         self.git("commit", "--quiet", "--message=specs")
 
     def propose(self, spec: str) -> None:
-        """Leaves the repository as a runner finds it for a pull request: a merge, main is its first parent."""
+        """Leaves the repository as a runner finds it for a pull request: a merge, whose first parent is main."""
         self.git("checkout", "--quiet", "-b", "change")
         self.commit(spec)
         self.git("checkout", "--quiet", "--detach", "main")
         self.git("merge", "--quiet", "--no-ff", "--no-edit", "change")
 
     def run(self, steps: list[Step], **environment: str) -> tuple[int, str]:
-        """Runs steps like a runner does; the status of the first that failed, and all that was printed."""
+        """Runs steps like a runner; returns the status of the first that failed, and everything that was printed."""
         failed, printed = 0, ""
         for step in steps:
             if failed and not step.always:
@@ -135,13 +135,13 @@ class Repository:
 
 
 def read(file: str) -> dict[str, Any]:
-    """One of the pipeline files. YAML 1.1 takes the key ``on`` for true, which nothing here looks at."""
+    """One of the pipeline files. YAML 1.1 reads the key ``on`` as true, but nothing here looks at that key."""
     found: dict[str, Any] = yaml.safe_load((DOCS / file).read_text("utf-8"))
     return found
 
 
 def github_steps(file: str, values: Mapping[str, str], *, fork: bool = False) -> list[Step]:
-    """The commands of a workflow's only job. ``values`` are those of its expressions."""
+    """The commands of a workflow's only job. ``values`` are the values of its expressions."""
     workflow = read(file)
     [job] = workflow["jobs"].values()
     shared = {**workflow.get("env", {}), **job.get("env", {})}
@@ -155,7 +155,7 @@ def _is_run(step: Mapping[str, Any], fork: bool) -> bool:
 def _github_step(step: Mapping[str, Any], shared: Mapping[str, str], values: Mapping[str, str]) -> Step:
     environment = {**shared, **step.get("env", {})}
     evaluated = {name: _evaluated(value, values) for name, value in environment.items()}
-    # An expression in a script would be written into it before a shell reads it.
+    # A script must not contain an expression: its value would be inserted before a shell reads the script.
     assert not _EXPRESSION.search(step["run"]), step
     return Step(step["run"], evaluated, always="!cancelled()" in step.get("if", ""))
 
@@ -165,7 +165,7 @@ def _evaluated(value: str, values: Mapping[str, str]) -> str:
 
 
 def gitlab_steps(job: str) -> list[Step]:
-    """The commands of a job of GitLab's, all in one shell, with what it extends."""
+    """The commands of a GitLab job, all in one shell, including those of the job that it extends."""
     pipeline = read("gitlab/.gitlab-ci.yml")
     chain = list(_extended(pipeline, job))
     variables: dict[str, str] = dict(pipeline["variables"])

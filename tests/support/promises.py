@@ -1,7 +1,8 @@
 """What a spec promises, looked up in what is deployed.
 
-Nothing here knows templates: the spec says it, and the services' own answers are asked whether it is so. A key of
-the spec and the member of an answer are the same word when written without case and underscores.
+Nothing here knows templates: the promises come from the spec, and the services' own answers show whether they are
+kept. A key of the spec and a member of an answer count as the same word if they are equal without case and
+underscores.
 """
 
 import json
@@ -23,16 +24,16 @@ from inferstack.spec.parts.walk import component_scalings, components, models, v
 
 Broken = Iterator[str]
 _ELSEWHERE = frozenset({"autoscaling", "model_name", "files", "triton", "variant_name", "deployment_config"})
-"""Keys of the spec that are no members of the resource they stand in; each is looked up by itself.
+"""Keys of the spec that are not members of the resource that they are written in; each is looked up separately.
 
-But how to deploy: a component tells that only of an update that was made so.
+The exception is how to deploy: a component shows that only for an update that was made that way.
 """
 _UNITS = {"us": 1, "ms": 1000, "s": 1_000_000}
 _LATENCY = re.compile(r"([\d.]+) (us|ms|s)")
 
 
 def broken_promises(aws: EmulatedAws, spec: ModelSpec) -> list[str]:
-    """Everything that the spec says and that is not so."""
+    """Everything that the spec says and that is not true."""
     return [
         broken
         for promise in (_hosting, _components, _scaling, _alarms, _role, _tags, _dashboard)
@@ -67,7 +68,7 @@ def _member(found: Any, key: str) -> Any:
     members = {name.lower(): value for name, value in dict(found or {}).items()}
     if plain == "image" and "deployedimage" in members:
         return members["deployedimage"]["SpecifiedImage"]
-    # What is wanted of a component's copies comes back under another word.
+    # The desired number of a component's copies is returned under another word.
     return members.get(plain, members.get(f"desired{plain}"))
 
 
@@ -210,7 +211,7 @@ def _rule(aws: EmulatedAws, rule: AlarmRule, alarms: Alarms) -> Broken:
 
 
 def _limit(threshold: float | str) -> float | None:
-    """A threshold in CloudWatch's unit; a share depends on the instance, and the unit tests know it."""
+    """A threshold in CloudWatch's unit; None for a share, which depends on the instance: unit tests check it."""
     if not isinstance(threshold, str):
         return threshold
     latency = _LATENCY.fullmatch(threshold)

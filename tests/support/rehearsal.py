@@ -9,9 +9,9 @@ from textwrap import dedent
 
 from inferstack.triton.rehearsal import ArchiveOutcome
 
-# The interpreter with the extra `rehearse`; the tests' own unless it is named.
+# The interpreter with the extra `rehearse`: the tests' own unless this variable names another.
 SERVER_PYTHON = Path(os.environ.get("INFERSTACK_REHEARSAL_PYTHON", sys.executable))
-# The server exists for this platform only, and its numpy for these Pythons.
+# The server exists only for this platform, and its numpy only for these Pythons.
 HAS_SERVER = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 13)
 
 PYTHON_MODEL = """\

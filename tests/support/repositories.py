@@ -1,4 +1,4 @@
-"""Specs whose models are in a repository of theirs, and those repositories."""
+"""Specs whose models are in an existing repository, and those repositories."""
 
 from pathlib import Path
 

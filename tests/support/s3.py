@@ -1,4 +1,4 @@
-"""An S3 on this machine, and what goes wrong between here and there."""
+"""An S3 on this machine, and what goes wrong on the way to it."""
 
 import io
 import threading
@@ -26,7 +26,7 @@ class _Body(io.BytesIO):
 
 @dataclass
 class Faults:
-    """What clients that are made from now on meet: answers by operation, each once or, when last, for ever."""
+    """What clients made from now on meet: answers by operation, each of them once, but the last one forever."""
 
     answers: dict[str, list[Answer | None]] = field(default_factory=dict)
     seen: list[tuple[str, dict[str, str]]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Faults:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def operations(self) -> list[str]:
-        """The operations that were asked for, in order."""
+        """The operations that were requested, in order."""
         return [operation for operation, _ in self.seen]
 
     def headers(self, operation: str) -> list[dict[str, str]]:
@@ -42,7 +42,7 @@ class Faults:
         return [headers for seen, headers in self.seen if seen == operation]
 
     def meet(self, request: Any, event_name: str, **_: object) -> AWSResponse | None:
-        """Stands in for the network: None lets a request through."""
+        """Replaces the network: None lets a request through."""
         operation = event_name.rpartition(".")[2]
         with self._lock:
             headers = {name.lower(): _text(value) for name, value in request.headers.items()}
@@ -68,7 +68,7 @@ def _response(request: Any, answer: Answer) -> AWSResponse:
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> Faults:
-    """Every session of boto3 that is made from now on meets the faults that are written into what this gives."""
+    """Every boto3 session made from now on meets the faults that are put into what this returns."""
     faults, session = Faults(), boto3.Session
 
     def faulty(*args: Any, **kwargs: Any) -> Any:
@@ -82,29 +82,29 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Faults:
 
 @dataclass
 class Cloud:
-    """S3 and KMS as somebody else sees them."""
+    """S3 and KMS as another user sees them."""
 
     url: str
     s3: Any
     kms: Any
 
     def bucket(self, name: str = BUCKET, region: str = "us-east-1") -> None:
-        """Makes a bucket."""
+        """Creates a bucket."""
         where = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
         self.s3.create_bucket(Bucket=name, **where)
 
     def key(self, alias: str | None = None, *, of_aws: bool = False) -> str:
-        """Makes a KMS key, and gives its ARN."""
+        """Creates a KMS key and returns its ARN."""
         made = self.kms.create_key()["KeyMetadata"]
         if alias is not None:
             self.kms.create_alias(AliasName=alias, TargetKeyId=made["KeyId"])
         if of_aws:
-            # Nobody can ask for one; the server is in this process.
+            # No API creates such a key, but the server is in this process.
             kms_backends[ACCOUNT]["us-east-1"].keys[made["KeyId"]].key_manager = "AWS"
         return str(made["Arn"])
 
     def encrypt(self, key: str, bucket: str = BUCKET) -> None:
-        """Gives a bucket a key for all that comes into it."""
+        """Gives a bucket a key for everything that is put into it."""
         default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
         rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
         self.s3.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration=rules)
@@ -115,5 +115,5 @@ class Cloud:
         return {key: self.s3.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys}
 
     def unfinished(self, bucket: str = BUCKET) -> list[str]:
-        """Keys of uploads that were begun and not ended."""
+        """Keys of uploads that were begun and not finished."""
         return [it["Key"] for it in self.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", ())]

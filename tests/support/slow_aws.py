@@ -1,4 +1,4 @@
-"""An emulated AWS in which endpoints take their time, and keys that expire: what real deployments meet."""
+"""An emulated AWS in which endpoints take time and keys expire: what real deployments meet."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ _EXPIRED = b"""<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
-    """Waits for what happens in other processes."""
+    """Waits for something that happens in other processes."""
     end = time.monotonic() + _PATIENCE
     while not reached():
         assert time.monotonic() < end, "waited in vain"
@@ -28,7 +28,7 @@ def wait_until(reached: Callable[[], bool]) -> None:
 
 
 class SlowEndpoints:
-    """Deployments run beside the request that starts them, and stop before the endpoint until released."""
+    """Deployments run in parallel with the request that starts them, and stop at the endpoint until released."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._deploy, self._provision = deployment.deploy, deployment._provision
@@ -48,18 +48,18 @@ class SlowEndpoints:
         self._provision(running, logical_id)
 
     def wait(self) -> None:
-        """Until a deployment has come to its endpoint."""
+        """Waits until a deployment has reached its endpoint."""
         assert self._waiting.wait(_PATIENCE), "no deployment came so far"
 
     def release(self, aws: EmulatedAws, stack: str) -> str:
-        """Lets deployments finish; the stack's status when this one has."""
+        """Lets deployments finish; returns the stack's status when this one has."""
         self._released.set()
         wait_until(lambda: not status(aws, stack).endswith("IN_PROGRESS"))
         return status(aws, stack)
 
 
 class Door:
-    """A way to the emulated AWS that can be closed: then all keys are expired."""
+    """A way to the emulated AWS that can be closed: then all keys count as expired."""
 
     def __init__(self, url: str) -> None:
         self.url, self.closed = url, False
@@ -74,7 +74,7 @@ def door(aws: EmulatedAws) -> Iterator[Door]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             answer = (403, {}, _EXPIRED) if way.closed else self._forwarded(body)
             code, headers, content = answer
-            # Without a date and a server of its own: the answer has them.
+            # Without adding a date and a server: the answer already has them.
             self.send_response_only(code)
             for name, value in headers.items():
                 if name.lower() not in ("content-length", "transfer-encoding", "connection"):
@@ -95,7 +95,7 @@ def door(aws: EmulatedAws) -> Iterator[Door]:
         do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = _answer  # noqa: N815 - http.server's names
 
         def log_message(self, *_: object) -> None:
-            """Says nothing."""
+            """Prints nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     way = Door(f"http://127.0.0.1:{server.server_address[1]}")

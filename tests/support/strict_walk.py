@@ -1,7 +1,7 @@
-"""Would the AWS API take the properties of a template's resources?
+"""Would the AWS API accept the properties of a template's resources?
 
-botocore checks little of what its models know before it sends a request. This walk checks all of it:
-required members, unknown members, types, enums, patterns, and every length and bound.
+botocore checks only some of what its models contain before it sends a request. This walk checks everything: required
+members, unknown members, types, enums, patterns, and every length and bound.
 """
 
 import re
@@ -27,13 +27,13 @@ class Call:
     service: str
     create: str
     update: str | None = None
-    """Takes the properties that the creation does not."""
+    """The operation that takes those properties that the creation does not."""
     filled_in: Mapping[str, Any] = field(default_factory=dict)
     """What CloudFormation adds to the properties."""
     kept: frozenset[str] = frozenset()
-    """Properties that CloudFormation keeps for itself."""
+    """Properties that CloudFormation does not pass on."""
     each: tuple[str, str] | None = None
-    """A list of which CloudFormation sends each item by a call of its own."""
+    """A list whose items CloudFormation sends one by one, in calls of their own."""
 
 
 _SCALED = {

@@ -1,4 +1,4 @@
-"""The table of updates: pairs of specs, what deploying the second over the first does, and what is said of it."""
+"""The table of updates: pairs of specs, what deploying the second over the first does, and what is reported."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Specs with CDK tokens in them, and what their templates come to once the tokens are filled in."""
+"""Specs with CDK tokens in them, and what their templates become once the tokens are filled in."""
 
 import copy
 import json
@@ -55,7 +55,7 @@ def changed(data: Any, values: Mapping[Path, Any]) -> Any:
 
 
 class Given:
-    """Tokens of a stack, and the values that they have once it is deployed."""
+    """Tokens of a stack, and the values that they have after the deployment."""
 
     def __init__(self, stack: cdk.Stack, region: str) -> None:
         self.stack = stack
@@ -64,7 +64,7 @@ class Given:
         self._numbers: dict[float, float] = {}
 
     def _keep(self, name: str, value: Any) -> None:
-        """A deployment would fill in the parameters that stand in a text, but not in that of a token."""
+        """A deployment would fill in parameters in the text itself, but not in the text behind a token."""
         match value:
             case str():
                 self.values[name] = PLACEHOLDER.sub(lambda it: self.pseudo.get(it[1], it[0]), value)
@@ -84,7 +84,7 @@ class Given:
         return self.parameter(value).value_as_string
 
     def part(self, value: str) -> str:
-        """The last part between slashes, of another text the second half."""
+        """The last part between slashes, or the second half of a text without slashes."""
         at = value.rfind("/") + 1 or len(value) // 2
         return value[:at] + self.whole(value[at:])
 
@@ -109,7 +109,7 @@ class Given:
         return cdk.CfnResource(self.stack, name, type="Custom::It").get_att("Value").to_string()
 
     def number(self, value: float) -> float:
-        """Of equal numbers one: only of one token it is known that it equals itself."""
+        """The same token for equal numbers: only of one token is it known that it equals itself."""
         if value not in self._numbers:
             self._numbers[value] = self.parameter(value, "Number").value_as_number
         return self._numbers[value]
@@ -125,7 +125,7 @@ _OTHERS = (Given.function, Given.imported, Given.in_ssm, Given.attribute)
 TEXTS: Mapping[str, Callable[[Given, str], str]] = {
     "whole": Given.whole,
     "part": Given.part,
-    # One after the other.
+    # One after the other in turn.
     "others": lambda given, value: _OTHERS[len(given.values) % len(_OTHERS)](given, value),
 }
 LISTS: Mapping[str, Callable[[Given, list[str]], list[str]]] = {
@@ -135,7 +135,7 @@ LISTS: Mapping[str, Callable[[Given, list[str]], list[str]]] = {
 
 
 def deployed(template: Template, by: Given, prefix: str) -> list[tuple[str, Any]]:
-    """Types and properties of the resources whose ids begin so, without functions and without ids."""
+    """Types and properties of the resources whose ids begin with the prefix, without functions and without ids."""
     resources, given = template["Resources"], by.values
     order = {
         logical_id: index for index, logical_id in enumerate(it for it in resources if it.startswith(prefix))

@@ -61,14 +61,14 @@ def _fill_field(draw: Any, message: Any, field: Any) -> None:
 
 @st.composite
 def model_configs(draw: Any) -> Any:
-    """A message with some of all fields; of fields that exclude one another the last one stays."""
+    """A message in which some of all fields are set; of fields that exclude each other, the last one stays."""
     message = model_config_class()()
     _fill(draw, message)
     return message
 
 
 def set_fields(message: Any, path: tuple[Any, ...] = ()) -> Any:
-    """Path of everything that is set in a message, as `TritonModel.where` takes them."""
+    """Paths of everything that is set in a message, in the form that `TritonModel.where` takes."""
     for field, value in message.ListFields():
         here = (*path, field.name)
         yield here

@@ -26,7 +26,7 @@ def spec_of(base: str, *changes: Any) -> LoadedSpec:
 
 
 def resources_of(loaded: LoadedSpec) -> dict[str, Any]:
-    """What is there once the spec is deployed."""
+    """The resources that exist once the spec is deployed."""
     found: dict[str, Any] = resolve_template(loaded.spec, region=None, source_of=lambda _: "old:1")[
         "Resources"
     ]
@@ -34,13 +34,13 @@ def resources_of(loaded: LoadedSpec) -> dict[str, Any]:
 
 
 def deploy(after: LoadedSpec, before: LoadedSpec) -> tuple[Update, list[Problem]]:
-    """The update, and what is said about it."""
+    """The update, and what is reported about it."""
     update = update_of(after, resources_of(before))
     return update, update_problems(after, update)
 
 
 def fates(update: Update) -> set[str]:
-    """What changes: signs and logical ids, without the hashes in them."""
+    """What changes: signs and logical ids, without the hashes in the ids."""
     return {
         SIGNS[it.fate] + _HASH.sub("", it.logical_id)
         for it in update.changes.values()

@@ -16,16 +16,16 @@ def _engine() -> RegoEngine:
 
 
 def validate_findings(template: Mapping[str, Any]) -> list[str]:
-    """What `cloudformation-validate` says at the severity WARN or above, with enums and bounds as errors."""
+    """What `cloudformation-validate` reports with severity WARN or above; enums and bounds count as errors."""
     config = ValidateConfig(strict=True, severity_level=Severity.WARN)
     report = _engine().validate_template(TemplateContent(json.dumps(template)), config)
     return [f"{it.rule_id}: {it.message}" for it in report.diagnostics]
 
 
 def cfn_lint_findings(template: Mapping[str, Any]) -> list[str]:
-    """What cfn-lint says with all of its rules on, the informational and experimental ones too.
+    """What cfn-lint reports with all of its rules, including the informational and experimental ones.
 
-    Except I4010, which asks for a description of every resource for language models.
+    The exception is I4010, which wants a description of every resource for language models.
     """
     arguments = ManualArgs(
         regions=["us-east-1"],

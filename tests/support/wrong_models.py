@@ -8,12 +8,12 @@ A case is the `triton` block of two specs at once:
     -    m: {max_batch_size: 4}           a line of the right one
     +    m: {max_batch_size: -1}          a line of the wrong one
 
-`$IO` and its like stand for the texts in `MACROS`. `# <- IS922 m.max_batch_size` says what must be reported of the
-wrong one and the end of its path in the spec: at the end of a line also that it stands in this line. Nothing else
-may be reported, and of the right one nothing at all.
+`$IO` and the like stand for the texts in `MACROS`. `# <- IS922 m.max_batch_size` says what must be reported for the
+wrong one, and the end of its path in the spec; at the end of a line, also that it must be reported for this line.
+Nothing else may be reported, and nothing at all for the right one.
 
-Of cases `tools/update_examples.py` makes what `inferstack explain` shows: the one with `===` before its title, of other
-codes the shortest. Macros that both sides have are left out there, so they hold what does not matter.
+From the cases, `tools/update_examples.py` makes what `inferstack explain` shows: the one with `===` before its title,
+or else the shortest of a code. Macros that both sides have are left out there, so they hold what does not matter.
 """
 
 import re
@@ -56,7 +56,7 @@ class Case:
     lines: tuple[str, ...]
 
     def spec(self, *, wrong: bool) -> str:
-        """The whole spec; its `triton` block stands at the end."""
+        """The whole spec, with its `triton` block at the end."""
         top = yaml.safe_dump(spec_without_triton(self.head(wrong=wrong)), sort_keys=False)
         return expand(f"{top}triton:\n{self.block(wrong=wrong)}", MACROS)
 
@@ -66,7 +66,7 @@ class Case:
         return yaml.safe_load(heads[0])["head"] if heads else {}
 
     def block(self, *, wrong: bool) -> str:
-        """What stands under `triton`, as the case has it."""
+        """What is below `triton`, as written in the case."""
         return "".join(f"{line}\n" for line in self._side(wrong) if not _is_head(line))
 
     def _side(self, wrong: bool) -> list[str]:
@@ -104,7 +104,7 @@ def cases() -> Iterator[Case]:
 
 
 def expected(text: str) -> list[tuple[str, str, int | None]]:
-    """Code, end of the path, line if the mark stands in one."""
+    """Code, end of the path, and the line if the mark is at the end of one."""
     return [
         (mark[1], mark[2], None if line.lstrip().startswith("#") else number)
         for number, line in enumerate(text.splitlines(), start=1)

@@ -1,22 +1,22 @@
-"""The cases of `spec/wrong_specs/*.txt`: wrong specs and their right neighbours.
+"""The cases of `spec/wrong_specs/*.txt`: wrong specs and their right neighbors.
 
 A case edits a base spec of `spec/wrong_specs/bases`:
 
     wrong single: the least is above the most        or: right single IS500: they may be equal
-    -  max_capacity: 4                                lines that go
-    +  max_capacity: 1                                lines that come
-    >  max_capacity: 2                                lines that come in the right spec instead, which is tested too
-    =  endpoint: {}                                   lines that come in both, and are no part of the example
+    -  max_capacity: 4                                lines that are removed
+    +  max_capacity: 1                                lines that are added
+    >  max_capacity: 2                                lines that the right spec gets instead, which is tested, too
+    =  endpoint: {}                                   lines that both get, and that are not part of the example
        min_capacity: 1                                lines that stay, to find the place by
     ...                                               another place in the same spec
 
 `{x:5}` stands for five x, `<3 of t#: x>` for `t0: x, t1: x, t2: x`. `# <- IS500` at the end of a line says what
-must be reported there, and nothing else may be. A right case reports nothing at all; its codes are those of its
-wrong neighbours. The right side of a wrong case is its base, or has the lines with `>` if the case has such.
+must be reported there, and nothing else may be reported. A right case reports nothing; its codes are those of its
+wrong neighbors. The right side of a wrong case is its base, or has the lines with `>` if the case has any.
 
-Of wrong cases `tools/update_examples.py` makes what `inferstack explain` shows: the lines of a case, with those that
-stay, below the keys above them. A case with `shown` in the place of `wrong` is the example of its code; of other codes
-the shortest case is.
+From wrong cases, `tools/update_examples.py` makes what `inferstack explain` shows: the lines of a case, with those
+that stay, below the keys that lead to them. A case with `shown` instead of `wrong` is the example of its code; for
+all other codes, it is the shortest case.
 """
 
 import re
@@ -34,7 +34,7 @@ _HEADER = re.compile(r"(wrong|shown|right) (\w+)((?: IS\d{3})*): (.+)")
 
 
 class Edit(NamedTuple):
-    """A place in the base, and what stands there in the wrong spec and in the right one."""
+    """A place in the base, and what the wrong spec and the right one have there."""
 
     old: str
     wrong: str
@@ -64,7 +64,7 @@ class Case:
         return _written_out(text)
 
     def mended(self) -> "Case":
-        """The right spec that a wrong case says beside itself."""
+        """The right spec that a wrong case itself describes."""
         codes = frozenset(code for _, code in marks(self.text()))
         return replace(self, is_wrong=False, is_shown=False, codes=codes, title=f"{self.title}, mended")
 

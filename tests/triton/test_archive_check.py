@@ -1,4 +1,4 @@
-"""An archive that somebody made is judged as the container will take it, and can do no harm meanwhile."""
+"""An archive that somebody else made is judged as the container will see it, and can do no harm meanwhile."""
 
 import bz2
 import gzip
@@ -31,7 +31,7 @@ OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}
 
 
 def inspected(folder: Path, content: bytes, kind: RepositoryKind = "single") -> Inspection:
-    """The archive, and every problem of its form and of its models."""
+    """The archive, with every problem of its form and of its models."""
     archive = folder / "model.tar.gz"
     archive.write_bytes(content)
     return inspect_archive(archive, kind)
@@ -299,7 +299,7 @@ def test_a_directory_is_no_archive(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_without_being_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
-    # Opening it would wait for whoever writes into it.
+    # Opening it would wait for a writer.
     monkeypatch.delattr(Path, "open")
     for path in (tmp_path / "pipe", Path("/dev/null")):
         [problem] = inspect_archive(path, "single").problems

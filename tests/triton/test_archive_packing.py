@@ -1,4 +1,4 @@
-"""The same repository gives the same archive on every machine, whole or not at all, whatever its size."""
+"""The same repository gives the same archive on every machine, completely or not at all, whatever its size."""
 
 import gzip
 import hashlib

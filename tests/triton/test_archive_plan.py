@@ -1,4 +1,4 @@
-"""What cannot go into an archive is refused before a byte is written, all at once, at its place."""
+"""What cannot go into an archive is refused before a byte is written: all of it at once, each at its position."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ TENSOR = [{"name": "X", "data_type": "TYPE_FP32", "dims": [1]}]
 
 
 def declared(folder: Path, files: Mapping[str, str], name: str = "net") -> Repository:
-    """What a spec declares, although a check of the spec may refuse it."""
+    """What a spec declares, even if a check of the spec would refuse it."""
     config = config_from_spec({"backend": "python", "input": TENSOR, "output": TENSOR})
     local = {path: folder / source for path, source in files.items()}
     model = TritonModel(name, config, local, ("1",), lambda path: ("triton", "models", name, *path))

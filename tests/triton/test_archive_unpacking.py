@@ -1,4 +1,4 @@
-"""What an archive holds comes to disk as the hosting container finds it, and nothing else does."""
+"""The content of an archive is written to disk as the hosting container finds it, and nothing else is."""
 
 import gzip
 import os

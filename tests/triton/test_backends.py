@@ -1,4 +1,4 @@
-"""Which backend is probably meant by a name that Triton has not: a backend of one's own is legitimate."""
+"""Which backend is probably meant by a name that Triton does not have: custom backends are legitimate."""
 
 import pytest
 

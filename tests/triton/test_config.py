@@ -42,7 +42,7 @@ def test_every_field_of_a_text_has_its_place(config: Any) -> None:
     lines, positions = text.split("\n"), field_positions(text)
     for path in set_fields(config):
         line, column = positions[path]
-        # The name of the field itself, or that of the list or map that holds the item.
+        # The name of the field itself, or of the list or map that contains the item.
         names = [step for step in path[-2:] if isinstance(step, str)]
         assert lines[line - 1][column - 1 :].startswith(tuple(names)), (path, lines[line - 1])
 
@@ -128,7 +128,7 @@ def test_a_spec_is_not_changed_by_making_a_message_of_it() -> None:
 
 
 def as_written(data: Any) -> Any:
-    """What protobuf writes as JSON, with integers as a spec has them, not as texts."""
+    """What protobuf writes as JSON, but with integers as in a spec instead of texts."""
     match data:
         case dict():
             return {key: as_written(item) for key, item in data.items()}
@@ -158,7 +158,7 @@ def test_a_number_that_its_field_cannot_hold_is_an_error() -> None:
         config_from_spec({"dynamic_batching": {"priority_queue_policy": {"9" * 30: {}}}})
 
 
-# A text that Triton refuses, and where.
+# A text that Triton refuses, and the position.
 REFUSED = {
     "an unknown field": ('name: "x"\n  max_batchsize: 1', 2, 3),
     "two schedulers": ("dynamic_batching { }\nsequence_batching { }", 2, 1),

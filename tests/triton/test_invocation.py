@@ -213,7 +213,7 @@ DECLARED = parse_text(
 
 
 def described(**changes: tuple[str, list[int]] | None) -> tuple[bytes, str]:
-    """An answer as it is declared, but for some outputs."""
+    """An answer as declared, except for some outputs."""
     outputs = {"Y": ("BF16", [2, 3, 2]), "S": ("INT32", [1]), "T": ("BYTES", [2, 1]), **changes}
     widths = {"BF16": 2, "INT32": 4, "FP32": 4, "BYTES": 4}
     there = [(name, kind, shape) for name, it in outputs.items() if it is not None for kind, shape in [it]]

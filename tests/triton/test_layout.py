@@ -1,4 +1,4 @@
-"""A layout is judged alike in a folder of this machine and in an archive, and each mistake in it once."""
+"""A layout is judged the same in a folder on this machine and in an archive, and each mistake in it once."""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ LAYER = {f"r/{path}": content for path, content in MODEL.items()}
 TOP = {"config.pbtxt": CONFIG}
 
 Said = tuple[str, str]
-"""A code, and the place that it is said of, from the top on."""
+"""A code, and the place that it is reported for, from the top of the repository."""
 Found = tuple[str, str, str]
-"""With them, what was found and how to mend it."""
+"""The same, with what was found and how to fix it."""
 
 LAYOUTS: list[tuple[str, Mapping[str, str], list[Said], list[Said]]] = [
     # what, contents, problems as the only archive, problems as one of a multi-model endpoint
@@ -76,14 +76,14 @@ def found_in(top: Path, repository: Repository) -> Iterator[Found]:
 
 
 def in_folder(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
-    """What is wrong with the folder ``model``, of which the archive is to be made."""
+    """What is wrong with the folder ``model``, from which the archive is to be made."""
     folder = tmp_path / "models/model"
     source = ("triton", "repository")
     if kind == "multi-model":
         (found,) = read_archive_folders(folder.parent, source=source)
     else:
         found = read_repository(folder, source=source)
-        # Of an archive it is taken to be what its models tell; of a folder the spec has to say it.
+        # For an archive the default model is guessed from its models; for a folder the spec has to name it.
         found = replace(found, default_model=likely_default_model(found.models))
     return sorted(found_in(folder, found))
 
@@ -123,7 +123,7 @@ def test_a_model_with_a_link_in_it_is_not_judged(place: str, kind: RepositoryKin
     (folder / place).unlink(missing_ok=True)
     (folder / place).symlink_to(tmp_path)
     assert said(in_folder(tmp_path, kind)) == [("IS991", place)]
-    # All links of an archive are one problem.
+    # All links in an archive are a single problem.
     ((code, _, message),) = in_archive(tmp_path, kind)
     assert code == "IS991"
     assert message.startswith(f"symbolic link in the archive: `{place}`; ")

@@ -1,4 +1,4 @@
-"""A slip in the path of a local file is seen before anything is packed, and absent weights are no slip."""
+"""A typo in the path of a local file is noticed before anything is packed, and missing weights are not a typo."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, da
 
 
 def said(folder: Path, files: str, *there: str) -> list[str]:
-    """What is said of a model's `files`, where some are there."""
+    """What is reported for a model's `files`, some of which exist."""
     for name in there:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()

@@ -18,7 +18,7 @@ IN_PUBLIC = message_class._in_public(CONTENT)
 
 
 def types_in(kind: Any, seen: set[str]) -> Iterator[Any]:
-    """The types of message that a type reaches."""
+    """The message types that a type leads to."""
     if kind.full_name not in seen:
         seen.add(kind.full_name)
         yield kind
@@ -28,7 +28,7 @@ def types_in(kind: Any, seen: set[str]) -> Iterator[Any]:
 
 
 def test_protobuf_works_in_c_here() -> None:
-    """Otherwise the tests below compare the public way with itself."""
+    """Otherwise the tests below would compare the public way with itself."""
     assert api_implementation.Type() == "upb"
     assert message_class._in_c(CONTENT) is not IN_PUBLIC
 

@@ -1,4 +1,4 @@
-"""Tables of what came with which release: every row is about something that exists, and counts from its release on."""
+"""Tables of what came with which release: every row is about something real, and applies from its release on."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def before(release: Release) -> Release:
 
 
 def with_field(message: Any, name: str, seen: tuple[str, ...] = ()) -> bool:
-    """Sets the field `Message.field` somewhere below a message; False where there is none."""
+    """Sets the field `Message.field` somewhere below a message; False if there is none."""
     own = message.DESCRIPTOR.name
     for field in message.DESCRIPTOR.fields:
         if f"{own}.{field.name}" == name:

@@ -1,4 +1,4 @@
-"""What is wrong with an existing repository is said at its place, and all of it at once."""
+"""What is wrong with an existing repository is reported at its position, and all of it at once."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from inferstack.triton.model import FilePlace
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.rules import RULES
 
-# Long enough for the sample itself, and not what it stands for.
+# Long enough for the sample itself, but not for what the sample stands for.
 LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
 SAMPLE = (
     "model_warmup { batch_size: 1 inputs { "

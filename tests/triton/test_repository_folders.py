@@ -1,4 +1,4 @@
-"""Existing repositories are read as they stand, and nothing is read behind links."""
+"""Existing repositories are read as they are, and nothing behind links is read."""
 
 from pathlib import Path
 

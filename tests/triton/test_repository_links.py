@@ -1,4 +1,4 @@
-"""An existing repository is checked as it is packed: neither command accepts what the other refuses."""
+"""An existing repository is checked the same way as it is packed: neither command accepts what the other refuses."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ KINDS = {"single-model": "model.tar.gz", "multi-model": ""}
 
 @pytest.fixture
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the spec, with a repository in it and another one beside it."""
+    """The folder of the spec, with one repository inside it and another beside it."""
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path / "away", MODEL)
     lay_out(tmp_path / "specs/models", MODEL)
@@ -39,7 +39,7 @@ def run(command: tuple[str, ...], *more: str, kind: str = "single-model", reposi
 
 
 def link(place: Path, target: str | Path) -> None:
-    """A link in the place of what is there."""
+    """Puts a link in place of what is there."""
     if place.is_dir():
         shutil.rmtree(place)
     place.unlink(missing_ok=True)
@@ -48,7 +48,7 @@ def link(place: Path, target: str | Path) -> None:
 
 
 def refused(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """The places of all errors, each of which says that there is no file or folder."""
+    """The places of all errors, each of which says that there is no such file or folder."""
     said = capsys.readouterr()
     lines = [
         line for line in (said.out + said.err).splitlines() if ": IS" in line and ": warning: " not in line

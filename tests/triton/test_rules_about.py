@@ -1,4 +1,4 @@
-"""A rule that says which fields it is about cannot be broken by models without them: not asking it hides nothing."""
+"""A rule about certain fields cannot be broken by models without them: skipping the rule hides nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ def repositories(file: Path) -> Iterator[tuple[Repository, Context]]:
 
 
 def found_by_others(repository: Repository, context: Context) -> list[str]:
-    """Codes that rules would find in what they are not about."""
+    """Codes that rules would report for models that they are not about."""
     fields = frozenset[str]().union(*(model.fields for model in repository.models))
     found = [
         rule.code

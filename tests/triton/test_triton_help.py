@@ -1,4 +1,4 @@
-"""What is said of a wrong model helps: it is true, and following it mends the model."""
+"""What is reported for a wrong model helps: it is true, and following it fixes the model."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from support.wrong_models import CASES
 from inferstack.spec.check import check_file
 
 SPECS = {case.title: case.spec(wrong=True) for case in CASES}
-# Case, code, and the end of its message or of its fix.
+# Case, code, and the end of its message or fix.
 SAID = [
     ("a version folder with a letter", "IS910", "rename the folder `v1` to `1`"),
     ("a file of another backend", "IS910", "or write `backend: onnxruntime`, which loads `model.onnx`"),

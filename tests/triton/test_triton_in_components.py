@@ -1,4 +1,4 @@
-"""Triton models in the containers of inference components: each component has its own, and all holds for each."""
+"""Triton models in the containers of inference components: each has its own, and everything applies to each."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_a_default_that_is_written_wins_over_the_only_ensemble(file: Path) -> No
     file.write_text(spec(component("a", f"{{default_model: net, models: {PIPE}}}"), variable))
     defaults = {name: it["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name, it in environments(file).items()}
     assert defaults == {"a": "net", "b": "net"}
-    # Neither loads the ensemble, and there is no contradiction.
+    # Neither loads the ensemble, so there is no contradiction.
     assert {it.code for it in check_file(file)} == {"IS919"}
 
 
@@ -140,7 +140,7 @@ def test_a_repository_at_the_top_is_for_components_without_their_own(file: Path)
 
 
 def of_model(models: str, devices: str = "", version: str = "24.09") -> str:
-    """A spec of a component that runs a model of its own, and of the repository at the top for it."""
+    """A spec of a component that runs a model of its own, with the top-level repository for that model."""
     return f"""\
 kind: inference-components
 endpoint_name: several

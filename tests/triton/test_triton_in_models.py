@@ -1,4 +1,4 @@
-"""Triton models of the SageMaker models that inference components name: each model has its own, and all holds for each."""
+"""Triton models of SageMaker models that components name: each model has its own, and everything applies to each."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +40,7 @@ def run(component: str, model: str, devices: int = 1) -> str:
 
 
 def spec(models: Mapping[str, str], runs: str = "") -> str:
-    """A spec of models, each with a repository of its own; component `ask-NAME` runs each if nothing else is said."""
+    """A spec of models with a repository each; component `ask-NAME` runs each model unless another text is given."""
     asked = runs or "".join(run(f"ask-{name}", name) for name in models)
     return f"{HEAD}models:\n{''.join(models.values())}inference_components:\n{asked}"
 
@@ -108,7 +108,7 @@ def test_a_model_has_the_gpus_that_every_component_reserves_which_runs_it(file: 
 def test_each_model_is_told_which_of_its_models_answers(file: Path) -> None:
     file.write_text(spec(of(one=f"{{models: {NET}}}", two=f"{{models: {PIPE}}}", three=f"{{default_model: net, models: {PIPE}}}")))
     assert [default_of(file, name) for name in ("One", "Two", "Three")] == ["net", "pipe", "net"]
-    # A component that names a model says nothing of its container.
+    # A component that names a model does not describe a container.
     specifications = [it["Specification"] for it in resources(file).values() if "InferenceComponentName" in it]
     assert [it["ModelName"] for it in specifications] == [
         {"Fn::GetAtt": [f"Model{name}", "ModelName"]} for name in ("One", "Two", "Three")

@@ -1,4 +1,4 @@
-"""A container of a pipeline that serves many Triton models is in all as that of a multi-model endpoint."""
+"""A pipeline's container that serves many Triton models is in every way like that of a multi-model endpoint."""
 
 from pathlib import Path
 

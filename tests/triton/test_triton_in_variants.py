@@ -1,4 +1,4 @@
-"""Triton models of models that variants name: an A/B test has two archives, and all holds for each."""
+"""Triton models of models that variants name: an A/B test has two archives, and everything applies to each."""
 
 from pathlib import Path
 from typing import Any

@@ -27,7 +27,7 @@ def errors(model: Any) -> list[ValidationError]:
 
 
 def models_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The models of every `triton` block, wherever in a spec."""
+    """The models of all `triton` blocks, anywhere in a spec."""
     for key, value in spec.items():
         if key == "triton":
             yield from value.get("models", {}).values()
@@ -45,7 +45,7 @@ def example_models() -> list[Any]:
 
 
 def as_triton_says_it(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The model without the sugar of `files` and of plain parameters, in protobuf's JSON form."""
+    """The model in protobuf's JSON form, without the shortcuts of `files` and of plain parameters."""
     plain = {key: value for key, value in model.items() if key != "files"}
     parameters = plain.pop("parameters", {})
     texts = {key: v if isinstance(v, Mapping) else {"string_value": str(v)} for key, v in parameters.items()}
@@ -99,7 +99,7 @@ def test_settings_of_an_accelerator_are_plain_values_like_all_parameters() -> No
     assert errors({"optimization": policy}) == []
 
 
-# Model, the schema's word that refuses it, and where.
+# Model, the schema's keyword that refuses it, and the place.
 REFUSED: dict[str, tuple[Any, str, str]] = {
     "an unknown field": ({"max_batchsize": 8}, "additionalProperties", "$"),
     "an unknown nested field": (

@@ -13,7 +13,7 @@ from inferstack.spec.check import check_file
 from inferstack.spec.problem import Problem
 from inferstack.triton.rules import RULES
 
-# What can only be wrong with files on disk; `test_repository_*.py` and `test_local_files.py` have them.
+# What can only be wrong with files on disk; it is tested in `test_repository_*.py` and `test_local_files.py`.
 ON_DISK = {"IS901", "IS903", "IS915", "IS917", "IS967", "IS987", "IS988", "IS991"}
 
 
@@ -52,7 +52,7 @@ def test_a_wrong_model_gives_exactly_its_codes_at_their_places(case: Case, tmp_p
 def test_the_right_model_beside_it_gives_nothing(case: Case, tmp_path: Path) -> None:
     text = case.spec(wrong=False)
     assert of_triton(problems(tmp_path, text)) == []
-    # Else the rules would not even have been asked.
+    # Otherwise the rules would not even have been run.
     assert not [problem for problem in problems(tmp_path, text) if problem.code < "IS2"]
 
 

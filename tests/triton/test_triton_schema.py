@@ -48,7 +48,7 @@ def fields_of(*kinds: int) -> list[Any]:
 
 
 def schema_of(message: Descriptor, field: FieldDescriptor) -> dict[str, Any]:
-    """What one value of the field must look like, be it single, in a list or in a mapping."""
+    """What one value of the field must look like, whether single, in a list or in a mapping."""
     found: dict[str, Any] = definition_of(message.full_name)["properties"][field.name]
     for inner in ("items", "additionalProperties"):
         found = found.get(inner, found)

@@ -1,4 +1,4 @@
-"""The maintainer's script keeps descriptor, license and schema in step, and refuses to guess."""
+"""The maintainer's script keeps descriptor, license and schema consistent, and refuses to guess."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -116,7 +116,7 @@ def test_a_field_of_tritons_that_the_sugar_would_hide_is_an_error() -> None:
 
 
 def test_two_types_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Flattened, a message `ModelInputFormat` would have the name of the enum `ModelInput.Format`.
+    # Flattened, a message `ModelInputFormat` would have the same name as the enum `ModelInput.Format`.
     descriptor = FileDescriptorProto.FromString(DESCRIPTOR)
     types = {message.name: message for message in descriptor.message_type}
     types["ModelOperations"].name = "ModelInputFormat"

@@ -119,7 +119,7 @@ def delete_change_set(account: Account, request: Request) -> None:
     try:
         stack, it = _found(account, request)
     except Refused:
-        # Deleting what is not there is no error.
+        # Deleting what does not exist is not an error.
         return
     del stack.change_sets[it.name]
 
@@ -130,7 +130,7 @@ def execute_change_set(account: Account, request: Request) -> None:
     if it.empty:
         told = f"ChangeSet [{it.arn}] cannot be executed in its current status of [FAILED]"
         raise Refused("InvalidChangeSetStatus", told)
-    # One execution ends all change sets of a stack.
+    # Executing one change set deletes all change sets of a stack.
     stack.change_sets.clear()
     stack.tags = it.tags
     deploy(stack, it.template, it.parameters)

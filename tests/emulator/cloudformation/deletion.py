@@ -1,4 +1,4 @@
-"""Resources are deleted, those that need others first."""
+"""Deletes resources: those that need others come first."""
 
 from collections.abc import Collection, Mapping
 
@@ -18,10 +18,10 @@ def delete_all(
     """Deletes resources in the reverse order of their creation; see the belief "cleanup-order".
 
     Args:
-        stack: where they are, and where it is told.
+        stack: where they are, and where events are recorded.
         doomed: what to delete, by logical id.
         policy: the attribute that may say to keep a resource.
-        lasting: those for which `DeletionPolicy` says it all the same.
+        lasting: resources for which `DeletionPolicy` decides nonetheless.
 
     Returns:
         Logical ids of what could not be deleted.
@@ -38,7 +38,7 @@ def delete_all(
 
 
 def delete_one(stack: Stack, name: str, it: Provisioned) -> bool:
-    """Deletes a resource; whether that worked."""
+    """Deletes a resource; returns whether that worked."""
     stack.event(name, it.type, it.physical_id, "DELETE_IN_PROGRESS")
     try:
         handler_of(it.type).delete(stack.place, it.made, it.properties)
@@ -50,7 +50,7 @@ def delete_one(stack: Stack, name: str, it: Provisioned) -> bool:
 
 
 def delete_stack(stack: Stack) -> None:
-    """Deletes all resources, then the stack; stops to be DELETE_FAILED if one of them cannot be."""
+    """Deletes all resources, then the stack; ends with DELETE_FAILED if one of them cannot be deleted."""
     stack.become("DELETE_IN_PROGRESS", "User Initiated")
     failed = delete_all(stack, stack.resources)
     stack.resources = {name: it for name, it in stack.resources.items() if name in failed}

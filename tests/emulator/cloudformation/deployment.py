@@ -1,4 +1,4 @@
-"""A stack is created or updated, and cleaned up after; if anything fails, all is taken back.
+"""Creates or updates a stack, and cleans up after that; if anything fails, rolls everything back.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
 """
@@ -27,7 +27,7 @@ class Deployment:
     parameters: dict[str, Parameter]
     before: dict[str, Provisioned] = field(init=False)
     superseded: dict[str, Provisioned] = field(default_factory=dict)
-    """What was replaced and is still there."""
+    """What was replaced and still exists."""
 
     def __post_init__(self) -> None:
         self.before = dict(self.stack.resources)
@@ -40,7 +40,7 @@ class Deployment:
 
 
 def deploy(stack: Stack, template: Template, parameters: dict[str, Parameter]) -> None:
-    """Creates or updates a stack. That it failed, its status and events say."""
+    """Creates or updates a stack. Its status and events show whether that failed."""
     verb = "CREATE" if stack.status in ("", "REVIEW_IN_PROGRESS") else "UPDATE"
     stack.become(f"{verb}_IN_PROGRESS", "User Initiated")
     deployment = Deployment(stack, template, parameters)
@@ -140,7 +140,7 @@ def _outputs(deployment: Deployment) -> list[dict[str, str]]:
 
 
 def _clean_up(deployment: Deployment) -> None:
-    """Deletes what was replaced or left out; that something cannot be deleted is no failure of the update."""
+    """Deletes what was replaced or left out. The update does not fail if something cannot be deleted."""
     stack = deployment.stack
     removed = {name: it for name, it in deployment.before.items() if name not in deployment.wanted}
     for name in removed:

@@ -1,4 +1,4 @@
-"""CloudFormation's operations that only tell.
+"""CloudFormation's read-only operations.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
 """

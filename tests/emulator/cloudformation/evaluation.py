@@ -1,4 +1,4 @@
-"""What a template's functions come to.
+"""Evaluates a template's functions.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
 """
@@ -13,14 +13,14 @@ from emulator.cloudformation.references import SUBSTITUTED
 from emulator.cloudformation.refusals import invalid_template
 
 _NO_VALUE = object()
-"""Stands for what `AWS::NoValue` takes away."""
+"""Stands for what `AWS::NoValue` removes."""
 
 ResourceValue = Callable[[str, str | None], Any]
-"""Gives what a resource's `Ref` (no attribute) or attribute is."""
+"""Returns a resource's `Ref` (without an attribute) or attribute."""
 
 
 def symbol(logical_id: str, attribute: str | None) -> str:
-    """Stands for a value of a resource that may not be there yet."""
+    """Stands for a value of a resource that may not exist yet."""
     return f"${{{logical_id}}}" if attribute is None else f"${{{logical_id}.{attribute}}}"
 
 
@@ -30,7 +30,7 @@ class Evaluation:
 
     template: Mapping[str, Any]
     parameters: Mapping[str, Any]
-    """Pseudo parameters too."""
+    """Including pseudo parameters."""
     resource_value: ResourceValue
     _conditions: dict[str, bool] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class Evaluation:
         index, items = int(self.value(written[0])), self.value(written[1])
         if index < len(items):
             return items[index]
-        # A part of something that is not there yet.
+        # A part of something that does not exist yet.
         return f"{items}[{index}]"
 
     def _joined(self, written: list[Any]) -> str:

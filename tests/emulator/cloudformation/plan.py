@@ -1,4 +1,4 @@
-"""What a deployment would do, told before it is done: change sets, and "No updates are to be performed".
+"""What a deployment would do, known before it is done: change sets, and "No updates are to be performed".
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html
 """
@@ -18,7 +18,7 @@ Replacement = Literal["True", "False", "Conditional"]
 
 @dataclass(frozen=True)
 class Planned:
-    """What will become of one resource."""
+    """What will happen to one resource."""
 
     action: Literal["Add", "Modify", "Remove"]
     logical_id: str
@@ -29,7 +29,7 @@ class Planned:
 
 
 def plan(stack: Stack, template: Template, parameters: dict[str, Parameter]) -> list[Planned]:
-    """All that changes, in the template's order."""
+    """Everything that changes, in the template's order."""
     after = stack.evaluation(template, parameters)
     wanted = {name: it for name, it in template.resources.items() if after.is_there(it)}
     changes: dict[str, Planned] = {}
@@ -66,7 +66,7 @@ def _own_change(stack: Stack, name: str, resource: Mapping[str, Any], after: Eva
 
 
 def _follow(stack: Stack, wanted: Mapping[str, Mapping[str, Any]], changes: dict[str, Planned]) -> None:
-    """What changes only because something that it refers to is replaced."""
+    """Adds what changes only because something that it refers to is replaced."""
     while True:
         replaced = {it.logical_id for it in changes.values() if it.replacement in ("True", "Conditional")}
         found = [

@@ -1,4 +1,4 @@
-"""What a template's values refer to, and the order that follows."""
+"""What a template's values refer to, and the order that this requires."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from emulator.cloudformation.refusals import invalid_template
 
 SUBSTITUTED = re.compile(r"\$\{([^!}][^}]*)\}")
-"""A placeholder of `Fn::Sub`; `${!x}` is one that stays."""
+"""A placeholder of `Fn::Sub`; `${!x}` is not one and stays."""
 
 
 def references(value: Any) -> Iterator[str]:
@@ -33,10 +33,11 @@ def references(value: Any) -> Iterator[str]:
 
 
 def creation_order(resources: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Logical ids, what others need before them.
+    """Logical ids, with those that others need before the others.
 
-    AWS creates at once what nothing holds back, in an order that nobody may rely on. Here one is made at a time, the
-    last of the alphabet first, so that a forgotten `DependsOn` shows: targets come before what they scale.
+    AWS creates in parallel whatever nothing holds back, in an order that nobody may rely on. Here resources are
+    created one by one, the last in the alphabet first, so that a forgotten `DependsOn` shows: targets come before
+    what they scale.
     """
     waiting = {name: _needs(resource, resources.keys()) - {name} for name, resource in resources.items()}
     order: list[str] = []

@@ -1,4 +1,4 @@
-"""How CloudFormation says no."""
+"""How CloudFormation refuses."""
 
 import traceback
 
@@ -8,7 +8,7 @@ from moto.core.exceptions import ServiceException
 
 
 def invalid_template(message: str) -> Refused:
-    """What is wrong with a template, its parameters or the state of its stack."""
+    """For what is wrong with a template, its parameters or the state of its stack."""
     return Refused("ValidationError", message)
 
 
@@ -22,7 +22,7 @@ _EXPECTED = (ClientError, ParamValidationError, ResourceFailedError, ServiceExce
 def reason_of(failure: Exception) -> str:
     """Why a resource failed, for its stack's events.
 
-    A mistake of the emulator itself is told there too, since whoever waits for the stack would wait for ever.
+    Events also show mistakes of the emulator itself, since otherwise whoever waits for the stack would wait forever.
     """
     if isinstance(failure, _EXPECTED):
         return f"Resource handler returned: {failure}"

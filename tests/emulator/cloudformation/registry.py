@@ -25,13 +25,13 @@ def registered(type_name: str) -> Mapping[str, Any] | None:
 
 
 def create_only(type_name: str) -> frozenset[str]:
-    """Properties that are set on creation, so that a change of them replaces the resource."""
+    """Properties that are only set on creation, so that changing them replaces the resource."""
     pointers = (registered(type_name) or {}).get("createOnlyProperties", ())
     return frozenset(pointer.split("/")[2] for pointer in pointers)
 
 
 def property_problems(type_name: str, properties: Mapping[str, Any]) -> list[str]:
-    """What the type's schema does not allow, as CloudFormation's handlers say it."""
+    """What the type's schema does not allow, in the words of CloudFormation's handlers."""
     schema = registered(type_name)
     if schema is None:
         return []
@@ -48,7 +48,7 @@ def _pattern(_: Any, pattern: str, value: Any, __: Any) -> Iterator[ValidationEr
 
 
 def _type(validator: Any, wanted: str | list[str], value: Any, schema: Any) -> Iterator[ValidationError]:
-    """CloudFormation takes ``"1"`` for 1 and the other way round: the API's own types are checked later."""
+    """CloudFormation accepts ``"1"`` for 1 and vice versa: the API's own types are checked later."""
     names = {wanted} if isinstance(wanted, str) else {*wanted}
     scalars = {"string", "integer", "number", "boolean"}
     if not (names & scalars and isinstance(value, str | int | float | bool)):

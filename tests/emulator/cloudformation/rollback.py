@@ -1,4 +1,4 @@
-"""A failed deployment is taken back: updates first, then what it created; see the belief "revert-order"."""
+"""Rolls a failed deployment back: first updates, then what it created; see the belief "revert-order"."""
 
 from emulator.cloudformation.deletion import delete_all
 from emulator.cloudformation.handlers import handler_of
@@ -8,7 +8,7 @@ from emulator.cloudformation.stack import Provisioned, Stack
 
 
 def roll_back(stack: Stack, before: dict[str, Provisioned], verb: str, reason: str) -> None:
-    """Makes the stack what it was; the replaced resources are still there, and so are the removed ones."""
+    """Makes the stack what it was before; replaced and removed resources still exist at this point."""
     word = "ROLLBACK" if verb == "CREATE" else "UPDATE_ROLLBACK"
     stack.become(f"{word}_IN_PROGRESS", reason)
     new = {name: it for name, it in stack.resources.items() if _is_new(it, before.get(name))}

@@ -1,4 +1,4 @@
-"""CloudFormation: all of it is ours, since moto's engine skips what it does not know and takes nothing back."""
+"""CloudFormation: entirely our own, since moto's engine skips what it does not know and never rolls back."""
 
 from emulator.answering import Answering
 from emulator.cloudformation import change_sets, descriptions, stacks
@@ -9,5 +9,5 @@ class CloudFormation(Answering, CloudFormationResponse):
     """Operations on stacks and change sets."""
 
     operations = {**stacks.OPERATIONS, **change_sets.OPERATIONS, **descriptions.OPERATIONS}
-    # moto's turn its own models into answers; ours are answers already.
+    # moto's transformers turn its own models into answers; ours are already answers.
     RESPONSE_KEY_PATH_TO_TRANSFORMER = {}

@@ -1,4 +1,4 @@
-"""A stack: what it is made of, and what happened to it."""
+"""A stack: what it consists of, and what happened to it."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,24 +14,24 @@ from emulator.cloudformation.template import NO_TEMPLATE, Parameter, Template
 
 @dataclass(frozen=True)
 class Provisioned:
-    """A resource that is there."""
+    """A resource that exists."""
 
     type: str
     written: Any
-    """The template's own words."""
+    """As written in the template."""
     properties: dict[str, Any]
-    """What those came to."""
+    """The same, evaluated."""
     made: Made
 
     @property
     def physical_id(self) -> str:
-        """What `Ref` gives."""
+        """What `Ref` returns."""
         return self.made.physical_id
 
 
 @dataclass
 class Stack:
-    """One stack, the deleted ones too."""
+    """One stack, which may be deleted."""
 
     name: str
     account: Account
@@ -62,7 +62,7 @@ class Stack:
         return self.status == "DELETE_COMPLETE"
 
     def become(self, status: str, reason: str | None = None) -> None:
-        """Takes on a status, and says so in an event."""
+        """Takes on a status, and records that as an event."""
         self.status, self.reason = status, reason
         self.event(self.name, "AWS::CloudFormation::Stack", self.id, status, reason)
 
@@ -88,7 +88,7 @@ class Stack:
     def evaluation(
         self, template: Template, parameters: dict[str, Parameter], value: ResourceValue = symbol
     ) -> Evaluation:
-        """Evaluates values of a template in this stack; by default, resources stay symbols."""
+        """Evaluates a template's values in this stack; by default, references to resources stay symbols."""
         pseudo = {
             "AWS::AccountId": self.account.number,
             "AWS::Region": self.account.region,

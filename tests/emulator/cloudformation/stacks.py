@@ -22,7 +22,7 @@ _RETRYABLE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", 
 
 
 def find(account: Account, name: str) -> Stack:
-    """The stack of that name or id. A deleted one goes by its id only."""
+    """The stack with that name or id. A deleted one is found only by its id."""
     for stack in reversed(account.stacks):
         if name == stack.id or (name == stack.name and not stack.is_gone):
             return stack  # type: ignore[no-any-return]
@@ -30,12 +30,12 @@ def find(account: Account, name: str) -> Stack:
 
 
 def is_there(account: Account, name: str) -> bool:
-    """Whether there is a stack of that name."""
+    """Whether there is a stack with that name."""
     return any(name == stack.name and not stack.is_gone for stack in account.stacks)
 
 
 def new_stack(account: Account, request: Request) -> Stack:
-    """A stack that is not kept yet."""
+    """A stack that is not stored yet."""
     place = Place(server_url(), account.number, account.region)
     return Stack(request["StackName"], account, place, request.get("Tags", []))
 
@@ -59,7 +59,7 @@ def _template(stack: Stack, request: Request) -> Template:
 
 
 def _fetched(stack: Stack, url: str) -> str:
-    """A template in a bucket. Addresses are those of this server, the bucket first."""
+    """A template in a bucket. Its address is on this server and begins with the bucket."""
     bucket, _, key = unquote(urlsplit(url).path).lstrip("/").partition("/")
     body = stack.place.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
     if len(body) > _MOST_BYTES:
@@ -78,7 +78,7 @@ def _refuse_unacknowledged(template: Template, request: Request) -> None:
 
 
 def refuse_busy(stack: Stack) -> None:
-    """A stack takes one thing at a time, and none after a failed creation but its deletion."""
+    """A stack does one thing at a time, and after a failed creation it can only be deleted."""
     if stack.status not in _RETRYABLE:
         raise invalid_template(f"Stack:{stack.id} is in {stack.status} state and can not be updated.")
 

@@ -1,4 +1,4 @@
-"""Templates: read, and refused before anything is done.
+"""Reads templates, and refuses wrong ones before anything is done.
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
 """
@@ -19,7 +19,7 @@ _FROM_SSM = "AWS::SSM::Parameter::Value"
 
 @dataclass(frozen=True)
 class Template:
-    """A template that can be deployed, as far as it tells by itself."""
+    """A template that can be deployed, as far as it shows by itself."""
 
     body: str
     data: Mapping[str, Any]
@@ -70,21 +70,21 @@ def _refuse_dangling(template: Template) -> None:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter is given as, and what it comes to."""
+    """A parameter as it is given, and its value."""
 
     given: str
     value: str | list[str]
 
     @property
     def text(self) -> str:
-        """The value as the API tells it."""
+        """The value as the API shows it."""
         return self.value if isinstance(self.value, str) else ",".join(self.value)
 
 
 def parameter_values(
     template: Template, given: Mapping[str, str], ssm: Any
 ) -> dict[str, Parameter]:
-    """Values of all parameters: given, or by default; those of the parameter store are looked up there."""
+    """Values of all parameters: given or default; those of the parameter store are looked up there."""
     found = {}
     for name, declared in template.part("Parameters").items():
         text = given.get(name, declared.get("Default"))

@@ -48,7 +48,7 @@ def _refuse_unreadable(account: Account, request: Request, endpoint: Description
 
 
 def _base(account: Account, request: Request) -> Description | None:
-    """The component that an adapter is for."""
+    """The base component of an adapter."""
     for it in _specifications(request):
         if "BaseInferenceComponentName" in it:
             name = it["BaseInferenceComponentName"]
@@ -100,7 +100,7 @@ def describe_component(account: Account, request: Request) -> dict[str, Any]:
 
 
 def _summary(specification: dict[str, Any]) -> dict[str, Any]:
-    """A specification as it is described: the image is told as the one that runs."""
+    """A specification as SageMaker describes it: the image is shown as the one that is deployed."""
     container = dict(specification.get("Container", {}))
     if "Image" not in container:
         return specification

@@ -19,7 +19,7 @@ _WEIGHTS = ("DesiredWeight", "CurrentWeight")
 
 def create_endpoint(account: Account, request: Request) -> dict[str, Any]:
     name = request["EndpointName"]
-    # "The name is case-insensitive in CreateEndpoint", says its page.
+    # "The name is case-insensitive in CreateEndpoint", according to its page.
     refuse_taken({it.lower() for it in account.endpoints}, account, "endpoint", name.lower())
     config = _config(account, request)
     endpoint_arn = arn(account, "endpoint", name)
@@ -74,7 +74,7 @@ def update_endpoint(account: Account, request: Request) -> dict[str, Any]:
 
 
 def _retain(before: list[Description], after: list[Description], excluded: set[str]) -> None:
-    """Keeps counts and weights of variants that stay; see `RetainAllVariantProperties` on the operation's page."""
+    """Keeps counts and weights of remaining variants; see `RetainAllVariantProperties` on the operation's page."""
     kept = [*(() if "DesiredInstanceCount" in excluded else _COUNTS)]
     kept += () if "DesiredWeight" in excluded else _WEIGHTS
     old = {it["VariantName"]: it for it in before}

@@ -1,4 +1,4 @@
-"""What is there, or is not: names and ARNs of SageMaker's resources."""
+"""Names and ARNs of SageMaker's resources, and whether they exist."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -9,12 +9,12 @@ from emulator.answering import Request, invalid
 
 
 def arn(account: Account, kind: str, name: str) -> str:
-    """SageMaker writes the names in its ARNs in lower case."""
+    """In its ARNs, SageMaker writes names in lower case."""
     return account.arn("sagemaker", f"{kind}/{name.lower()}")
 
 
 def existing(found: dict[str, Description], account: Account, kind: str, name: str) -> Description:
-    """The resource of that name."""
+    """The resource with that name."""
     if name not in found:
         raise invalid(f'Could not find {kind.replace("-", " ")} "{arn(account, kind, name)}".')
     return found[name]
@@ -28,12 +28,12 @@ def refuse_taken(taken: Iterable[str], account: Account, kind: str, name: str) -
 
 
 def described(request: Request, **more: Any) -> Description:
-    """A new resource as its Describe operation shows it: what was asked for, and more."""
+    """A new resource as its Describe operation shows it: what was requested, and more."""
     now = datetime.now(UTC)
     asked = {key: value for key, value in request.items() if key != "Tags"}
     return {**asked, "CreationTime": now, "LastModifiedTime": now, **more}
 
 
 def tag(account: Account, resource_arn: str, request: Request) -> None:
-    """Keeps the tags of a new resource."""
+    """Stores the tags of a new resource."""
     account.tags[resource_arn] = {it["Key"]: it["Value"] for it in request.get("Tags", ())}

@@ -17,10 +17,10 @@ _READ = "s3:GetObject"
 
 
 def refuse_unreadable(account: Account, role_arn: str | None, containers: list[dict[str, Any]]) -> None:
-    """Refuses containers whose files the role may not read. Conditions and denials are not looked at."""
+    """Refuses containers whose files the role may not read. Conditions and denials are ignored."""
     role = _role(account, role_arn)
     if role is None:
-        # Another account's, or none: nothing is known of its rights.
+        # It belongs to another account or does not exist: nothing is known of its permissions.
         return
     readable = [it for statement in _statements(role) for it in _objects(statement)]
     for url in filter(None, map(_artifact, containers)):
@@ -49,7 +49,7 @@ def _statements(role: Role) -> Iterator[dict[str, Any]]:
 
 
 def _objects(statement: dict[str, Any]) -> list[str]:
-    """What a statement lets one read."""
+    """What a statement allows reading."""
     allows = statement["Effect"] == "Allow" and "Resource" in statement
     if not allows or not any(fnmatchcase(_READ, it) for it in _listed(statement.get("Action", []))):
         return []

@@ -6,6 +6,6 @@ from moto.sagemaker.responses import SageMakerResponse
 
 
 class SageMaker(Answering, SageMakerResponse):
-    """moto has no inference components, no UpdateEndpoint and no instance type of the last years."""
+    """moto lacks inference components, UpdateEndpoint, and the instance types of recent years."""
 
     operations = {**models.OPERATIONS, **endpoints.OPERATIONS, **components.OPERATIONS, **tags.OPERATIONS}

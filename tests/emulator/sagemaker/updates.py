@@ -10,7 +10,7 @@ _SCALED = "sagemaker:variant:DesiredInstanceCount"
 
 
 def refuse_update(account: Account, request: Request, before: Description, after: Description) -> None:
-    """Refuses to run the configuration ``after`` where ``before`` runs."""
+    """Refuses to replace the running configuration ``before`` with ``after``."""
     old, new = _by_name(before), _by_name(after)
     _scaled_types(account, request["EndpointName"], old, new)
     _guarded_names(request, old, new)
@@ -24,7 +24,7 @@ def _by_name(config: Description) -> dict[str, dict[str, Any]]:
 
 
 def _scaled_types(account: Account, endpoint: str, old: dict[str, Any], new: dict[str, Any]) -> None:
-    """https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html. It says nothing of pools."""
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-scaling-update.html, which does not mention pools."""
     for name in old.keys() & new.keys():
         scaled = (f"endpoint/{endpoint}/variant/{name}", _SCALED) in account.targets
         types = {it.get("InstanceType") for it in (old[name], new[name])}

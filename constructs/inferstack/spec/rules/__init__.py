@@ -1,7 +1,7 @@
 """The rules of SageMaker hosting that a schema cannot express, by what they are about.
 
-Importing this package registers them all; :data:`RULES` is the catalogue by code, from which the
-reference of codes follows. Rules about a spec as a whole stand beside the rooms.
+Importing this package registers them all; :data:`RULES` is the catalog by code, from which the reference of
+codes is generated. Rules about a spec as a whole are beside the subfolders.
 """
 
 from inferstack.spec.rules import (

@@ -1,6 +1,6 @@
-"""What ARNs of a spec name: whether it is where the stack can use it.
+"""What the ARNs of a spec name, and whether the stack can use it from there.
 
-What alarms tell has a rule of its own, IS810, and images another one, IS702.
+ARNs that alarms call have a rule of their own, IS810, and so have images, IS702.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +35,7 @@ _ABOUT = (
 
 
 class _Kind(NamedTuple):
-    """What an ARN names, and whether AWS takes none of another account or region."""
+    """What an ARN names, and whether AWS refuses one from another account or region."""
 
     what: str
     of_own_account: bool = False
@@ -44,13 +44,13 @@ class _Kind(NamedTuple):
 
 _ROLE = _Kind("role", of_own_account=True)
 _POLICY = _Kind("policy", of_own_account=True)
-# RDS's API reference says of KMS in general that no region can use the keys of another one:
+# RDS's API reference says of KMS in general that a region cannot use another region's keys:
 # https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstanceReadReplica.html
 _VOLUME_KEY = _Kind("key", of_own_region=True)
 # SageMaker answers "ARN should be scoped to correct region":
 # https://github.com/aws/amazon-sagemaker-examples/issues/1444
 _PACKAGE = _Kind("model package", of_own_region=True)
-# Of these it is not documented. A key of S3 is in the region of the bucket, which may be another one.
+# For these it is not documented. A key that S3 uses is in the bucket's region, which may be another one.
 _KEY = _Kind("key")
 _TOPIC = _Kind("topic")
 _FUNCTION = _Kind("function")
@@ -125,12 +125,12 @@ def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Finding]:
     "IS714", "The role and its policies must belong to the stack's account.", _PASS_ROLE, ModelSpec, _ABOUT
 )
 def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Finding]:
-    """A role can be passed to services of its own account only, and policies attached there. See also
+    """A role can only be passed to services of its own account, and only have that account's policies:
     https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html
     """
     own = spec.account
     for arn in _arns(spec) if own is not None and is_settled(own) else ():
-        # Policies of AWS are of the account `aws`.
+        # AWS's own policies belong to the account `aws`.
         if arn.kind.of_own_account and is_settled(arn.account) and arn.account not in (own, "aws"):
             message = f"the {arn.kind.what} belongs to account {arn.account}, but the stack to {own}"
             yield Finding(arn.path, message, f"use a {arn.kind.what} of {own}")
@@ -165,9 +165,9 @@ def _elsewhere(spec: ModelSpec, of_kind: Callable[[_Kind], bool]) -> Iterator[Fi
     if region is None:
         return
     for arn in _arns(spec):
-        # IAM is in no region.
+        # IAM has no region.
         elsewhere = arn.region not in ("", region) and is_settled(arn.region)
-        # Of another partition more is wrong than the region.
+        # In another partition, more is wrong than the region.
         near = not is_settled(arn.partition) or arn.partition == regions.partition(region)
         if elsewhere and near and of_kind(arn.kind):
             message = f"the {arn.kind.what} is in {arn.region}, but the stack is in {region}"

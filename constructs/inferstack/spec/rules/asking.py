@@ -1,7 +1,7 @@
-"""What the rules find in a spec. Only rules that it can break are asked.
+"""What the rules find in a spec. Only rules that the spec can break are run.
 
-These are the rules for its kind that it does not ignore and that are about keys that it has. Half of all
-rules are about blocks that few specs have: not asking them makes a check a tenth shorter.
+Those are the rules for its kind that it does not ignore and that are about keys that it has. Half of all
+rules are about blocks that few specs have: skipping them makes a check a tenth shorter.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,11 +15,11 @@ from inferstack.spec.problem import Problem, Severity
 from inferstack.spec.rules import RULES, Finding, Rule
 
 Ask = Callable[[Rule, ModelSpec], Iterable[Finding]]
-"""How a rule is asked about a spec."""
+"""How a rule is run on a spec."""
 
-# Below these stand names of the user's own, and fields that are Triton's.
+# Below these keys are names that the user chose, and Triton's fields, none of which are keys of the format.
 _OTHER_NAMES = frozenset({"environment", "tags", "triton"})
-# Below these, too, but with blocks under the names, even under one like `triton`.
+# Below these are names that the user chose, too, but with blocks below them, even if a name is `triton`.
 _NAMED = frozenset({"inference_components", "models"})
 
 
@@ -28,7 +28,7 @@ def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Finding]:
 
 
 def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Iterable[Problem]:
-    """Everything that the rules find in a spec, whatever the numbers are that only the deployment knows."""
+    """Everything that the rules find in a spec, whichever values the unknown numbers get at deployment."""
     data = document.data if document.may_have_placeholders else None
     first, *others = (list(_found_in(it, document, ask)) for it in with_samples(spec, data))
     lasting = [{(it.code, it.path) for it in other} for other in others]
@@ -52,7 +52,7 @@ def _found_in(spec: ModelSpec, document: Document, ask: Ask) -> Iterator[Problem
 
 
 def rules_for(kind: type[ModelSpec], ignored: frozenset[str], data: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """The rules for a spec of a kind that stands in the data."""
+    """The rules for a spec of this kind, with this data."""
     keys: set[str] = set()
     _collect_keys(data, keys)
     return _selected(kind, ignored, _asked_about() & keys)

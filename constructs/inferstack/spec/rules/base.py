@@ -20,21 +20,21 @@ METRICS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloud
 POOLS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 SERVERLESS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
 TRACKING_PAGE = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
-"""AWS's pages that rules of three modules or more rest on. Every other stands where its rules are."""
+"""AWS's pages that rules in three or more modules cite. All others are beside their rules."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One place that breaks a rule: where, what was found and what is allowed, how to mend it."""
+    """One place that breaks a rule: where it is, what was found or is allowed, and how to fix it."""
 
     path: SpecPath
     message: str
     fix: str
     lacks: str = ""
-    """The key that is not there, where that is what is wrong: a stage may have removed it."""
+    """The missing key, if that is what is wrong: a stage may have removed it."""
 
     @property
     def about(self) -> SpecPath:
-        """What it is about, be it there or not."""
+        """What it is about, whether that exists or not."""
         return (*self.path, self.lacks) if self.lacks else self.path
 
 

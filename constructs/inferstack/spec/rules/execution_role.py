@@ -35,10 +35,10 @@ _OPERATORS = (
     "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
 )
 MOST_POLICIES = 10
-"""That a role may have without asking AWS for more."""
-# An adapter has a log group, a file and its name in a bucket: entries of three statements.
+"""How many a role may have unless AWS raises the quota."""
+# An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
 _MOST_REPLACED = 3
-# Statements of the policy that is made; each bucket has one that lists its files.
+# Sids of the policy that inferstack creates; each bucket has a statement that lists its files.
 _OUR_SIDS = (
     "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
     "|GrantKeysByAlias|UseListedKeys|GrantListedKeys"
@@ -68,7 +68,7 @@ def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
     about="statements",
 )
 def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
-    """A `*` inside an ARN or after a verb is another matter."""
+    """A `*` inside an ARN or after a verb is left alone."""
     for path, statement in _statements(spec):
         for key in ("action", "resource"):
             for position, text in enumerate(getattr(statement, key)):
@@ -85,7 +85,7 @@ def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
     about="managed_policy_arns",
 )
 def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
-    """The role has what the spec needs already."""
+    """The role already has what the spec needs."""
     for index, arn in enumerate(additions(spec).managed_policy_arns):
         if arn.endswith(_BROAD):
             message = f"{arn.rpartition('/')[2]} allows far more than an endpoint needs"
@@ -120,7 +120,7 @@ def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
     about="async_inference_config",
 )
 def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
-    """Where they lie, each request says; no block of a spec does."""
+    """Each request says where its input is; no block of the spec does."""
     if is_async(spec) and _lacks(spec, "s3:GetObject"):
         where = ("endpoint_config", "async_inference_config")
         fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
@@ -135,7 +135,7 @@ def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
     about="model_package_name",
 )
 def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
-    """Which files and which image, only the registry knows; no block of a spec does.
+    """Only the registry knows which files and which image; no block of the spec does.
 
     Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
     """
@@ -159,7 +159,7 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
     about="environment",
 )
 def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
-    """In an ARN a wildcard would reach further than the container's own pattern."""
+    """In an ARN, a wildcard would match more than it does for the container."""
     if _has_policies(spec) or not _lacks(spec, "s3:GetObject"):
         return
     for placed in containers(spec):
@@ -173,12 +173,12 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _has_policies(spec: ModelSpec) -> bool:
-    """Whether the role that is made has policies of the user's own: what those allow is not known here."""
+    """Whether the created role has policies of the user's own: what those allow is not known here."""
     return bool(additions(spec).managed_policy_arns)
 
 
 def _lacks(spec: ModelSpec, action: str) -> bool:
-    """Whether a role is made for the spec, and none of the spec's statements allows it an action."""
+    """Whether a role is created for the spec, and none of the spec's statements allows it an action."""
     if isinstance(spec.execution_role, str):
         return False
     allowed = (pattern for _, statement in _statements(spec) for pattern in statement.action)
@@ -189,8 +189,8 @@ def _lacks(spec: ModelSpec, action: str) -> bool:
     "IS824", "A role should not have more managed policies than AWS allows by default.", _QUOTAS, ModelSpec
 )
 def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
-    """The quota can be raised. An update has old policies and new ones at once; where there are many, a small
-    change replaces three at most.
+    """A warning, since the quota can be raised. During an update, old and new policies exist at once; where
+    there are many, a small change replaces three at most.
     """
     named, made = len(additions(spec).managed_policy_arns), policies_made(spec)
     twice = min(made, _MOST_REPLACED)
@@ -209,7 +209,7 @@ def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
 
 @error("IS825", "Each policy statement needs a `sid` of its own.", _SID, ModelSpec, about="statements")
 def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """Among themselves and from those that are made: all of them are in one policy."""
+    """From each other and from those that inferstack creates: all of them are in one policy."""
     seen: set[str] = set()
     for path, statement in _statements(spec):
         sid = statement.sid
@@ -228,7 +228,7 @@ def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
     about="statements",
 )
 def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
-    """With or without `ForAllValues:` or `ForAnyValue:` in front and `IfExists` behind."""
+    """With or without `ForAllValues:` or `ForAnyValue:` before it and `IfExists` after it."""
     for path, statement in _statements(spec):
         for operator in statement.condition or {}:
             bare = re.sub("^(ForAllValues|ForAnyValue):", "", operator)

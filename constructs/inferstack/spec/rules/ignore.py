@@ -19,7 +19,7 @@ def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
 
 @error("IS291", "Only warnings can be ignored.", OWN_FORMAT, ModelSpec)
 def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
-    """What AWS refuses, no spec can allow."""
+    """No spec can allow what AWS refuses."""
     for index, code in enumerate(spec.ignored_codes):
         if _severity(code) is Severity.ERROR:
             yield Finding(
@@ -30,12 +30,12 @@ def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def may_be_ignored(code: str) -> bool:
-    """Whether a spec can turn it off: a warning, and of a spec."""
+    """Whether a spec can turn it off: it must be a warning, and about a spec."""
     return _severity(code) is Severity.WARNING
 
 
 def _severity(code: str) -> Severity | None:
-    """How bad what has the code is; None if nothing has it, or no spec can bring it about."""
+    """The severity of a code; None if there is no such code, or no spec can cause it."""
     from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415 - few specs ignore anything
 
     rule = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
@@ -43,7 +43,7 @@ def _severity(code: str) -> Severity | None:
 
 
 def _of_no_rule(code: str) -> Severity | None:
-    """What is found before the rules is an error; None if there is no such code."""
+    """Problems that are found before the rules are errors; None if there is no such code."""
     from inferstack.spec.catalogue import catalogue  # noqa: PLC0415 - that has the rules, too
 
     entry = catalogue().get(code)

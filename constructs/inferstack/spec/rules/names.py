@@ -37,7 +37,7 @@ def _one_or_several(name: str, one: object, several: object) -> Iterator[Finding
 
 @error("IS202", "The `model_name` of a variant must be a model that the spec has.", _VARIANT, ModelBackedSpec)
 def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """`model_name` is a key of `models`: needed there, and superfluous beside a single `model`."""
+    """`model_name` is a key of `models`: required there, and superfluous beside a single `model`."""
     known = list(spec.models or ())
     for path, variant in variants(spec):
         found = variant.model_name
@@ -60,7 +60,7 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
     about="models",
 )
 def every_model_is_hosted(spec: ModelSpec) -> Iterator[Finding]:
-    """A model that nothing hosts is created all the same."""
+    """A model that nothing hosts is created anyway."""
     what, key, used = _of_components(spec) if components(spec) else _of_variants(spec)
     for path, name, _ in models(spec):
         if name is not None and name not in used:
@@ -107,7 +107,7 @@ def _called_alike(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[
 
 @error("IS205", "An endpoint cannot have more variants than SageMaker allows.", CONFIG_PAGE, ModelSpec)
 def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
-    """The bound is CloudFormation's."""
+    """The limit is CloudFormation's."""
     most = cloudformation.shape("AWS::SageMaker::EndpointConfig")["production_variants"].schema["maxItems"]
     count = sum(1 for _ in variants(spec))
     if count > most:
@@ -121,7 +121,7 @@ def not_too_many_variants(spec: ModelSpec) -> Iterator[Finding]:
     InferenceComponentsSpec,
 )
 def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """`variant_name` is needed as soon as there are several variants."""
+    """`variant_name` is required as soon as there are several variants."""
     known = [variant.variant_name for _, variant in variants(spec)]
     for path, name, component in components(spec):
         found = component.variant_name
@@ -140,7 +140,7 @@ def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding
     about="model_name_override",
 )
 def pool_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """A pool can only change to a model that is part of the stack."""
+    """A pool can only switch to a model of the stack."""
     known = [name for _, name, _ in models(spec) if name is not None]
     for path, variant in variants(spec):
         for index, pool in enumerate(variant.instance_pools or ()):
@@ -151,6 +151,6 @@ def pool_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 
 def unknown_name(path: SpecPath, what: str, found: str, known: list[str]) -> Finding:
-    """A name that refers to nothing, with the nearest one that exists."""
+    """A finding for a name that refers to nothing, with the nearest one that exists."""
     allowed = f"the spec has {listed(known, last='and')}" if known else f"the spec has no {what} with a name"
     return Finding(path, f"there is no {what} `{found}`", did_you_mean_then(found, known, allowed))

@@ -1,4 +1,4 @@
-"""The network that containers are in, and containers without any."""
+"""The network that containers are in, and containers without network access."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from inferstack.spec.texts.placeholders import PLACEHOLDER, is_opaque
 
 _VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
 _ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
-# A model of a hub is called by its owner and its name; what begins with `/` is a folder of the container.
+# A hub's models are named by owner and name; what begins with `/` is a folder in the container.
 _ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
 _SSM = "https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
@@ -29,7 +29,7 @@ _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("sub
     about="vpc_config",
 )
 def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Finding]:
-    """The API's own pattern lets their names pass, and a deployment does not find them."""
+    """The API's own pattern allows their names, but a deployment does not find them."""
     for path, network in _networks(spec):
         for key, (beginning, what) in _BEGINNINGS.items():
             for index, found in enumerate(getattr(network, key)):
@@ -55,7 +55,7 @@ def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
     about="enable_network_isolation",
 )
 def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker itself still brings the files that the model names."""
+    """SageMaker itself still fetches the files that the model names."""
     for placed in _isolated(spec):
         environment = placed.container.environment or {}
         for name in sorted(MODEL_IN_ENVIRONMENT & environment.keys()):
@@ -71,7 +71,7 @@ def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    """The containers of models that say so; of components all if the endpoint's configuration does."""
+    """The containers of isolated models; all components' if the endpoint's configuration says so."""
     if _isolates_components(spec) and isinstance(spec, InferenceComponentsSpec):
         yield from containers(spec)
         return
@@ -93,7 +93,7 @@ def _isolates_components(spec: ModelSpec) -> bool:
     about="enable_ssm_access",
 )
 def shells_have_a_network(spec: ModelSpec) -> Iterator[Finding]:
-    """Systems Manager is called from inside."""
+    """Systems Manager is called from inside the container."""
     isolated = [name for _, name, model in models(spec) if model.enable_network_isolation]
     cut_off = [variant for name in isolated for variant in hosting(spec, name)]
     for path, variant in every_variant(spec):

@@ -24,7 +24,7 @@ def region_has_the_form(spec: ModelSpec) -> Iterator[Finding]:
     "IS711", "`env.region` should be a region that this version of inferstack knows.", _REGIONS, ModelSpec
 )
 def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """A new one may be right; more often it is a slip."""
+    """A new region may be right, but a typo is more likely."""
     region = _region(spec)
     if region is not None and not regions.is_region(region) and regions.has_form(region):
         yield Finding(("env", "region"), f"{region} is not a region that is known here", _suggestion(region))
@@ -38,7 +38,7 @@ def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
     about="env",
 )
 def place_is_plain(spec: ModelSpec) -> Iterator[Finding]:
-    """CDK and its CLI read it before anything is deployed, so that nothing can stand for it."""
+    """CDK and its CLI read it before anything is deployed, so no placeholder will do."""
     for key, value in (("account", spec.account), ("region", spec.region)):
         if value is not None and not is_settled(value):
             message = f'"{value[:60]}" is known only at deployment'

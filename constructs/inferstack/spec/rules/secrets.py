@@ -1,8 +1,8 @@
 """Secrets in environment variables.
 
-Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) reads its environment. What
-is found here is never repeated: a message names the kind of secret, and of the value at most the beginning
-that all secrets of that kind share.
+Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) can read its environment.
+Nothing that is found here is ever repeated: a message names the kind of secret and, of the value, at most the
+beginning that all secrets of that kind share.
 """
 
 import re
@@ -26,9 +26,9 @@ _KNOWN_AT_DEPLOYMENT = rf"{DYNAMIC_REFERENCE}|[$#]\{{[^{{}}]*\}}"
 
 
 class _Form(msgspec.Struct, frozen=True):
-    """How a kind of secret is written; the group `secret` is the part to keep, else all of it is.
+    """How a kind of secret is written. The group `secret` is the part to hide, else all of it.
 
-    ``holds``: each has one of these, in any case. Patterns take longer to compile than a spec to check.
+    ``holds``: it contains one of these, in any case. Compiling a pattern takes longer than checking a spec.
     """
 
     kind: str
@@ -112,7 +112,7 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
     about="environment",
 )
 def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
-    """Parts that CloudFormation fills in at deployment are no secrets of the file."""
+    """Parts that CloudFormation fills in at deployment are not secrets in the file."""
     for variable in _variables(spec):
         kind = _known_kind(variable.value)
         if kind is not None:
@@ -127,7 +127,7 @@ def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
     about="environment",
 )
 def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
-    """Under the name of a password any text counts, under that of a token or key what looks random."""
+    """Under the name of a password any text counts; under that of a token or key, only what looks random."""
     for variable in _variables(spec):
         if _is_named_secret(variable) and _known_kind(variable.value) is None:
             message = f"`{variable.key}` contains what looks like a secret in plain text"
@@ -148,7 +148,7 @@ def _is_in(text: str, form: _Form) -> bool:
 
 
 def _is_named_secret(variable: _Variable) -> bool:
-    # `openaiApiKey` is a name of the same words.
+    # `openaiApiKey` consists of the same words.
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", variable.key).upper()
     is_password = re.search(_PASSWORD_NAME, name) is not None
     if not is_password and re.search(_SECRET_NAME, name) is None:
@@ -160,7 +160,7 @@ def _is_named_secret(variable: _Variable) -> bool:
 
 
 def _says_where(value: str) -> bool:
-    """Whether this is an ARN, a URL, or a path of plain words, which is where a secret is."""
+    """Whether this says where a secret is: an ARN, a URL, or a path of plain words."""
     return value.startswith("arn:") or "://" in value or ("/" in value and not _looks_random(value))
 
 
@@ -170,13 +170,13 @@ def _stands_for_another(text: str) -> bool:
 
 
 def _looks_random(text: str) -> bool:
-    """Whether some part between separators is long and mixed as no word, number or name is."""
+    """Whether some part between separators is long, and mixed in a way that no word, number or name is."""
     return re.fullmatch(_UUID, text) is not None or any(map(_is_mixed, re.split(r"[-_/.:,;\s]+", text)))
 
 
 def _is_mixed(part: str) -> bool:
-    # Random text goes from one kind of character to another at almost every second one; from a capital on
-    # to a small letter is how words begin.
+    # Random text changes between kinds of characters at almost every second one. From a capital to a small
+    # letter does not count: words begin like that.
     kinds = [_kind(character) for character in part]
     turns = sum(a != b and (a, b) != ("upper", "lower") for a, b in pairwise(kinds))
     return len(part) >= 12 and len(set(part)) >= 8 and turns * 5 >= len(part)

@@ -1,4 +1,4 @@
-"""What one CloudFormation template holds."""
+"""How much one CloudFormation template can hold."""
 
 from collections.abc import Iterator
 
@@ -27,11 +27,11 @@ TEMPLATE_TOO_LARGE = "IS218"
 TEMPLATE_CODES = by_code(
     Code(TEMPLATE_TOO_LARGE, Severity.ERROR, "A template can have at most 1,000,000 bytes.", _LIMITS)
 )
-"""What is known only of a template that was made."""
+"""Problems that show only once a template was made."""
 
 
 def resource_count(spec: ModelSpec) -> dict[str, int]:
-    """How many resources a spec becomes, by what asks for them; of its packed policies at least one."""
+    """How many resources a spec becomes, by what needs them; its packed policies count as one at least."""
     return {**_besides_alarms(spec), "alarms": len(own_alarms(spec))}
 
 
@@ -62,7 +62,7 @@ def output_count(spec: ModelSpec) -> int:
     about="description",
 )
 def description_is_plain(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudFormation fills nothing in there, and counts bytes; CDK takes 512 characters."""
+    """CloudFormation fills in nothing there and counts bytes; CDK takes 512 characters."""
     if spec.description is None:
         return
     if not is_settled(spec.description):
@@ -77,7 +77,7 @@ def description_is_plain(spec: ModelSpec) -> Iterator[Finding]:
 @error("IS208", "A template can have at most 500 resources.", _LIMITS, ModelSpec)
 def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
     """A spec is one stack."""
-    # To find the alarms takes ten times as long as to see that there cannot be so many.
+    # Finding the alarms takes ten times as long as seeing that there cannot be so many.
     if sum(_besides_alarms(spec).values()) + most_own_alarms(spec) <= _MOST_RESOURCES:
         return
     parts = resource_count(spec)
@@ -89,7 +89,7 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _fewer_alarms(spec: ModelSpec) -> str:
-    """Of adapters alone, where most alarms are theirs: those of their bases are worth more."""
+    """Only those of adapters, if most alarms are theirs: those of their bases are worth more."""
     bases, alarms = bases_of_adapters(spec), own_alarms(spec)
     of_adapters = [it for it in alarms if it.part.values.get(COMPONENT) in bases]
     if 2 * len(of_adapters) <= len(alarms):

@@ -1,4 +1,4 @@
-"""The resource types that the emulator can deploy. Every other is refused: nothing is left out in silence."""
+"""The resource types that the emulator can deploy. It refuses all others, so nothing is silently left out."""
 
 from emulator.cloudformation.handlers import autoscaling, cloudwatch, iam, others, sagemaker
 from emulator.cloudformation.handlers.base import Handler

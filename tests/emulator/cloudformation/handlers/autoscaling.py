@@ -19,7 +19,7 @@ _OWN = ("ServiceNamespace", "ResourceId", "ScalableDimension")
 
 
 class ScalableTarget:
-    """`Ref` gives the resource id, the dimension and the namespace in one."""
+    """`Ref` returns the resource id, the dimension and the namespace in one."""
 
     name_property = None
 
@@ -64,9 +64,9 @@ class ScalableTarget:
 
 
 class ScalingPolicy:
-    """Belongs to a target, named by reference or by its three parts."""
+    """Belongs to a target, which is named by reference or by its three parts."""
 
-    # The name is unique to its target only, so that a template always sets it.
+    # The name is unique only within its target, so a template always sets it.
     name_property = None
 
     def create(self, place: Place, properties: Properties, name: str) -> Made:
@@ -91,7 +91,7 @@ class ScalingPolicy:
         try:
             place.call(_SERVICE, "DeleteScalingPolicy", name | dict(self._target(properties)))
         except ClientError as failure:
-            # For CloudFormation what is not there is deleted:
+            # CloudFormation considers what does not exist as deleted:
             # https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract.html
             if failure.response["Error"]["Code"] != "ObjectNotFoundException":
                 raise

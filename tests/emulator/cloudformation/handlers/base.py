@@ -1,4 +1,4 @@
-"""What a resource type's handler does, and how it asks the emulated services: by boto3, like anyone."""
+"""What a resource type's handler does, and how it calls the emulated services: with boto3, like any client."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Properties = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Made:
-    """What there is after a creation or update: what `Ref` and `Fn::GetAtt` give."""
+    """What exists after a creation or update: what `Ref` and `Fn::GetAtt` return."""
 
     physical_id: str
     attributes: dict[str, Any]
@@ -24,7 +24,7 @@ class Made:
 
 @dataclass
 class Place:
-    """Where a stack is made."""
+    """Where a stack is created."""
 
     url: str
     number: str
@@ -32,7 +32,7 @@ class Place:
     _clients: dict[str, Any] = field(default_factory=dict)
 
     def client(self, service: str) -> Any:
-        """A client of an emulated service, which tries once."""
+        """A client of an emulated service, which does not retry."""
         if service not in self._clients:
             self._clients[service] = boto3.client(
                 service,
@@ -45,27 +45,27 @@ class Place:
         return self._clients[service]
 
     def call(self, service: str, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Calls an operation; numbers and texts take the types of the service's model."""
+        """Calls an operation; numbers and texts are converted to the types of the service's model."""
         typed = coerced(dict(request), request_shape(service, operation))
         answer: dict[str, Any] = getattr(self.client(service), xform_name(operation))(**typed)
         return answer
 
 
 class Handler(Protocol):
-    """Makes, changes and deletes resources of one type."""
+    """Creates, updates and deletes resources of one type."""
 
     @property
     def name_property(self) -> str | None:
         """The property that holds the resource's name, if a template may set it."""
 
     def create(self, place: Place, properties: Properties, name: str) -> Made:
-        """Makes a resource, of that name if it has one."""
+        """Creates a resource, with that name if it has one."""
 
     def update(self, place: Place, made: Made, before: Properties, after: Properties) -> Made:
-        """Changes properties that are not for creation only."""
+        """Changes properties other than those that can only be set on creation."""
 
     def delete(self, place: Place, made: Made, properties: Properties) -> None:
-        """Deletes what was made."""
+        """Deletes what was created."""
 
 
 def physical_name(stack: str, logical_id: str) -> str:
@@ -82,7 +82,7 @@ def request_of(
         service: botocore's name of the service.
         operation: the operation.
         properties: what the template says.
-        kept: properties that go another way. Any other that the operation does not take is an error.
+        kept: properties that are handled elsewhere. Any other that the operation does not take is an error.
     """
     members = request_shape(service, operation).members
     unknown = sorted(properties.keys() - members.keys() - {*kept})
@@ -92,19 +92,19 @@ def request_of(
 
 
 def tags_of(properties: Properties) -> dict[str, str]:
-    """Tags as a mapping, from either way in which templates write them."""
+    """Tags as a mapping, from either form in which templates write them."""
     written = properties.get("Tags", [])
     return dict(written) if isinstance(written, dict) else {it["Key"]: str(it["Value"]) for it in written}
 
 
 def tag_changes(before: Properties, after: Properties) -> tuple[dict[str, str], list[str]]:
-    """Tags to set, and keys to take away."""
+    """Tags to set, and keys to remove."""
     old, new = tags_of(before), tags_of(after)
     return {key: it for key, it in new.items() if old.get(key) != it}, sorted(old.keys() - new.keys())
 
 
 def differ(before: Properties, after: Properties, *, but: Collection[str] = ("Tags",)) -> bool:
-    """Whether anything differs except some properties."""
+    """Whether anything differs, apart from these properties."""
     return any(before.get(key) != after.get(key) for key in {**before, **after} if key not in but)
 
 

@@ -42,7 +42,7 @@ class Alarm:
 
 
 class Dashboard:
-    """A dashboard; moto keeps no tags of it."""
+    """A dashboard; moto does not store its tags."""
 
     name_property = "DashboardName"
 

@@ -18,7 +18,7 @@ _SERVICE = "iam"
 
 
 class Role:
-    """A role with what is attached to it and what is written into it."""
+    """A role with its attached and its inline policies."""
 
     name_property = "RoleName"
 
@@ -52,7 +52,7 @@ class Role:
             place.call(_SERVICE, "DeleteRolePermissionsBoundary", name)
 
     def _grant(self, place: Place, name: str, before: Properties, after: Properties) -> None:
-        """Attaches and writes what is new, takes away what is gone."""
+        """Attaches and writes what is new, and removes what is gone."""
         role = {"RoleName": name}
         old, new = _attached(before), _attached(after)
         for arn in sorted(new - old):
@@ -80,7 +80,7 @@ def _inline(properties: Properties) -> dict[str, Any]:
 
 
 class ManagedPolicy:
-    """A policy by itself; a new document is a new version of it."""
+    """A managed policy; a new document becomes a new version of it."""
 
     name_property = "ManagedPolicyName"
 
@@ -92,7 +92,7 @@ class ManagedPolicy:
         return Made(arn, {"PolicyArn": arn})
 
     def _attach(self, place: Place, arn: str, before: Properties, after: Properties) -> None:
-        """To roles that are there; a template may also name the policy in a role."""
+        """Attaches the policy to existing roles; a template may also name the policy in a role."""
         old, new = ({*it.get("Roles", ())} for it in (before, after))
         for role in sorted(new - old):
             place.call(_SERVICE, "AttachRolePolicy", {"RoleName": role, "PolicyArn": arn})
@@ -108,7 +108,7 @@ class ManagedPolicy:
         new = {"PolicyDocument": json.dumps(after["PolicyDocument"]), "SetAsDefault": True}
         place.call(_SERVICE, "CreatePolicyVersion", policy | new)
         for version in versions:
-            # A policy has five versions at most.
+            # A policy can have at most five versions.
             place.call(_SERVICE, "DeletePolicyVersion", policy | {"VersionId": version["VersionId"]})
         return made
 

@@ -1,4 +1,4 @@
-"""Types that CDK's bootstrap stack and users' own stacks need, by moto's means or as nothing at all."""
+"""Types that CDK's bootstrap stack and users' own stacks need: moto creates them, or they are only recorded."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,10 @@ from moto.cloudformation.parsing import get_model_map
 
 
 class Nothing:
-    """Something that is only noted.
+    """Something that is only recorded.
 
-    A bucket's policy, since moto obeys its denials without their conditions and locks the bucket; CDK's metadata.
+    These are policies of buckets, since moto obeys their denials without the conditions and locks the bucket, and
+    CDK's metadata.
     """
 
     name_property = None
@@ -29,7 +30,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class ByMoto:
-    """A type that moto's own CloudFormation knows."""
+    """A type that moto's own CloudFormation supports."""
 
     type: str
 
@@ -55,13 +56,13 @@ class ByMoto:
         return self._made(made)
 
     def _name(self, properties: Properties, name: str) -> str:
-        # Buckets and repositories are named in lower case.
+        # Buckets and repositories have names in lower case.
         return name if self.name_property in properties else name.lower()
 
     def _made(self, model: Any) -> Made:
         readable = (registered(self.type) or {}).get("readOnlyProperties", ())
         names = [pointer.split("/properties/")[1].replace("/", ".") for pointer in readable]
-        # Some of moto's models say that they have attributes and have none.
+        # Some of moto's models claim to have attributes but have none.
         read = getattr(model, "get_cfn_attribute", None)
         found = {} if read is None else {name: read(name) for name in names if model.has_cfn_attr(name)}
         return Made(model.physical_resource_id, found)

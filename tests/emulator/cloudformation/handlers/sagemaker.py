@@ -18,7 +18,7 @@ _SERVICE = "sagemaker"
 
 @dataclass(frozen=True)
 class Hosted:
-    """A resource whose operations are all named alike; its physical id is its ARN."""
+    """A resource whose operations are all named the same way; its physical id is its ARN."""
 
     kind: str
     only_in_updates: frozenset[str] = frozenset()

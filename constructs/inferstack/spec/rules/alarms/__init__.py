@@ -1,4 +1,4 @@
-"""Alarms: what they watch, when they ring, whom they tell."""
+"""Alarms: what they watch, when they go off, and whom they tell."""
 
 from inferstack.spec.rules.alarms import (
     actions,

@@ -1,4 +1,4 @@
-"""What alarms tell or set off."""
+"""What alarms notify or start."""
 
 from collections.abc import Iterator
 
@@ -50,8 +50,8 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
     about=_KEYS,
 )
 def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """PutMetricAlarm answers "Invalid region … specified. Only … is supported", and the same of a partition:
-    https://github.com/cds-snc/notification-terraform/pull/128. A response plan is in no region.
+    """PutMetricAlarm answers "Invalid region … specified. Only … is supported", and the same for a partition:
+    https://github.com/cds-snc/notification-terraform/pull/128. A response plan has no region.
     """
     region = region_of(spec)
     if region is None:
@@ -75,7 +75,7 @@ def actions_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     about=_KEYS,
 )
 def functions_allow_it(spec: ModelSpec) -> Iterator[Finding]:
-    """Its policy is not in this stack, so that nobody here can see or write it."""
+    """The function's policy is not in this stack, so it can be neither seen nor written here."""
     first = {arn: path for path, arn, kind in reversed(_actions(spec)) if kind.what == "function"}
     for arn, path in first.items():
         name = ":".join(arn_fields(arn)[6:])
@@ -94,7 +94,7 @@ def functions_allow_it(spec: ModelSpec) -> Iterator[Finding]:
     about=_KEYS[1:],
 )
 def it_happens_in_this_state(spec: ModelSpec) -> Iterator[Finding]:
-    """OpsItems, incidents and investigations begin with the state ALARM and with no other."""
+    """OpsItems, incidents and investigations are started by the state ALARM and by no other."""
     for path, _, kind in _actions(spec):
         if kind.only_when_it_goes_off and path[-2] != _GOES_OFF:
             message = f"the {kind.what} has no effect here because it only runs when an alarm goes off"

@@ -1,4 +1,4 @@
-"""Alarms, and what goes for the alarms of step policies as well."""
+"""Alarms, and what applies to the alarms of step policies as well."""
 
 from collections.abc import Iterator
 
@@ -38,14 +38,14 @@ _SHORT_PERIODS = (10, 20, 30)
 
 
 def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
-    """Rules on metrics that SageMaker publishes, with the name; of others it is not known what they count."""
+    """Rules with a SageMaker metric, and its name; what other metrics count is not known."""
     for path, rule in alarm_rules(spec):
         if rule.metric is not None:
             yield path, rule, rule.metric
 
 
 def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
-    """What the rule's metric may be on this endpoint: a component's and a fleet's may share a name."""
+    """What the rule's metric may be on this endpoint: a component and a fleet may publish the same name."""
     level = None if rule.variant_name is None else "variant"
     if rule.inference_component is not None:
         level = "component"
@@ -57,7 +57,7 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     "IS800", "The metric of an alarm must be one that AWS publishes.", METRICS_PAGE, ModelSpec, about="rules"
 )
 def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """For any kind of endpoint; IS801 looks at this one."""
+    """For any kind of endpoint; IS801 checks whether this kind publishes it."""
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
             known = _published_names(spec)
@@ -75,7 +75,7 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     about="rules",
 )
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """An alarm without data never goes off."""
+    """An alarm whose metric has no data never goes off."""
     for path, rule, name in _on_sagemaker(spec):
         if _is_where_no_gpu_is(spec, rule, name):
             others = likest(name, _published_names(spec))
@@ -115,7 +115,7 @@ def _published_names(spec: ModelSpec) -> list[str]:
     about="rules",
 )
 def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
-    """By name."""
+    """It is looked up by its name."""
     of_variants = [variant.variant_name for _, variant in variants(spec)]
     of_components = [name for _, name, _ in components(spec)]
     for path, rule in alarm_rules(spec):
@@ -135,15 +135,16 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
     about="rules",
 )
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch counts latencies in microseconds, which nobody means by 500."""
+    """CloudWatch counts latencies in microseconds, but nobody who writes 500 means those."""
     for path, rule in alarm_rules(spec):
         yield from unfit_threshold(path, rule, _metrics(spec, rule))
 
 
 class _Compared(msgspec.Struct, frozen=True):
-    """A metric of SageMaker's as its statistic counts it, and what compares it with a threshold.
+    """A SageMaker metric as its statistic counts it, and what compares it with a threshold.
 
-    ``on_types`` is how many devices it sums over, on the types of each variant, the preferred one first.
+    ``on_types`` has, for each variant, how many devices it sums over on each of its instance types, the
+    preferred one first.
     """
 
     path: SpecPath
@@ -173,12 +174,12 @@ def _compared(spec: ModelSpec) -> Iterator[_Compared]:
     about=("rules", "step_policies"),
 )
 def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """A sum over devices ends at 100 times their number; some shares end at 1."""
+    """A sum over devices is at most 100 times their number; some metrics are shares, at most 1."""
     for it in _compared(spec):
         metric, threshold = it.metric, it.watched.threshold
         known = it.on_types or metric.per_device is None
         if metric.most is None or not known or adds_up(it.watched.statistic):
-            # It has no end, or nobody knows of how many devices it is the sum.
+            # It has no maximum, or the number of devices that it sums over is not known.
             continue
         most = metric.most * max(map(max, it.on_types), default=1)
         if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
@@ -195,7 +196,7 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     about=("rules", "step_policies"),
 )
 def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
-    """90 on four GPUs is 22.5 % of them."""
+    """A threshold of 90 on four GPUs is 22.5 % of them."""
     for it in _compared(spec):
         devices = max((preferred for preferred, *_ in it.on_types), default=1)
         match it.watched.threshold:
@@ -213,7 +214,7 @@ def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     about=("rules", "step_policies"),
 )
 def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
-    """An alarm below 0.5 % finds what is idle; one above it goes off at the first request."""
+    """An alarm below 0.5 % finds what is idle; one above 0.5 % goes off at the first request."""
     for it in _compared(spec):
         threshold = it.watched.threshold
         bare = isinstance(threshold, int | float) and 0 < threshold < 1
@@ -237,7 +238,7 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]
     about="rules",
 )
 def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
-    """M out of N."""
+    """CloudWatch calls it "M out of N"."""
     for path, rule in alarm_rules(spec):
         most = evaluation(rule).evaluation_periods
         if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > most:
@@ -290,7 +291,7 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
     about=("rules", "step_policies"),
 )
 def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
-    """Period times evaluation periods."""
+    """The limit is on the period times the evaluation periods."""
     for path, rule in watching(spec):
         found = _metrics(spec, rule)[:1] if isinstance(rule, AlarmRule) else ()
         looked = evaluation(rule, max((seconds_between_readings(spec, it) for it in found), default=0))
@@ -310,7 +311,7 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
     about=("rules", "step_policies"),
 )
 def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
-    """Between two readings a shorter period finds nothing, and without data no alarm goes off."""
+    """A shorter period has no data between two readings, and without data no alarm goes off."""
     for path, rule, _ in _on_sagemaker(spec):
         for metric in _metrics(spec, rule)[:1]:
             seconds = seconds_between_readings(spec, metric)
@@ -323,7 +324,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _publish_more_often(metric: Metric, period: int) -> str:
-    """What in `metrics_config` brings data in every period, if anything does."""
+    """What to write in `metrics_config` so that every period has data, if anything helps."""
     schema = cloudformation.shape("AWS::SageMaker::EndpointConfig", "MetricsConfig")[_FREQUENCY].schema
     often = max((it for it in schema["enum"] if it <= period), default=None)
     if often is None or metric.dimensions == "endpoint":
@@ -334,7 +335,7 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     return f"{fix} with `enable_enhanced_metrics: true`, without which it applies to utilization only"
 
 
-# These compare with a band that another metric of the alarm makes, and not with a threshold.
+# These compare with a band that another metric of the alarm computes, not with a threshold.
 _OF_A_BAND = (
     "LessThanLowerOrGreaterThanUpperThreshold",
     "LessThanLowerThreshold",
@@ -350,7 +351,7 @@ _OF_A_BAND = (
     about=("rules", "step_policies"),
 )
 def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
-    """Anomaly detection has a band instead of a threshold, for which the format has no place."""
+    """Anomaly detection has a band instead of a threshold, which the format has no key for."""
     for path, rule in watching(spec):
         if rule.comparison_operator in _OF_A_BAND:
             side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"

@@ -23,7 +23,7 @@ def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
 
 
 def _of_queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
-    """Of metrics that expressions compute with, in alarms and in policies."""
+    """Statistics of the metrics that expressions use, in alarms and in policies."""
     for path, rule in watching(spec):
         yield from _stats(path, rule.metrics)
     for path, _, policy in policies(spec):
@@ -46,13 +46,13 @@ def _stats(path: SpecPath, queries: Queries) -> Iterator[tuple[SpecPath, str | N
     about=("statistic", "stat"),
 )
 def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
-    """The lower one stands first, and no reading is both above it and not above it."""
+    """The lower bound comes first: no reading is above a bound and not above the same or a lower one."""
     for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
         found = bounds(statistic)
         if found is None or found.low is None or found.high is None:
             continue
         if found.low >= found.high:
-            # As they are written: bounds of latencies have more digits than a number is shown with.
+            # As written in the spec: bounds of latencies have more digits than numbers are shown with.
             low, _, high = str(statistic).partition("(")[2].removesuffix(")").partition(":")
             ends = f"it begins after {low} and ends at {high}"
             message = f"`{statistic}` covers no values: {ends}"
@@ -67,7 +67,7 @@ def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
     about="statistic",
 )
 def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Finding]:
-    """Of a trimmed statistic two shares from 10 % to 90 %; graphs know more. A rank has values."""
+    """For a trimmed statistic, two percentages from 10 to 90; graphs take more. `PR` has values as bounds."""
     for path, statistic in _of_alarms(spec):
         found = bounds(statistic)
         if found is not None and found.sort != "PR" and not _is_documented(found):

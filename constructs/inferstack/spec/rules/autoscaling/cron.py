@@ -1,4 +1,4 @@
-"""The six fields of AWS's cron expressions, and what may stand in each.
+"""The six fields of AWS's cron expressions, and what each may contain.
 
 https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html
 """
@@ -14,7 +14,7 @@ _STEP = r"(.+)/0*[1-9][0-9]{0,3}"
 
 
 class _Field(msgspec.Struct, frozen=True):
-    """``special`` are forms that stand for days that move, such as the last one of a month."""
+    """``special`` are forms for days that move, such as the last one of a month."""
 
     what: str
     least: int
@@ -35,7 +35,7 @@ _DAY_OF_MONTH, _DAY_OF_WEEK = 2, 4
 
 
 def cron_problems(fields: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What is wrong with six fields, and how to mend it."""
+    """What is wrong with the six fields, and how to fix it."""
     days = (fields[_DAY_OF_MONTH], fields[_DAY_OF_WEEK])
     if days.count("?") != 1:
         message = f"`{days[0]}` and `{days[1]}` do not say whether days of the month or of the week count"

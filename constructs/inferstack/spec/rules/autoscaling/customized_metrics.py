@@ -1,4 +1,4 @@
-"""Scaling on metrics that are not SageMaker's."""
+"""Scaling on custom metrics."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
     about="policies",
 )
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
-    """`metric` for those that AWS has a name for."""
+    """Metrics that AWS has a name for are written as `metric`."""
     for path, _, policy in policies(spec):
         custom = policy.customized_metric_specification
         if policy.metric is None and custom is None:
@@ -43,7 +43,7 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     about="customized_metric_specification",
 )
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """Of several, exactly one is held at the target."""
+    """Of several metrics, exactly one is held at the target."""
     for path, _, policy in policies(spec):
         custom = policy.customized_metric_specification
         if custom is not None:

@@ -17,7 +17,7 @@ from inferstack.spec.rules.base import METRICS_PAGE, TRACKING_PAGE, Finding, err
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
 
-# Of what a serverless endpoint publishes, only this rises and falls with provisioned concurrency.
+# Of a serverless endpoint's metrics, only this one rises and falls with provisioned concurrency.
 _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 
 
@@ -34,7 +34,7 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
-    """Metrics that could hold this at a target, the predefined ones first."""
+    """Metrics that this could hold at a target, the predefined ones first."""
     known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
     predefined = [name for name in known if _published(spec, scaled, name)]
     published = (name for name in metrics.names(hosting_of(spec)) if _published(spec, scaled, name))
@@ -43,7 +43,7 @@ def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
 
 
 def _has_devices(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
-    """Whether the instances have what the metric is about; those of a type that is not known may."""
+    """Whether the instances have the devices that the metric is about; unknown types may have them."""
     fleet = [] if scaled.variant is None else list(hosts(scaled.variant))
     return all(it.gpus for it in fleet) or not any(map(is_about_gpus, metrics_of(spec, scaled, name)))
 
@@ -65,7 +65,7 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     about="policies",
 )
 def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
-    """Metrics of copies scale copies, those of variants instances."""
+    """Metrics of copies scale copies, and metrics of variants scale instances."""
     for path, scaled, _, name in named_policies(spec):
         found = metrics.find_predefined(name)
         if found is not None and found.scalable_dimension != scaled.dimension:
@@ -82,12 +82,12 @@ def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
     about="policies",
 )
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """A policy on a metric without data never does anything."""
+    """A policy whose metric has no data never does anything."""
     for path, scaled, _, name in named_policies(spec):
         predefined, what = metrics.find_predefined(name), name
         known = bool(metrics.find(name))
         if predefined is not None:
-            # IS511 speaks of those that scale something else.
+            # IS511 reports those that scale something else.
             known = predefined.scalable_dimension == scaled.dimension
             what = f"{predefined.metric}, which {name} follows,"
         if known and not _published(spec, scaled, name):
@@ -111,7 +111,7 @@ _LEVELS = {
 
 
 def _where_published(spec: ModelSpec, name: str) -> str:
-    """What else has this metric: other parts of this endpoint, or else endpoints of other hostings."""
+    """What else has this metric: other parts of this endpoint, or else other kinds of endpoints."""
     here = {_LEVELS[it.dimensions] for it in metrics.find(name, hosting_of(spec))}
     if here:
         return f"it describes {listed(sorted(here), quote='')}"
@@ -121,7 +121,7 @@ def _where_published(spec: ModelSpec, name: str) -> str:
 
 @error("IS513", "The target of a policy must be above zero.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
-    """Capacity follows the ratio of metric and target."""
+    """Capacity follows the ratio of metric to target."""
     for path, _, policy in policies(spec):
         if policy.target_value <= 0:
             yield Finding(
@@ -137,11 +137,11 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
     about="policies",
 )
 def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """A sum over devices ends at 100 times their number."""
+    """A sum over devices is at most 100 times their number."""
     for path, scaled, policy, metric, of_each in _bounded(spec):
         counts = _devices(scaled, metric) if metric.per_device is not None else [1]
         most = of_each * max(counts, default=0)
-        # Of a type whose facts are not known nothing can be said.
+        # Nothing can be said of an instance type whose facts are not known.
         if counts and policy.target_value > most:
             key = "target_value"
             message = f"{policy.metric} never gets above {most} here, but the target is {policy.target_value}"
@@ -163,7 +163,7 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
     about="policies",
 )
 def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
-    """60 on four GPUs is 15 % of them."""
+    """A target of 60 on four GPUs is 15 % of them."""
     for path, scaled, policy, metric, _ in _bounded(spec):
         devices = next(iter(_devices(scaled, metric)), 1)
         if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
@@ -180,7 +180,7 @@ def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
     about="policies",
 )
 def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
-    """What is busier than 0.6 % is everything that runs at all."""
+    """Everything that runs at all is busier than 0.6 %."""
     for path, _, policy, _, most in _bounded(spec):
         if most == 100 and 0 < policy.target_value < 1:
             message = f"{policy.metric} is in percent, but the target is {policy.target_value} out of 100"
@@ -188,7 +188,7 @@ def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "target_value"), message, fix)
 
 
-# Each of them is about the endpoint's traffic or its files as a whole, however many share the work.
+# Each of these is about the endpoint's traffic or files as a whole, however many instances share the work.
 _DO_NOT_FALL = frozenset(
     {
         *("Invocations", "InvocationsProcesssed", "Invocation4XXErrors", "Invocation5XXErrors"),
@@ -201,7 +201,7 @@ _DO_NOT_FALL = frozenset(
 
 @error("IS516", "A policy cannot hold a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
-    """The number would be microseconds, and a time does not follow the capacity in proportion."""
+    """The number would be microseconds, and times do not change in proportion to capacity."""
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
         if any(is_time(metric) for metric in found):
@@ -217,7 +217,7 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     about="policies",
 )
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
-    """Otherwise capacity grows to the most and stays there."""
+    """Otherwise capacity grows to its maximum and stays there."""
     for path, scaled, _, metric in named_policies(spec):
         if metric in _DO_NOT_FALL and _published(spec, scaled, metric):
             message = f"{metric} does not change when capacity is added"
@@ -230,7 +230,7 @@ def _can_be_tracked(name: str) -> bool:
 
 
 def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric, int]]:
-    """Policies on a percentage or a share, with the metric and what it can be at most of one device."""
+    """Policies on a percentage or a share, with the metric and the most that it can be for one device."""
     for path, scaled, policy, name in named_policies(spec):
         predefined = metrics.find_predefined(name)
         for metric in metrics_of(spec, scaled, name if predefined is None else predefined.metric):
@@ -248,6 +248,6 @@ def _devices(scaled: Scaled, metric: Metric) -> list[int]:
 
 
 def _without_gpu(scaled: Scaled) -> str:
-    """The first of its instance types that has none."""
+    """The first of its instance types that has no GPU."""
     fleet = () if scaled.variant is None else hosts(scaled.variant)
     return next(it.name for it in fleet if not it.gpus)

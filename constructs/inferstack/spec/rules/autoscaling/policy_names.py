@@ -1,4 +1,4 @@
-"""Names of policies: each stands for one policy of a target, and its letters for one resource."""
+"""Names of policies: each names one policy of a target, and its letters and digits name one resource."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from inferstack.spec.rules.base import Finding
 
 
 class SameName(msgspec.Struct, frozen=True):
-    """A policy that is called like one before it: where, its name, which other, and a name that is free."""
+    """A policy named like an earlier one: its path, its name, what has that name already, and a free name."""
 
     path: SpecPath
     policy: ScalingPolicy | StepPolicy
@@ -29,9 +29,9 @@ class SameName(msgspec.Struct, frozen=True):
 
 @found_once
 def same_names(spec: ModelSpec) -> Iterator[SameName]:
-    """Of all that one target has: Application Auto Scaling knows a policy by its name there.
+    """Among all policies of one target, since that is where Application Auto Scaling knows them by name.
 
-    A second one would replace the first, or be refused for its other type.
+    A second one would replace the first, or be refused because it is of another type.
     https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html
     """
     for scaled in scaled_parts(spec):
@@ -49,7 +49,7 @@ def same_names(spec: ModelSpec) -> Iterator[SameName]:
 
 
 def _built_in(scaled: Scaled) -> dict[str, str]:
-    """What the built-in policy takes that starts the first of it; the other is made where it is alone."""
+    """The name of the built-in policy that scales up from zero; the other built-in one only exists alone."""
     step = built_in_step(scaled)
     if step is None:
         return {}
@@ -58,24 +58,24 @@ def _built_in(scaled: Scaled) -> dict[str, str]:
 
 
 def _in_order(scaled: Scaled) -> Iterator[tuple[SpecPath, str, int, ScalingPolicy | StepPolicy]]:
-    """Every policy of one target: its path, the list that it stands in, its number there, the policy."""
+    """Every policy of one target: its path, the list that it is in, its number there, and the policy."""
     for sort in ("policies", "step_policies"):
         for index, policy in enumerate(getattr(scaled.scaling, sort)):
             yield (*scaled.path, sort, index), sort, index + 1, policy
 
 
 def called_like_another(path: SpecPath, same: SameName) -> Finding:
-    """What two rules say of it, each of policies of one sort."""
+    """The finding of two rules, each for policies of one sort."""
     message = f"the policy name `{same.name}` clashes with {same.other}"
     return Finding(path, message, f"give it another `policy_name`, such as {describe(same.free)}")
 
 
-# Names of metrics are those of all specs.
+# Most names are names of metrics, which are the same in all specs.
 @lru_cache(maxsize=256)
 def _taken(sort: str, name: str) -> tuple[str, ...]:
-    """What no other policy may take: as part of a logical id a name loses all but letters and digits.
+    """What no other policy may take: in a logical id, a name keeps only its letters and digits.
 
-    One without any leaves of the id what all of its sort begin with.
+    A name without any leaves only the beginning of the id, which all policies of its sort share.
     """
     letters = re.sub(r"[^A-Za-z0-9]", "", name).lower()
     return (letters,) if letters else (name, f"{sort}: ")

@@ -27,7 +27,7 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScheduledActio
 
 
 def _instant(text: str) -> datetime | None:
-    """The moment that a text means, in UTC unless it says otherwise; None if it means none."""
+    """The moment that a text means, in UTC unless it says otherwise; None if there is no such moment."""
     try:
         found = datetime.fromisoformat(text) if re.fullmatch(_INSTANT, text) else None
     except ValueError:
@@ -43,7 +43,7 @@ def _instant(text: str) -> datetime | None:
     about="scheduled_actions",
 )
 def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
-    """Cron expressions of AWS have six fields; the instant of `at` is one that there is."""
+    """AWS's cron expressions have six fields, and the instant of `at` must exist."""
     for path, _, action in _actions(spec):
         text = action.schedule
         once = text.removeprefix("at(").removesuffix(")")
@@ -61,7 +61,7 @@ def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
     about="scheduled_actions",
 )
 def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
-    """An action replaces another one of its name."""
+    """An action replaces another one of the same name."""
     for scaled in scaled_parts(spec):
         seen: set[str] = set()
         for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
@@ -81,7 +81,7 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
     about="scheduled_actions",
 )
 def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
-    """At least one of both, the least not above the most, and nothing below what can run."""
+    """At least one of the two, the minimum not above the maximum, and nothing below what can run."""
     for scaled in scaled_parts(spec):
         least = 1 if scaled.dimension == INSTANCE_COUNT and not is_async(spec) else 0
         for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
@@ -111,7 +111,7 @@ def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
     about="scheduled_actions",
 )
 def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
-    """Written as 2026-12-01T00:00:00Z."""
+    """They are written like 2026-12-01T00:00:00Z."""
     for path, _, action in _actions(spec):
         for key, text in (("start_time", action.start_time), ("end_time", action.end_time)):
             if text is not None and not is_opaque(text) and _instant(text) is None:
@@ -132,7 +132,7 @@ def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
     about="scheduled_actions",
 )
 def time_zone_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """As this machine knows them; where it knows none, nothing is said."""
+    """As this machine knows them; if it knows none, nothing is reported."""
     for path, _, action in _actions(spec):
         zone = action.timezone
         if zone is not None and not is_opaque(zone) and _is_zone("UTC") and not _is_zone(zone):
@@ -141,7 +141,7 @@ def time_zone_is_known(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _is_zone(name: str) -> bool:
-    # Few specs name a time zone, and the others start faster without this module.
+    # Few specs name a time zone, and all others start faster without this module.
     from zoneinfo import ZoneInfo  # noqa: PLC0415
 
     try:
@@ -159,7 +159,7 @@ def _is_zone(name: str) -> bool:
     about="scheduled_actions",
 )
 def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
-    """A minute 60 never comes."""
+    """Minute 60, for example, never comes."""
     for path, _, action in _actions(spec):
         text = action.schedule
         if not is_opaque(text) and text.startswith("cron(") and re.fullmatch(_FORM, text):
@@ -175,7 +175,7 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
     about="scheduled_actions",
 )
 def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
-    """A limit that an action leaves out stays what the target or another action has made it."""
+    """A limit that an action leaves out stays as the target or another action has set it."""
     for path, scaled, action in _actions(spec):
         mosts, leasts = list(_limits(scaled, "max_capacity")), list(_limits(scaled, "min_capacity"))
         if any(map(is_opaque, (*mosts, *leasts))):
@@ -192,7 +192,7 @@ def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _limits(scaled: Scaled, key: str) -> Iterator[int]:
-    """Every value that a limit ever has."""
+    """Every value that a limit ever takes."""
     yield getattr(scaled.scaling, key)
     for action in scaled.scaling.scheduled_actions or ():
         limit = getattr(action.scalable_target_action, key)

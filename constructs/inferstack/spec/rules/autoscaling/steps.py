@@ -34,7 +34,7 @@ _MOST_STEPS = 20
     about="step_policies",
 )
 def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """Its alarm watches CloudWatch's metric; predefined types are for policies that hold a target."""
+    """Its alarm watches a CloudWatch metric; predefined types are only for policies that hold a target."""
     for path, scaled, step in steps(spec):
         if step.metric is not None and not metrics_of(spec, scaled, step.metric):
             fitting = [name for name in metrics.names(hosting_of(spec)) if metrics_of(spec, scaled, name)]
@@ -46,9 +46,9 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     "IS531", "The threshold of a step policy must fit its metric.", _STEP, ModelSpec, about="step_policies"
 )
 def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
-    """As in an alarm: times carry a unit, shares a `%`."""
+    """As in an alarm: times have a unit, shares a `%`."""
     for path, scaled, step in steps(spec):
-        # Of a metric of one's own nothing is known.
+        # Nothing is known of a custom metric.
         if step.metric is not None:
             yield from unfit_threshold(path, step, metrics_of(spec, scaled, step.metric))
 
@@ -71,7 +71,7 @@ def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
 
 
 class _Interval(NamedTuple):
-    """A step's bounds as CloudWatch counts them, and as the spec says them."""
+    """A step's bounds as CloudWatch counts them, and as the spec writes them."""
 
     low: float
     high: float
@@ -84,7 +84,7 @@ class _Interval(NamedTuple):
 
 
 def _intervals(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> list[_Interval]:
-    """Those of all steps; none where IS547 refuses a bound, or another rule the threshold."""
+    """The intervals of all steps; none if IS547 refuses a bound, or another rule the threshold."""
     try:
         found = [(it, *interval(spec, scaled, step, it)) for it in step.step_adjustments]
     except UnfitQuantity:
@@ -112,7 +112,7 @@ def _bound_as_written(bound: Number | str | None, without: float) -> Number | st
     about=BOUNDS,
 )
 def bounds_fit(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch counts them from the threshold, and in microseconds or over all devices as that."""
+    """CloudWatch counts them from the threshold and like it: in microseconds, or over all devices."""
     for path, scaled, step in steps(spec):
         if not _has_threshold(spec, scaled, step):
             continue
@@ -125,7 +125,7 @@ def bounds_fit(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
-    """Whether the threshold is one from which bounds can count: others are refused themselves."""
+    """Whether bounds can count from this threshold; other rules refuse any other."""
     metric = counted_metric(spec, scaled, step)
     if metric is None:
         return step.metric is None
@@ -138,7 +138,7 @@ def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
 
 @error("IS533", "Policies of one target must have different names.", _STEP, ModelSpec, about="step_policies")
 def names_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """Of either sort; the policy that starts the first of what is at zero has a name, too."""
+    """Policies of both sorts; the built-in one that scales up from zero has a name, too."""
     for same in same_names(spec):
         if isinstance(same.policy, StepPolicy):
             yield called_like_another(same.path, same)
@@ -148,7 +148,7 @@ def names_differ(spec: ModelSpec) -> Iterator[Finding]:
     "IS534", "`min_adjustment_magnitude` needs a change in percent.", _STEP, ModelSpec, about="step_policies"
 )
 def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
-    """Other changes are numbers already."""
+    """Other changes are plain numbers already."""
     for path, _, step in steps(spec):
         fits = step.adjustment_type == "PercentChangeInCapacity" or is_opaque(step.adjustment_type)
         if step.min_adjustment_magnitude is not None and not fits:
@@ -182,7 +182,7 @@ def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
     about="step_policies",
 )
 def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
-    """Beyond the last bound nothing would happen; Application Auto Scaling refuses a bound without a step."""
+    """Beyond the last bound nothing happens; Application Auto Scaling refuses a bound without a step."""
     for path, scaled, step in steps(spec):
         found = _intervals(spec, scaled, step)
         if not _can_be_judged(step, found):
@@ -200,7 +200,7 @@ def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
-    """What only the deployment knows, and steps that IS532 or IS547 refuses, are left alone."""
+    """Not if they are known only at deployment, or if IS532 or IS547 refuses them."""
     if is_opaque(step.comparison_operator) or not found:
         return False
     known = not any(is_opaque(bound) and bound != -math.inf for it in found for bound in (it.low, it.high))
@@ -215,7 +215,7 @@ def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
     about="step_policies",
 )
 def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """Bounds count from the threshold, and the other side sets off no alarm."""
+    """Bounds count from the threshold; on its other side no alarm goes off."""
     for path, scaled, step in steps(spec):
         down = evaluation(step).looks_down
         side = "above" if down else "below"
@@ -239,7 +239,7 @@ def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
 
 @error("IS539", "An exact capacity cannot be negative.", _STEP, ModelSpec, about="step_policies")
 def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
-    """With `ExactCapacity` an adjustment is the capacity to have."""
+    """With `ExactCapacity`, an adjustment is the new capacity."""
     for path, _, step in steps(spec):
         for index, it in enumerate(step.step_adjustments):
             number = it.scaling_adjustment

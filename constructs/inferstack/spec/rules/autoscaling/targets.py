@@ -35,7 +35,7 @@ _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Produc
 
 @error("IS500", "`min_capacity` cannot be above `max_capacity`.", _TARGET, ModelSpec, about="autoscaling")
 def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
-    """In instances, copies or provisioned places."""
+    """In instances, copies or provisioned concurrency."""
     for it in scaled_parts(spec):
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
         if low > high:
@@ -47,7 +47,7 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _least(spec: ModelSpec, it: Scaled) -> int:
-    """How far down this may go."""
+    """How low this may scale."""
     return 0 if it.dimension == COPY_COUNT or (is_async(spec) and it.dimension == INSTANCE_COUNT) else 1
 
 
@@ -59,7 +59,7 @@ def _least(spec: ModelSpec, it: Scaled) -> int:
     about="autoscaling",
 )
 def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
-    """Everything else keeps one; nothing goes below zero."""
+    """Everything else keeps at least one; nothing goes below zero."""
     for it in scaled_parts(spec):
         low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
         if low < least:
@@ -67,7 +67,7 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
             fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCE_COUNT else ''}"
             message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
             yield Finding((*it.path, "min_capacity"), message, fix)
-        # Below the least, it is reported together with that.
+        # IS500 reports a maximum below the minimum.
         if high < 1 and low <= high:
             message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
             yield Finding((*it.path, "max_capacity"), message, "write 1 or more")
@@ -81,7 +81,7 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
     about="autoscaling",
 )
 def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """Otherwise it would not be clear which one it means."""
+    """With several variants it would not be clear which one it means."""
     if spec.autoscaling is not None and len(variants(spec)) > 1:
         message = "`autoscaling` does not say which of the variants it scales"
         yield Finding(("autoscaling",), message, "move it into the variant that it is for")
@@ -95,7 +95,7 @@ def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
     about="autoscaling",
 )
 def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """Either at the top or in the variant."""
+    """Either at the top level or in the variant."""
     seen = [variant for _, variant, _ in variant_scalings(spec)]
     for path, variant, _ in variant_scalings(spec):
         if path != ("autoscaling",) and sum(1 for other in seen if other is variant) > 1:
@@ -148,7 +148,7 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
     about="autoscaling",
 )
 def capacity_comes_back(spec: ModelSpec) -> Iterator[Finding]:
-    """Otherwise the fleet stays at the most that it ever reached."""
+    """Otherwise the fleet stays at the largest size that it ever reached."""
     for it in scaled_parts(spec):
         adds = it.scaling.policies or it.scaling.step_policies
         if adds and not any(map(_removes, it.scaling.policies)) and not _shrinks(it.scaling):
@@ -162,7 +162,7 @@ def _removes(policy: ScalingPolicy) -> bool:
 
 
 def _shrinks(scaling: Autoscaling) -> bool:
-    """Whether a step removes capacity, sets it, or a schedule lowers the most of it."""
+    """Whether a step removes or sets capacity, or a schedule changes its maximum."""
     for step in scaling.step_policies:
         removes = any(change.scaling_adjustment < 0 for change in step.step_adjustments)
         if removes or step.adjustment_type == "ExactCapacity" or is_opaque(step.adjustment_type):
@@ -197,7 +197,7 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
 
 @error("IS507", "A cooldown cannot be negative.", TRACKING_PAGE, ModelSpec, about="autoscaling")
 def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
-    """In seconds; 0 is an answer."""
+    """In seconds; 0 is allowed."""
     for path, _, policy in policies(spec):
         for key in ("scale_in_cooldown", "scale_out_cooldown"):
             yield from _not_negative((*path, key), getattr(policy, key))
@@ -218,7 +218,7 @@ def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
     about="managed_instance_scaling",
 )
 def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Managed scaling follows the copies, Application Auto Scaling its policies: they undo one another."""
+    """Managed scaling follows the copies, Application Auto Scaling its policies: they undo each other."""
     for path, variant, _ in variant_scalings(spec):
         managed = variant.managed_instance_scaling
         if managed is not None and managed.status != "DISABLED":

@@ -1,4 +1,4 @@
-"""Inference components: what each needs, where it fits, whose adapter it is."""
+"""Inference components: what each needs, where it fits, and whose adapter it is."""
 
 from inferstack.spec.rules.components import (
     adapters,

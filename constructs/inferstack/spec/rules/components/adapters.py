@@ -1,4 +1,4 @@
-"""Adapters, which run inside of another inference component."""
+"""Adapters, which run inside another inference component."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, Co
     about="base_inference_component_name",
 )
 def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The adapter is made after its base."""
+    """The adapter is created after its base."""
     known = list(spec.inference_components)
     for path, name, _, base in _adapters(spec):
         if base not in known:
@@ -56,7 +56,7 @@ def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="base_inference_component_name",
 )
 def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Nor is it the adapter."""
+    """Neither another adapter nor the adapter itself."""
     adapters = {name for _, name, _, _ in _adapters(spec)}
     for path, name, _, base in _adapters(spec):
         if base in adapters:
@@ -76,7 +76,7 @@ def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="base_inference_component_name",
 )
 def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """SageMaker wants the block left out."""
+    """SageMaker requires the block to be left out."""
     for path, name, it, base in _adapters(spec):
         if it.compute_resource_requirements is not None:
             message = f"`{name}` is an adapter and runs on the resources of `{base}`"
@@ -141,7 +141,7 @@ def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]
     about="base_inference_component_name",
 )
 def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """What loads an adapter is the base's container; Triton's front end knows no request for it."""
+    """An adapter is loaded by its base's container; Triton's front end has no request for that."""
     with_triton = {placed.path for placed in containers(spec) if is_triton(placed.image)}
     triton = {run.name for run in runs(spec) if run.container in with_triton}
     for path, name, _, base in _adapters(spec):
@@ -159,7 +159,7 @@ def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="base_inference_component_name",
 )
 def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """In LMI they are off unless a variable says otherwise, or a `serving.properties` among the files."""
+    """In LMI they are off unless a variable or a `serving.properties` among the files turns them on."""
     off = {placed.path for placed in containers(spec) if _is_lmi(placed.image) and _is_off(placed.container)}
     without = {run.name for run in runs(spec) if run.container in off}
     for path, name, _, base in _adapters(spec):
@@ -193,7 +193,7 @@ def _is_off(container: Container | ComponentContainer) -> bool:
     about="base_inference_component_name",
 )
 def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """What SageMaker makes of copies of an adapter is not documented."""
+    """What SageMaker does with copies of an adapter is not documented."""
     for path, name, _, base in _adapters(spec):
         for key in ("runtime_config", "autoscaling"):
             if getattr(spec.inference_components[name], key) is not None:
@@ -209,7 +209,7 @@ def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="base_inference_component_name",
 )
 def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """SageMaker's API says so of every component, and makes no exception for adapters."""
+    """SageMaker's API requires it of every component, and makes no exception for adapters."""
     for path, _, it, _ in _adapters(spec):
         url = None if it.container is None else it.container.artifact_url
         if url is not None and not is_opaque(url) and is_no_archive(url):

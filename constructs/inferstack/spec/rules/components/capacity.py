@@ -29,7 +29,7 @@ _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scalin
 
 
 class _Fleet(msgspec.Struct, frozen=True):
-    """A variant of one instance type, and what each component on it reserves a copy."""
+    """A variant with one instance type, and what a copy of each of its components reserves."""
 
     path: SpecPath
     variant: Variant
@@ -40,14 +40,14 @@ class _Fleet(msgspec.Struct, frozen=True):
     def accelerators(self, copies: str) -> float:
         """Accelerators that all components need together, at the start or at most.
 
-        Without those of which not one copy fits: that is reported by itself.
+        Components of which not one copy fits are left out: that is reported by itself.
         """
         fitting = [it for it in self.tenants if _accelerators(it[3]) <= self.host.accelerator_devices]
         return sum(_accelerators(needs) * _copies(it)[copies] for _, _, it, needs in fitting)
 
     @property
     def most_instances(self) -> int | None:
-        """The largest that the fleet can become, or None where nothing limits it here."""
+        """The most instances that the fleet can have, or None if nothing here limits it."""
         if self.grows_with_copies:
             managed = self.variant.managed_instance_scaling
             return None if managed is None else managed.max_instance_count
@@ -55,16 +55,16 @@ class _Fleet(msgspec.Struct, frozen=True):
 
     @property
     def grows_with_copies(self) -> bool:
-        """Whether SageMaker itself adds instances for copies."""
+        """Whether SageMaker itself adds instances when there are more copies."""
         managed = self.variant.managed_instance_scaling
         return managed is not None and managed.status != "DISABLED"
 
     @property
     def first_instances(self) -> int | None:
-        """Those that the first copies can have at most, or None where nothing limits them here.
+        """The most instances that the first copies can have, or None if nothing here limits them.
 
-        SageMaker's guide does not say that it adds instances for first copies, too, but AWS's examples rely
-        on it.
+        SageMaker's guide does not say that it adds instances for the first copies, too, but AWS's examples
+        rely on it.
         """
         count = self.variant.initial_instance_count
         if count is None or not self.grows_with_copies:
@@ -73,14 +73,14 @@ class _Fleet(msgspec.Struct, frozen=True):
 
     @property
     def limit(self) -> str:
-        """The key that lets the fleet become larger."""
+        """The key that allows a larger fleet."""
         if self.scaling is None:
             return "`max_instance_count` of `managed_instance_scaling`"
         return "`max_capacity` of its `autoscaling`"
 
 
 def _fleets(spec: InferenceComponentsSpec) -> Iterator[_Fleet]:
-    """Fleets of one type; where several types may come, what fits depends on the day."""
+    """Fleets with one instance type; with several, what fits depends on which ones the fleet gets."""
     scalings = {id(variant): scaling for _, variant, scaling in variant_scalings(spec)}
     for path, variant in variants(spec):
         known = list(hosts(variant))
@@ -122,7 +122,7 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
 
 
 def _too_few(fleet: _Fleet) -> int | None:
-    """How many instances the first copies can have, if those lack accelerators; None if they do not."""
+    """How many instances the first copies can have if those lack accelerators, else None."""
     count, each = fleet.first_instances, fleet.host.accelerator_devices
     if not count or not each or fleet.accelerators("start") <= count * each:
         return None
@@ -152,7 +152,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Findin
 
 
 def _without_place(fleet: _Fleet, count: int) -> str | None:
-    """The first component with a copy that finds no place; None if all do, or could not on any instance."""
+    """The first component with a copy that finds no room, or None; skips what fits on no instance."""
     full = (fleet.host.accelerator_devices, fleet.host.vcpus, fleet.host.memory_mib)
     free = [list(full) for _ in range(min(count, 1000))]
     wanted = [(_demand(needs), name, _copies(it)["start"]) for _, name, it, needs in fleet.tenants]
@@ -180,7 +180,7 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
     about="autoscaling",
 )
 def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Each by itself, by accelerators: copies beyond the fleet can never start."""
+    """Each component by itself, by accelerators: copies beyond the largest fleet can never start."""
     for fleet in _fleets(spec):
         for path, name, component, needs in fleet.tenants:
             each, most = _accelerators(needs), fleet.most_instances
@@ -205,7 +205,7 @@ def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     InferenceComponentsSpec,
 )
 def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """They rarely peak together, so this is a choice."""
+    """They rarely peak at the same time, so this may be intended."""
     for fleet in _fleets(spec):
         most = fleet.most_instances
         there = None if most is None else most * fleet.host.accelerator_devices

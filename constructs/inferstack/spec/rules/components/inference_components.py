@@ -70,7 +70,7 @@ def _not_with_components(path: SpecPath) -> Finding:
     about="async_inference_config",
 )
 def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """No page says what SageMaker makes of both, and InvokeEndpointAsync has no `InferenceComponentName`."""
+    """No page says what SageMaker does with both, and InvokeEndpointAsync has no `InferenceComponentName`."""
     if is_async(spec):
         where = ("endpoint_config", "async_inference_config")
         message = "asynchronous requests cannot name an inference component"
@@ -85,7 +85,7 @@ def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Find
     about="managed_instance_scaling",
 )
 def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
-    """Elsewhere Application Auto Scaling counts the instances."""
+    """Elsewhere Application Auto Scaling sets the number of instances."""
     for path, variant in variants(spec):
         if variant.managed_instance_scaling is not None and not isinstance(spec, InferenceComponentsSpec):
             message = f"`managed_instance_scaling` cannot be used with `kind: {spec.kind}`"
@@ -103,7 +103,7 @@ def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Findi
     """Both in instances."""
     for path, scaling, _ in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
-        # A maximum below 1 is out of AWS's bounds, which is said of it.
+        # A maximum below 1 is out of AWS's bounds, which is reported instead.
         if low is not None and high is not None and low > high >= 1:
             message = f"`min_instance_count` is {low}, above the `max_instance_count` of {high}"
             fix = f"swap them: `min_instance_count: {high}` and `max_instance_count: {low}`"
@@ -118,7 +118,7 @@ def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Findi
     about="managed_instance_scaling",
 )
 def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """A minimum of 0 still starts with an instance or more."""
+    """Even with a minimum of 0, a fleet starts with an instance or more."""
     for path, scaling, start in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
         if start is None or (low is not None and high is not None and low > high):
@@ -130,7 +130,7 @@ def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Find
 
 
 def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling, int | None]]:
-    """Path and settings of managed scaling that is on, and the count to start with."""
+    """Path and settings of managed scaling that is on, and the initial number of instances."""
     for path, variant in variants(spec):
         scaling = variant.managed_instance_scaling
         if scaling is not None and scaling.status != "DISABLED":
@@ -144,7 +144,7 @@ def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling
     InferenceComponentsSpec,
 )
 def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """One for all instance types, or one for each."""
+    """One for all instance types, or one for each of them."""
     for path, name, component in components(spec):
         both = component.specification is not None and component.specifications is not None
         if both:
@@ -165,7 +165,7 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Find
     InferenceComponentsSpec,
 )
 def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """An adapter has a container for the URL of its files; IS433 looks at those."""
+    """The container of an adapter only names its files; IS433 checks those."""
     for path, name, it in whole_specifications(spec):
         if it.container is not None and it.model_name is not None:
             message = "`container` and `model_name` cannot be used together"
@@ -197,7 +197,7 @@ def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="runtime_config",
 )
 def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Scaling may go down to none later; creating with none is refused."""
+    """Scaling may remove all copies later, but a component without any cannot be created."""
     for path, _, component in components(spec):
         if component.runtime_config is not None and component.runtime_config.copy_count < 1:
             fix = "write 1 or more; to have none when idle, use `autoscaling` with `min_capacity: 0`"
@@ -214,7 +214,7 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="models",
 )
 def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Any other name is that of a SageMaker model that exists already."""
+    """Any other name is that of an existing SageMaker model."""
     known = list(spec.models or ())
     for run in runs(spec):
         found = run.specification.model_name
@@ -232,7 +232,7 @@ def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about=_NETWORK,
 )
 def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """AWS asks for the same subnets, security groups and isolation in both; the role is one anyway."""
+    """AWS asks for the same subnets, security groups and isolation in both; the role is the same anyway."""
     config = endpoint_config(spec)
     for path, name, model in models(spec):
         for key in _NETWORK:
@@ -244,7 +244,7 @@ def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]
 
 
 def _network(value: VpcConfig | bool | None) -> object:
-    """What counts of a setting: not the order of subnets, nor whether `false` is said or meant."""
+    """What matters in a setting: not the order of subnets, nor whether `false` is written or implied."""
     if isinstance(value, VpcConfig):
         return frozenset(value.subnets), frozenset(value.security_group_ids)
     return bool(value)
@@ -276,7 +276,7 @@ def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     about="specifications",
 )
 def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Another type never appears in the fleet."""
+    """Any other type never appears in the fleet."""
     for path, _, component in components(spec):
         fleet = _fleet(spec, component)
         for index, it in enumerate(component.specifications or ()):
@@ -300,7 +300,7 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
     InferenceComponentsSpec,
 )
 def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """From the registry's list of types by region, which has oddities."""
+    """By the registry's list of types in each region, which has oddities."""
     region = region_of(spec)
     if region is not None and regions.supports_inference_components(region) is False:
         message = f"CloudFormation's registry in {region} does not list AWS::SageMaker::InferenceComponent"

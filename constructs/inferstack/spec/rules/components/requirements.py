@@ -20,8 +20,8 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import Finding, error, warning
 
 _REQUIREMENTS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentComputeResourceRequirements.html"
-# What the host, the agent and the container runtime keep for themselves. One report: 16 GiB refused
-# a copy of 4 GiB, so the true reserve is unknown and can be more.
+# What the host, the agent and the container runtime keep for themselves. In one report a copy of 4 GiB was
+# refused by 16 GiB, so the true reserve is unknown and can be more.
 _USABLE_MEMORY = 0.9
 
 
@@ -62,7 +62,7 @@ def _hosts(
     InferenceComponentsSpec,
 )
 def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The only requirement that is required."""
+    """The only requirement that must be given."""
     for path, name, it in whole_specifications(spec):
         needs = it.compute_resource_requirements
         if needs is None or needs.min_memory_required_in_mb is None:

@@ -1,4 +1,4 @@
-"""What serves, and how an update replaces it: variants, instances, guardrails."""
+"""What serves requests, and how an update replaces it: variants, instances, guardrails."""
 
 from inferstack.spec.rules.endpoint import (
     drivers,

@@ -1,7 +1,7 @@
 """Do the host's NVIDIA driver, its GPU and the container's CUDA go together?
 
-A container whose CUDA is too new for the driver dies without a log line. What is known comes from AWS's
-AMI table, NVIDIA's release notes, runs that were recorded and reports, so all of it is advice.
+A container whose CUDA is too new for the driver dies without a log line. What is known comes from AWS's AMI
+table, NVIDIA's release notes, recorded runs and reports, so all of it is advice.
 """
 
 import re
@@ -61,19 +61,19 @@ _TAGGED = re.compile(r"-cu(\d\d)(\d)\b")
 # Ray Serve's image has no CUDA in its tag (.github/config/image/ray/sagemaker-gpu.yml).
 _RAY = re.compile(r"(?:^|/)ray:serve-ml.*-cuda\b")
 _RAY_CUDA = (12, 9)
-# Images of CUDA 12 that AWS's own tests found not to start on the AMI for CUDA 13, Ray Serve's and WhisperX's
-# (test/whisperx/sagemaker of the same repository). Another does: LMI's with CUDA 12.9, in the notebook of
-# 01-models/NVIDIA/Nemotron-3-Super-120B-A12B of aws-samples/sagemaker-genai-hosting-examples.
+# Images with CUDA 12 that AWS's own tests found not to start on the AMI for CUDA 13: Ray Serve's and
+# WhisperX's (test/whisperx/sagemaker of the same repository). Another one starts: LMI's with CUDA 12.9, in
+# the notebook of 01-models/NVIDIA/Nemotron-3-Super-120B-A12B of aws-samples/sagemaker-genai-hosting-examples.
 _NOT_ON_CUDA_13 = re.compile(r"(?:^|/)(?:ray|whisperx):")
-# From here on images of others than AWS may lack the compatibility libraries, or what puts them to use.
+# Beyond this, images that are not AWS's may lack the compatibility libraries, or what enables them.
 _LAST_BRIDGED_BY_ALL: Cuda = (12, 4)
 _PROPOSED_AMIS = (NEWEST_AL2_AMI, CUDA_13_AMI)
 
 
 class _Running(msgspec.Struct, frozen=True):
-    """An image whose CUDA is known, on those hosts of a variant that run it and have GPUs.
+    """An image whose CUDA is known, and those hosts of a variant that run it and have GPUs.
 
-    ``is_of_aws``: AWS's own bring NVIDIA's libraries and put them to use.
+    ``is_of_aws``: AWS's own images bring NVIDIA's libraries and enable them.
     https://docs.aws.amazon.com/sagemaker/latest/dg/container-nvidia-compliance.html
     """
 
@@ -87,7 +87,7 @@ class _Running(msgspec.Struct, frozen=True):
     "IS270", "The host's NVIDIA driver should be new enough for the CUDA of the image.", _DRIVERS, ModelSpec
 )
 def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
-    """Without `inference_ami_version` the default driver of the instance family counts."""
+    """Without `inference_ami_version`, the default driver of the instance family counts."""
     for placed, image, variant in _on_variants(spec):
         ami = variant.inference_ami_version
         for host in image.hosts:
@@ -108,7 +108,7 @@ def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
     about="inference_ami_version",
 )
 def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
-    """Reported of a few: the endpoint never comes up, and there is no log. Others run."""
+    """Reported for a few images: the endpoint never comes up, and there is no log. Other images run."""
     for placed, image, variant in _on_variants(spec):
         ami = variant.inference_ami_version
         if image.hosts and not _starts_on(ami, image):
@@ -124,7 +124,7 @@ def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
     about="inference_ami_version",
 )
 def driver_knows_the_gpu(spec: ModelSpec) -> Iterator[Finding]:
-    """The default driver of a family does."""
+    """The default driver of an instance family does."""
     for path, variant in every_variant(spec):
         ami = variant.inference_ami_version
         host = next((it for it in _gpu_hosts(variant) if not _knows(ami, it)), None)
@@ -191,7 +191,7 @@ def _driver(ami: str | None, host: InstanceType) -> Driver | None:
 
 
 def _runs(driver: Driver, ami: str | None, host: InstanceType, image: _Running) -> bool:
-    """By itself, or with NVIDIA's libraries, which the default AMIs put to use and else the image must."""
+    """By itself, or with NVIDIA's libraries, which the default AMIs enable and elsewhere the image must."""
     if driver.runs(image.cuda):
         return True
     brings_libraries = image.is_of_aws or (ami is None and image.cuda <= _LAST_BRIDGED_BY_ALL)
@@ -213,7 +213,7 @@ def _knows(ami: str | None, host: InstanceType) -> bool:
 
 
 def _fix(spec: ModelSpec, variant: Variant) -> str:
-    """An AMI on which none of the warnings above is left, whatever else the variant runs."""
+    """Proposes an AMI that causes none of the warnings above, whatever else the variant runs."""
     images = [image for _, image, it in _on_variants(spec) if it is variant]
     generation = max((image.cuda[0] for image in images), default=0)
     nearest = sorted(_PROPOSED_AMIS, key=lambda ami: abs(AMI_DRIVERS[ami].cuda[0] - generation))

@@ -37,7 +37,7 @@ _BLUE = (*_PATH, "blue_green_update_policy")
 _ROUTE = (*_BLUE, "traffic_routing_configuration")
 _ROLL = (*_PATH, "rolling_update_policy")
 _EXCLUDED = ("endpoint", "exclude_retained_variant_properties")
-# Bounds in percent of the fleet, as the API documents them.
+# Limits in percent of the fleet, as the API documents them.
 _CANARY, _LINEAR, _BATCH = (1, 50), (10, 50), (5, 50)
 _SIZE_OF = {"CANARY": "canary_size", "LINEAR": "linear_step_size"}
 Size = CapacitySize | ComponentCapacitySize
@@ -72,7 +72,7 @@ def _component_policies(
     about="deployment_config",
 )
 def one_policy(spec: ModelSpec) -> Iterator[Finding]:
-    """Neither means blue/green, all at once."""
+    """With neither, an update is blue/green, all at once."""
     config = deployment_config(spec)
     if config is None:
         return
@@ -115,7 +115,7 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
     about="deployment_config",
 )
 def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
-    """The API asks for it whatever the type; 0 is an answer."""
+    """The API requires it for every type; 0 is allowed."""
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
         if routing.wait_interval_in_seconds is None:
@@ -132,7 +132,7 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
     about="deployment_config",
 )
 def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
-    """Percentages; counts of instances are looked at by IS616."""
+    """In percent; IS616 checks counts of instances."""
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
         yield from _percent((*_ROUTE, "canary_size"), routing.canary_size, _CANARY)
@@ -147,7 +147,7 @@ def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
     about="deployment_config",
 )
 def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
-    """A rollback may go in one batch of all."""
+    """A rollback may be a single batch."""
     for policy in _rolling(spec):
         yield from _percent((*_ROLL, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
         path = (*_ROLL, "rollback_maximum_batch_size")
@@ -162,7 +162,7 @@ def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
     about="deployment_config",
 )
 def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """A rollback may go in one batch of all."""
+    """A rollback may be a single batch."""
     for path, policy, _ in _component_policies(spec):
         yield from _percent((*path, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
         yield from _percent(
@@ -184,7 +184,7 @@ def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iter
     about="deployment_config",
 )
 def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
-    """Of the fleet as it starts; scaling may have made it larger by the time of an update."""
+    """Of the initial fleet; scaling may have made it larger by the time of an update."""
     counts = [it.initial_instance_count for _, it in variants(spec) if it.initial_instance_count is not None]
     for path, size in _counted(spec):
         if size.type == "INSTANCE_COUNT" and counts and size.value * 2 > min(counts):
@@ -202,7 +202,7 @@ def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
     about="deployment_config",
 )
 def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Of the copies that it starts with; scaling may have made more by the time of an update."""
+    """Of the initial copies; scaling may have added some by the time of an update."""
     for path, policy, copies in _component_policies(spec):
         size = policy.maximum_batch_size
         if size.type == "COPY_COUNT" and size.value * 2 > copies:
@@ -254,14 +254,14 @@ def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Itera
 
 
 def _blue_green_waits(policy: BlueGreenUpdatePolicy, count: int) -> int:
-    """Seconds: an interval after each shift but the last, then the wait for termination."""
+    """Seconds: an interval after each shift but the last, then the wait before termination."""
     routing = policy.traffic_routing_configuration
     shifts = {"ALL_AT_ONCE": 1, "CANARY": 2}.get(routing.type) or _steps(routing.linear_step_size, count)
     return (shifts - 1) * (routing.wait_interval_in_seconds or 0) + (policy.termination_wait_in_seconds or 0)
 
 
 def _steps(size: Size | None, count: int) -> int:
-    """How many steps it takes to get through everything."""
+    """How many steps it takes to cover everything."""
     if size is None or size.value < 1:
         return 1
     return math.ceil((100 if size.type == "CAPACITY_PERCENT" else count) / size.value)
@@ -283,7 +283,7 @@ def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Findin
     about="deployment_config",
 )
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """Neither for several variants nor for serverless."""
+    """Neither several variants nor serverless."""
     several, serverless = len(variants(spec)) > 1, _is_serverless(spec)
     reason = "has several variants" if several else "is serverless"
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
@@ -304,7 +304,7 @@ def _is_serverless(spec: ModelSpec) -> bool:
     about="deployment_config",
 )
 def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
-    """Of a rolling update IS620 says it, which is sure."""
+    """For a rolling update IS620 reports it, as an error."""
     if _is_serverless(spec) and deployment_config(spec) is not None and not any(_rolling(spec)):
         message = "the endpoint is serverless, but guardrails are only for real-time and asynchronous ones"
         yield Finding(_PATH, message, "remove `deployment_config`: traffic moves all at once")
@@ -314,7 +314,7 @@ def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
     "IS621", "Guardrails do not work on inf1 instances.", _EXCLUSIONS, ModelSpec, about="deployment_config"
 )
 def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker falls back to all at once, without a word."""
+    """SageMaker silently falls back to all at once."""
     known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
     if deployment_config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
         yield Finding(
@@ -330,7 +330,7 @@ def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
     about="auto_rollback_configuration",
 )
 def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """One of 1 to 10 places is wasted."""
+    """There are 1 to 10 places, and a duplicate wastes one."""
     for path, rollback, _ in rollbacks(spec):
         listed = named_alarms(rollback)
         for index, alarm in enumerate(listed):
@@ -352,7 +352,7 @@ def _excluded(spec: ModelSpec) -> tuple[VariantProperty, ...]:
     about="exclude_retained_variant_properties",
 )
 def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Finding]:
-    """The API knows the name and does nothing about it."""
+    """The API accepts data capture there and ignores it."""
     for index, excluded in enumerate(_excluded(spec)):
         if excluded.variant_property_type == "DataCaptureConfig":
             where = (*_EXCLUDED, index, "variant_property_type")
@@ -368,7 +368,7 @@ def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Finding]:
     about="exclude_retained_variant_properties",
 )
 def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Finding]:
-    """Without retention an update resets all of them."""
+    """Without retention, an update resets all of them."""
     said = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
     retained = counts_change(spec) if said is None else said
     if _excluded(spec) and not retained:

@@ -25,7 +25,7 @@ def _on_instances(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
 
 @error("IS260", "A variant must say which instances it uses, unless it is serverless.", _VARIANT, ModelSpec)
 def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
-    """One type or pools of several."""
+    """One type, or pools of several."""
     for path, variant in _on_instances(spec):
         if not instance_types(variant):
             serverless = ", or `serverless_config`" if isinstance(spec, SingleModelSpec) else ""
@@ -57,7 +57,7 @@ def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Finding]:
     ModelSpec,
 )
 def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
-    """Autoscaling needs a number to begin with, too."""
+    """Autoscaling needs a number to start with, too."""
     for path, variant in _on_instances(spec):
         if variant.initial_instance_count is None:
             yield Finding(path, "the variant is missing `initial_instance_count`", "add it: 1 or more")
@@ -71,7 +71,7 @@ def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
     about="volume_size_in_gb",
 )
 def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker keeps model files on the instance's disk there."""
+    """There, SageMaker keeps model files on the instance's own disk."""
     for path, variant in every_variant(spec):
         with_disk = [host for host in hosts(variant) if host.has_local_nvme]
         if variant.volume_size_in_gb is not None and with_disk:
@@ -112,7 +112,7 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
     about="instance_pools",
 )
 def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """The order in which pools are tried follows from the priorities."""
+    """Pools are tried in the order of their priorities."""
     for path, variant in every_variant(spec):
         for key in ("instance_type", "priority"):
             values = [getattr(pool, key) for pool in variant.instance_pools or ()]
@@ -135,7 +135,7 @@ def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
     about="routing_config",
 )
 def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
-    """`prefix_aware_routing_config` means nothing to the others."""
+    """`prefix_aware_routing_config` has no meaning for the others."""
     for path, variant in every_variant(spec):
         routing = variant.routing_config
         if routing is None or routing.prefix_aware_routing_config is None:
@@ -150,7 +150,7 @@ def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
 
 @error("IS267", "A routing configuration must name a strategy.", _ROUTING, ModelSpec, about="routing_config")
 def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
-    """The API demands it."""
+    """The API requires it."""
     strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
     for path, variant in every_variant(spec):
         if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
@@ -163,7 +163,7 @@ _OF_PREFIXES = ("prefix_length", "concurrency_threshold")
 
 @error("IS274", "Routing by prefix needs both of its settings.", _PREFIXES, ModelSpec, about="routing_config")
 def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """The API demands each of them with this strategy, which no schema can say."""
+    """The API requires each of them with this strategy, which no schema can express."""
     for path, variant in every_variant(spec):
         routing = variant.routing_config
         if routing is None or routing.routing_strategy != "PREFIX_AWARE":
@@ -188,7 +188,7 @@ def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     about="kms_key_id",
 )
 def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
-    """The hardware encrypts such a disk with a key of its own."""
+    """The hardware encrypts such a disk with its own key."""
     if spec.endpoint_config is None or spec.endpoint_config.kms_key_id is None:
         return
     for _, variant in every_variant(spec):
@@ -207,7 +207,7 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
     about="initial_variant_weight",
 )
 def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Finding]:
-    """A variant without weight counts 1."""
+    """A variant without a weight counts as 1."""
     found = variants(spec)
     if found and all(variant.initial_variant_weight == 0 for _, variant in found):
         path = (*found[0][0], "initial_variant_weight")

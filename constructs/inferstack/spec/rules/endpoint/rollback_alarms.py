@@ -1,4 +1,4 @@
-"""The alarms that undo an update."""
+"""The alarms that roll back an update."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ _SHIFT = ("blue_green_update_policy", "traffic_routing_configuration", "wait_int
     about="auto_rollback_configuration",
 )
 def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
-    """Alarms of the spec have no names of their own; other alarms have nothing else."""
+    """Alarms of the spec have no names to refer to; other alarms have nothing else."""
     for path, rollback, _ in rollbacks(spec):
         for index, alarm in enumerate(named_alarms(rollback)):
             where = (*path, "alarms", index)
@@ -52,7 +52,7 @@ def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
     about="auto_rollback_configuration",
 )
 def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
-    """From the default set or from `alarms.rules`; for a component, of its own."""
+    """From the default set or from `alarms.rules`; for a component, one of its own alarms."""
     for path, rollback, component in rollbacks(spec):
         there = [watched_name(alarm.rule) for alarm in _own_alarms_about(spec, component)]
         if isinstance(rollback.alarms, str) and not there:
@@ -72,13 +72,13 @@ def _about(component: str | None) -> str:
 
 
 def _own_alarms_about(spec: ModelSpec, component: str | None) -> list[OwnAlarm]:
-    """The spec's own alarms that could undo an update of the endpoint, or of a component."""
+    """The spec's own alarms that could roll back an update of the endpoint, or of a component."""
     everything = AutoRollbackConfiguration(alarms="own")
     return [alarm for alarm in own_alarms(spec) if rolls_back(alarm, everything, component)]
 
 
 def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
-    """Every alarm of the spec that undoes some update."""
+    """Every alarm of the spec that rolls back some update."""
     for _, rollback, component in rollbacks(spec):
         yield from (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
 
@@ -91,7 +91,7 @@ def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
     about="auto_rollback_configuration",
 )
 def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
-    """Counted with those that one metric stands for: one for each variant or component."""
+    """One metric may stand for several alarms, one for each variant or component; each of them counts."""
     for path, rollback, component in rollbacks(spec):
         own = [watched_name(it.rule) for it in own_alarms(spec) if rolls_back(it, rollback, component)]
         count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
@@ -109,7 +109,7 @@ def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
     about="auto_rollback_configuration",
 )
 def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
-    """It would be in ALARM while no requests come, and undo every update before anyone has seen it."""
+    """Without requests it would be in ALARM, and roll back every update before anyone has seen it."""
     seen = []
     for alarm in _chosen(spec):
         if alarm.evaluation.treat_missing_data == "breaching" and alarm.path not in seen:
@@ -128,13 +128,13 @@ def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
     about="auto_rollback_configuration",
 )
 def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker watches the alarms in the waits only, and the first bad minute is not yet an alarm."""
+    """SageMaker watches the alarms only while it waits, and one bad minute does not yet set off an alarm."""
     for path, rollback, component in rollbacks(spec):
         where, most = _wait(spec, component)
         chosen = (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
         own = {watched_name(it.rule): _time_to_alarm(it) for it in chosen}
         if isinstance(rollback.alarms, str):
-            # Of all alarms some are slow by intention: one that is quick enough will do.
+            # With all alarms, some are slow on purpose: one that is quick enough will do.
             own = dict(sorted(own.items(), key=lambda it: it[1])[:1])
         for metric, needs in own.items():
             if most is not None and needs > most:
@@ -153,7 +153,7 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
     about="auto_rollback_configuration",
 )
 def update_waits_at_all(spec: ModelSpec) -> Iterator[Finding]:
-    """Without one all traffic moves at once, and the old fleet is gone before an alarm can go off."""
+    """Without one, all traffic moves at once, and the old fleet is gone before an alarm can go off."""
     config = deployment_config(spec)
     if config is None or config.auto_rollback_configuration is None:
         return
@@ -171,7 +171,7 @@ def _time_to_alarm(alarm: OwnAlarm) -> int:
 
 
 def _wait(spec: ModelSpec, component: str | None) -> tuple[SpecPath, int | None]:
-    """Where the update says how long it waits after a step, and how long that is at best, if it says so."""
+    """Where the update says how long it waits after a step, and its longest wait, if it says so."""
     for _, name, it in components(spec):
         if name == component and it.deployment_config is not None:
             return _ROLLING, it.deployment_config.rolling_update_policy.wait_interval_in_seconds
@@ -185,6 +185,6 @@ def _wait_of_endpoint(config: DeploymentConfig) -> tuple[SpecPath, int | None]:
     if config.blue_green_update_policy is None:
         return (), None
     policy = config.blue_green_update_policy
-    # IS612 asks for the interval where it is missing.
+    # If the interval is missing, IS612 asks for it.
     shift = policy.traffic_routing_configuration.wait_interval_in_seconds
     return _SHIFT, None if shift is None else max(shift, policy.termination_wait_in_seconds or 0)

@@ -38,7 +38,7 @@ def _serverless(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, Serverless
     "IS600", "Serverless memory must be a multiple of 1024 MB.", _CONFIG, ModelSpec, about="serverless_config"
 )
 def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
-    """From 1024 to 6144; the schema holds the ends."""
+    """From 1024 to 6144, which the schema checks."""
     for path, _, config in _serverless(spec):
         found = config.memory_size_in_mb
         if found % _STEP_MB:
@@ -58,7 +58,7 @@ def memory_in_steps(spec: ModelSpec) -> Iterator[Finding]:
     about="serverless_config",
 )
 def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
-    """It may equal it."""
+    """They may be equal."""
     for path, _, config in _serverless(spec):
         kept, most = config.provisioned_concurrency, config.max_concurrency
         if kept is not None and kept > most:
@@ -75,7 +75,7 @@ def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Finding]:
     about="serverless_config",
 )
 def nothing_about_instances(spec: ModelSpec) -> Iterator[Finding]:
-    """There are none to choose, size or reach; GPUs are not to be had."""
+    """There are no instances to choose, size or connect to, and no GPUs."""
     for path, variant, _ in _serverless(spec):
         for key in _OF_INSTANCES:
             if getattr(variant, key) is not None:
@@ -115,7 +115,7 @@ def not_isolated(spec: ModelBackedSpec) -> Iterator[Finding]:
     about="serverless_config",
 )
 def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """It unpacks one archive."""
+    """It can only unpack one archive."""
     fix = "pack the files into a tar.gz and write `model_data_url`"
     yield from _not_with_serverless(spec, "model_data_source", f"{fix}, or use instances")
 
@@ -156,7 +156,7 @@ def no_data_capture(spec: ModelSpec) -> Iterator[Finding]:
     about="serverless_config",
 )
 def one_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """Nor can instances stand beside serverless."""
+    """Nor can other variants run on instances beside it."""
     if len(variants(spec)) > 1:
         for path, _, _ in _serverless(spec):
             yield Finding(
@@ -174,7 +174,7 @@ def one_variant(spec: ModelSpec) -> Iterator[Finding]:
     about="serverless_config",
 )
 def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
-    """Asynchronous and serverless exclude one another."""
+    """Asynchronous and serverless exclude each other."""
     if is_async(spec):
         for path, _, _ in _serverless(spec):
             message = "`serverless_config` cannot be used with `async_inference_config`"
@@ -189,7 +189,7 @@ def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
     about=("vpc_config", "enable_network_isolation"),
 )
 def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
-    """The endpoint configuration's own VPC is the one of inference components."""
+    """The endpoint configuration's own VPC is only for inference components."""
     config = spec.endpoint_config
     if config is None or isinstance(spec, InferenceComponentsSpec):
         return

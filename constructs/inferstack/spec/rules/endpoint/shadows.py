@@ -18,7 +18,7 @@ _SHADOW = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests.html"
     about="shadow_variants",
 )
 def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Requests are copied from the one to the other."""
+    """Requests to the one are copied to the other."""
     shadows, count = shadow_variants(spec), len(variants(spec))
     if shadows and (len(shadows) > 1 or count != 1):
         message = f"the spec has {count} production and {len(shadows)} shadow variants"
@@ -33,7 +33,7 @@ def one_of_each(spec: ModelBackedSpec) -> Iterator[Finding]:
     about="shadow_variants",
 )
 def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Usually another one than production hosts."""
+    """It is usually a different model from the one in production."""
     known = [name for _, name, _ in models(spec) if name is not None]
     for path, variant in shadow_variants(spec):
         if known and variant.model_name not in known:

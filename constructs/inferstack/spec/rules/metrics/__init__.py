@@ -1,4 +1,4 @@
-"""Metrics that somebody spells out, in policies and in alarms alike."""
+"""Metrics that are spelled out, in policies and alarms alike."""
 
 from inferstack.spec.rules.metrics import (
     characters,

@@ -1,4 +1,4 @@
-"""Of which characters the names of a metric of one's own are."""
+"""The characters that the names of a custom metric may have."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,7 +29,7 @@ Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | 
     about="dimensions",
 )
 def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
-    """No metric has others. A name does not begin with a colon either."""
+    """No metric has others. Nor can a name begin with a colon."""
     for path, holder in _holders(spec):
         for index, dimension in enumerate(holder.dimensions or ()):
             for key, text in (("name", dimension.name), ("value", dimension.value)):
@@ -49,7 +49,7 @@ def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
     about="namespace",
 )
 def namespaces_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
-    """Nothing can be published in any other."""
+    """Nothing can be published in a namespace with others."""
     for path, holder in _holders(spec):
         fault = None if holder.namespace is None else _fault(holder.namespace)
         if fault is not None:

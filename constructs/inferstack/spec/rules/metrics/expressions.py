@@ -1,4 +1,4 @@
-"""Metrics that expressions compute with, of policies and of alarms alike."""
+"""Metrics that expressions use, in policies and alarms alike."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,9 +17,9 @@ _MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-me
 _ID = "[a-z][A-Za-z0-9_]*"
 _STRING = "'[^']*'|\"[^\"]*\""
 _PLAIN = r"(?a)[\w\s+\-*/^()\[\],.<>=!&|]*"
-"""What may stand in an expression beside strings; with anything else it is none that we understand."""
+"""What an expression may contain beside strings; one with anything else is not understood here."""
 _INSIGHTS = r"(?i)\s*SELECT\b"
-# Neither `e` of 1e-6 nor a function, however it is written.
+# Matches neither the `e` of 1e-6 nor a function, however it is written.
 _NAME = r"(?a)(?<![\w.])[a-z]\w*(?!\w*\s*\()"
 _WORDS = frozenset(
     {"and", "or", "not", "true", "false", "asc", "desc", "avg", "max", "min", "sum", "repeat", "linear"}
@@ -35,7 +35,7 @@ _WORDS = frozenset(
     about="metrics",
 )
 def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
-    """By their ids. What CloudWatch says of another name is not documented."""
+    """Metrics are used by their ids. What CloudWatch does with another name is not documented."""
     for path, queries in _queries(spec):
         ids = [it.id for it in queries]
         for index, query in enumerate(queries):
@@ -55,7 +55,7 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
     about="metrics",
 )
 def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch answers no more than that the list of metrics is invalid."""
+    """CloudWatch says no more than that the list of metrics is invalid."""
     for path, queries in _queries(spec):
         for index, query in enumerate(queries):
             if not (re.fullmatch(_ID, query.id) or is_opaque(query.id)):
@@ -74,7 +74,7 @@ def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:
 
 
 def _names(expression: str) -> list[str]:
-    """The names in an expression that can only be ids, each once; none in one that is not understood."""
+    """The names in an expression that can only be ids, each once; none if it is not understood."""
     text = re.sub(_STRING, " ", expression)
     if re.match(_INSIGHTS, text) or not re.fullmatch(_PLAIN, text):
         return []

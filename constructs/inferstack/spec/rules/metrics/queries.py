@@ -1,4 +1,4 @@
-"""Metrics of one's own, alone or with an expression over several: of alarms and of policies alike."""
+"""Custom metrics, alone or with an expression over several, in alarms and policies alike."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ _OF_ONE = ("namespace", "metric_name", "statistic")
 
 
 def given(of: HasMetric, keys: Sequence[str]) -> list[str]:
-    """Those of some keys that are given."""
+    """Those of the keys that are set."""
     return [key for key in keys if getattr(of, key) is not None]
 
 
 def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Finding]:
-    """What a metric that stands alone lacks. ``instead``: what else could be written."""
+    """What a metric that stands alone is missing. ``instead``: what else could be written."""
     missing = [key for key in _OF_ONE if key not in given(of, _OF_ONE)]
     if missing:
         lacking = listed(missing, last="and")
@@ -35,7 +35,7 @@ def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[
 def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Finding]:
     """What is wrong with ``metrics``, of which exactly one serves the purpose.
 
-    ``alone`` are keys of a metric without others, which do not go with them.
+    ``alone`` are the keys of a metric that stands alone, which cannot be used beside ``metrics``.
     """
     beside = given(of, alone)
     if beside:

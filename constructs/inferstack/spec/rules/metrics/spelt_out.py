@@ -1,8 +1,8 @@
-"""SageMaker's own metrics, spelt out as CloudFormation has them: namespace, name and dimensions.
+"""SageMaker's own metrics, spelled out as CloudFormation has them: namespace, name and dimensions.
 
-Written so they are taken for metrics of one's own: nothing says that they are not there, an alarm that waits
-for one never leaves INSUFFICIENT_DATA, and what inferstack makes for them by default is made beside them.
-What is published beyond the catalog is not known here, so that all of this is advice.
+Written like that, they pass for custom metrics: nothing checks that they exist, an alarm that waits for a
+missing one never leaves INSUFFICIENT_DATA, and inferstack still creates its defaults for the same metric.
+SageMaker may publish metrics that the catalog does not have, so all of this is advice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,11 +33,11 @@ Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | 
 
 
 class SpeltOut(msgspec.Struct, frozen=True):
-    """A metric in one of SageMaker's namespaces, and where it is spelt out.
+    """A metric in one of SageMaker's namespaces, and where it is spelled out.
 
-    ``known`` are those of the catalog with this name, in any namespace. ``chosen_by`` is where `metric`
-    could stand instead; None inside of an expression, which knows no such word. ``follows`` is the part of
-    the endpoint that `metric` would be looked for at, and None where it can be any.
+    ``known`` are the catalog's metrics of this name, in any namespace. ``chosen_by`` is where `metric` could
+    be written instead; None inside an expression, which has no such key. ``follows`` is the part of the
+    endpoint where `metric` would be looked for, None if it can be any.
     """
 
     path: SpecPath
@@ -51,7 +51,7 @@ class SpeltOut(msgspec.Struct, frozen=True):
 
 @found_once
 def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
-    """Every one, of alarms and of policies."""
+    """All of them, in alarms and in policies."""
     for path, rule in alarm_rules(spec):
         yield from _spelt_out_in(path, rule, path, None)
     for path, scaled, step in steps(spec):
@@ -64,7 +64,7 @@ def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
 
 
 def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
-    """Whether `metric` would be tracked by this statistic, too: it has one of its own."""
+    """Whether `metric`, which has a statistic of its own, would be tracked by this one, too."""
     known = metrics.find(custom.metric_name or "")
     return any(custom.statistic == metrics.scaling_statistic(it) for it in known)
 
@@ -109,7 +109,7 @@ def _plain(namespace: str) -> str:
     about=_SPELT_OUT,
 )
 def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
-    """Only so does it stand for the default alarm or policy on the same metric, and undo updates."""
+    """Only then does it replace the default alarm or policy on the same metric, and roll back updates."""
     for it in spelt_out(spec):
         part = _publisher(spec, it)
         if it.chosen_by is not None and part is not None:
@@ -121,20 +121,20 @@ def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _is_held(found: SpeltOut) -> bool:
-    """Whether a policy holds a time at a target, which `metric` refuses."""
+    """Whether a policy holds a time at a target, which `metric` does not allow."""
     tracked = found.path != found.chosen_by
     return tracked and any(is_time(metric) for metric in found.known)
 
 
 def _chosen(spec: ModelSpec, part: Measured) -> str:
-    """How one of several parts is chosen that publish the same."""
+    """How to choose one of several parts that publish the same metric."""
     alone = sum(1 for other in measured(spec) if other.level == part.level) == 1
     key = {"component": "inference_component", "variant": "variant_name"}.get(part.level)
     return "" if alone or key is None else f" and `{key}: {part.title}`"
 
 
 def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
-    """The part of the endpoint that publishes exactly this."""
+    """The part of the endpoint that publishes exactly this metric."""
     known = (it for it in found.known if found.namespace == it.namespace)
     here = {it.dimensions for it in known if hosting_of(spec) in it.hostings}
     looked_at = measured(spec) if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
@@ -149,7 +149,7 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
     about=_SPELT_OUT,
 )
 def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
-    """Namespaces are told apart by capitals and slashes, too."""
+    """Capitals and slashes count in namespaces, too."""
     for it in spelt_out(spec):
         right = sorted({metric.namespace for metric in it.known})
         if it.namespace in (right or metrics.namespaces()):
@@ -162,7 +162,7 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning("IS845", "A SageMaker metric should be one that exists.", METRICS_PAGE, ModelSpec, about=_SPELT_OUT)
 def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
-    """Of endpoints; and of the spec's own endpoint, what endpoints of its sort publish."""
+    """For any endpoint; for the spec's own endpoint, a metric that its kind publishes."""
     here = metrics.names(hosting_of(spec))
     for it in spelt_out(spec):
         where = (*it.path, "metric_name")
@@ -189,7 +189,7 @@ def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
     about=_SPELT_OUT,
 )
 def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch adds nothing up: with fewer dimensions it is another metric, which has no data."""
+    """CloudWatch does not add up: with fewer dimensions it is another metric, which has no data."""
     for it in spelt_out(spec):
         found = frozenset(it.dimensions)
         wanted = [names for names in _dimensions(it.known) if found < frozenset(names)]
@@ -214,9 +214,9 @@ def _or_the_name(found: SpeltOut) -> str:
 
 
 def _unknown(spec: ModelSpec, dimensions: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Dimensions that should name a part of this endpoint, and how the part is called.
+    """Dimensions that should name a part of this endpoint but do not, and how to fix them.
 
-    What names another endpoint, or a component that is no slip of one here, is of another spec.
+    The name of another endpoint, or of a component that is no near miss of one here, belongs to another spec.
     """
     variants = [variant.variant_name for _, variant in every_variant(spec)]
     inside = dimensions.get(ENDPOINT) == spec.endpoint_name

@@ -1,4 +1,4 @@
-"""Sums over the devices of an instance, where those are not known, or differ between the types of a pool."""
+"""Sums over an instance's devices, where their number is not known or differs between the types of a pool."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _WORDS = {"gpu": "GPUs", "vcpu": "vCPUs"}
 
 
 class _Compared(msgspec.Struct, frozen=True):
-    """A sum over devices of a fleet, and the number or share that it is compared with."""
+    """A sum over a fleet's devices, and the number or share that it is compared with."""
 
     path: SpecPath
     metric: Metric
@@ -39,7 +39,7 @@ class _Compared(msgspec.Struct, frozen=True):
     about=("rules", "step_policies"),
 )
 def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch compares numbers. IS803 and IS531 say of what is neither number nor share."""
+    """CloudWatch compares only numbers. IS803 and IS531 report what is neither a number nor a share."""
     if all(instances.find(name) is not None for name in _preferred(spec)):
         return
     for it in (*_in_alarms(spec), *_in_steps(spec)):
@@ -58,7 +58,7 @@ def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
     about="instance_pools",
 )
 def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Finding]:
-    """Of 400 on four GPUs one reaches 100: an alarm never goes off there, a policy never sees its target."""
+    """400 on four GPUs is 100 on one: there an alarm never goes off, and a policy never sees its target."""
     for it in (*_in_alarms(spec), *_in_steps(spec), *_in_policies(spec)):
         counts = devices_by_type(it.variant, it.metric)
         fewest, most = (choose(counts, key=lambda name: counts[name], default="") for choose in (min, max))
@@ -74,12 +74,12 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _preferred(spec: ModelSpec) -> Iterator[str]:
-    """The type that each fleet of instances has, as long as it can."""
+    """The instance type that each fleet uses as long as it can."""
     return (instance_types(variant)[0] for _, variant in every_variant(spec) if instance_types(variant))
 
 
 def _may_be_a_type(name: str) -> bool:
-    """Anything else is no instance type, which is said of it."""
+    """Anything else is no instance type, which is reported as such."""
     of_variants = cloudformation.shape("AWS::SageMaker::EndpointConfig", "ProductionVariant")
     return is_opaque(name) or name in of_variants["instance_type"].schema["enum"]
 
@@ -92,7 +92,7 @@ def _is_share(threshold: Number | str, metric: Metric) -> bool:
 
 
 def _in_alarms(spec: ModelSpec) -> Iterator[_Compared]:
-    """In the spec's own; of the default ones nobody chose the metric."""
+    """Those in the spec's own alarms; nobody chose the metrics of the default ones."""
     for alarm in own_alarms(spec):
         if alarm.path != ("alarms",) and alarm.metric is not None:
             counted = as_counted(alarm.metric, alarm.rule.statistic)

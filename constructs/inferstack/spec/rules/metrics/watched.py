@@ -1,4 +1,4 @@
-"""Alarms and step policies on metrics that are not SageMaker's."""
+"""Alarms and step policies on custom metrics."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ Watching = AlarmRule | StepPolicy
     about=("rules", "step_policies"),
 )
 def one_metric(spec: ModelSpec) -> Iterator[Finding]:
-    """`metric` for those that AWS has a name for."""
+    """Metrics that AWS has a name for are written as `metric`."""
     for path, watched in watching(spec):
         ways = given(watched, _WAYS)
         if not ways and watched.namespace is None:
@@ -53,7 +53,7 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
     about=("rules", "step_policies"),
 )
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker's need no more than their name."""
+    """SageMaker's metrics need only their name."""
     for path, watched in watching(spec):
         if len(given(watched, _WAYS)) > 1:
             continue
@@ -82,7 +82,7 @@ def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Findin
     about=("rules", "step_policies"),
 )
 def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
-    """Only of SageMaker's metrics the unit is known."""
+    """Only the units of SageMaker's metrics are known."""
     for path, watched in watching(spec):
         threshold = watched.threshold
         if given(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
@@ -99,7 +99,7 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     about=("rules", "step_policies"),
 )
 def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch refuses more, and a search, which returns any number of series."""
+    """CloudWatch refuses more, and also a search, which returns any number of series."""
     for path, watched in watching(spec):
         queries = watched.metrics or ()
         stats = sum(1 for it in queries if it.metric_stat is not None)

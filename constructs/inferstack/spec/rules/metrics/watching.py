@@ -1,4 +1,4 @@
-"""All that becomes an alarm: read by the rules on alarms of both sorts."""
+"""Everything that becomes an alarm, for the rules on alarms of both sorts."""
 
 from collections.abc import Iterator, Sequence
 

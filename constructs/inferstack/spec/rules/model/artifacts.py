@@ -1,4 +1,4 @@
-"""Images and files that models and components are made of."""
+"""The images and files that models and components consist of."""
 
 import re
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
 
 @found_once
 def urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
-    """Every S3 URL that a container's files come from, as the spec has it."""
+    """Every S3 URL that a container's files come from, as written in the spec."""
     for placed in containers(spec):
         single = isinstance(placed.container, ComponentContainer)
         key = "artifact_url" if single else "model_data_url"
@@ -54,13 +54,13 @@ def urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
 
 @found_once
 def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
-    """Each of them as it may be once deployed."""
+    """The same URLs as they may be once deployed."""
     yield from ((path, str(sample(url))) for path, url in urls(spec))
 
 
 @error("IS230", "The URL of model files must have a bucket and a key.", CONTAINER_PAGE, ModelSpec)
 def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
-    """Also of components' artifacts; https URLs of S3 are left alone."""
+    """Including components' artifacts; https URLs of S3 are left alone."""
     for path, url in _urls(spec):
         bucket = url.removeprefix("s3://").partition("/")[0]
         names_bucket = _BUCKET.fullmatch(bucket) is not None
@@ -81,8 +81,8 @@ _OR_PLAIN_FILES = {
 
 @error("IS231", "A model archive must be a single `.tar.gz`.", CONTAINER_PAGE, ModelSpec)
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
-    """Not so for the prefix of a multi-model endpoint and for the files of an adapter. Of an asset of CDK the
-    key ends in `.gz`: SageMaker looks at what is in the object, as CDK's own models are deployed like that.
+    """Except for the prefix of a multi-model endpoint and the files of an adapter. The key of a CDK asset
+    ends in `.gz`: SageMaker looks at the object's content, as CDK's own models are deployed like that.
     """
     adapters = {
         below
@@ -141,7 +141,7 @@ def package_brings_everything(spec: ModelSpec) -> Iterator[Finding]:
     about="model_data_source",
 )
 def one_source_of_files(spec: ModelSpec) -> Iterator[Finding]:
-    """Two ways to say where the files are."""
+    """Each of the two says where the files are."""
     for path, _, model in model_containers(spec):
         if model.model_data_url is not None and model.model_data_source is not None:
             message = "`model_data_url` and `model_data_source` both say where the files are"
@@ -196,7 +196,7 @@ def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
     about="s3_data_source",
 )
 def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
-    """The other way round than a prefix."""
+    """The opposite of a prefix."""
     for path, source in _sources(spec):
         if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
             message = f'"{source.s3_uri}" is a prefix, not an object'
@@ -267,7 +267,7 @@ def _pulls_through_vpc(model: Container) -> bool:
     about="image_config",
 )
 def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Finding]:
-    """Amazon ECR takes the role instead."""
+    """For Amazon ECR, the role is used instead."""
     for path, _, model in model_containers(spec):
         config = model.image_config
         if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
@@ -282,7 +282,7 @@ def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Finding]:
 MODEL_IN_ENVIRONMENT = frozenset(
     {"HF_MODEL_ID", "OPTION_MODEL_ID", "MODEL_ID", "SM_VLLM_MODEL", "MODEL_NAME"}
 )
-"""Variables by which the published images are told where their model is."""
+"""Variables that tell the published images where their model is."""
 
 
 @warning(
@@ -292,12 +292,12 @@ MODEL_IN_ENVIRONMENT = frozenset(
     ModelSpec,
 )
 def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
-    """An image of your own may carry its model."""
+    """Your own image may include its model."""
     for placed in containers(spec):
         container = placed.container
         if not isinstance(container.image, FrameworkImage) or _has_files(container):
             continue
-        # Triton's container loads what lies in its folder, whatever the environment names.
+        # Triton's container loads what is in its folder, whatever the environment names.
         fetches = not is_triton(container.image)
         told = fetches and MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
         if not told:
@@ -322,7 +322,7 @@ def _has_files(container: Container | ComponentContainer) -> bool:
     ModelSpec,
 )
 def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
-    """Docker Hub and short names are not known to SageMaker."""
+    """SageMaker does not know Docker Hub or short names."""
     for placed in containers(spec):
         image = placed.image
         if not isinstance(image, str) or is_opaque(image) or ecr_image(str(sample(image))) is not None:
@@ -333,7 +333,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _published(image: str) -> str:
-    """How an image is written that AWS publishes, and others by the same name."""
+    """How to write the image that AWS publishes by the same name, or any that it publishes."""
     name, _, tag = image.rpartition("/")[2].partition(":")
     framework = max(filter(name.startswith, images.frameworks()), key=len, default=None)
     if framework is None:

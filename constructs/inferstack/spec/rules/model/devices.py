@@ -19,7 +19,7 @@ _GPUS_OF_ONE_MODEL = ("OPTION_TENSOR_PARALLEL_DEGREE", "SM_NUM_GPUS", "SM_VLLM_T
     about="environment",
 )
 def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding]:
-    """With more the server ends when it starts, after the download of the model."""
+    """With more, the server exits when it starts, after downloading the model."""
     for placed in containers(spec):
         for name in _GPUS_OF_ONE_MODEL:
             said = (placed.container.environment or {}).get(name, "")
@@ -36,7 +36,7 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding
 
 
 def _gpus(spec: ModelSpec, placed: PlacedContainer) -> Iterator[tuple[str, int | float]]:
-    """Whatever may run the container, as text, and how many GPUs that has; nothing of other accelerators."""
+    """Whatever may run the container, in words, and its number of GPUs; nothing if a known type has none."""
     hosts = [(name, instances.find(name)) for name in placed.instance_types]
     known = [(f"{name} has", host.gpus) for name, host in hosts if host is not None]
     if not all(gpus for _, gpus in known):

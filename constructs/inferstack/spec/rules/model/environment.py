@@ -23,7 +23,7 @@ _ROLE_TAGS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html"
 _CLOUDFORMATION_TAGS = (
     "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html"
 )
-# The API's documentation bounds the whole map; no schema can.
+# The API's documentation limits the whole map, which no schema can.
 _MOST_BYTES = 32 * 1024
 
 
@@ -35,7 +35,7 @@ class _Variable(msgspec.Struct, frozen=True):
 
 
 def _bounds(placed: PlacedContainer) -> Mapping[str, Any]:
-    """CloudFormation's bounds of a container's environment; a component's differ from a model's."""
+    """CloudFormation's limits for a container's environment; a component's differ from a model's."""
     shape = ("AWS::SageMaker::Model", "ContainerDefinition")
     if isinstance(placed.container, ComponentContainer):
         shape = ("AWS::SageMaker::InferenceComponent", "InferenceComponentContainerSpecification")
@@ -66,7 +66,7 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _how_to_name(key: str) -> str:
-    """CloudFormation's pattern for a component asks for a second character, which a model's does not."""
+    """CloudFormation's pattern requires a second character for a component, but not for a model."""
     if re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", key) is None:
         return "use letters, digits and underscores, and do not begin with a digit"
     return "in a component, use two characters or more" if len(key) == 1 else "write at most 1024 characters"
@@ -125,7 +125,7 @@ def _bytes(container: Container | ComponentContainer) -> int:
     about="environment",
 )
 def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
-    """Of one that is too large alone IS212 speaks."""
+    """IS212 reports a container whose environment is too large by itself."""
     for path, _, model in models(spec):
         sizes = [_bytes(container) for container in model.containers or ()]
         if sum(sizes) > _MOST_BYTES >= max(sizes):
@@ -170,7 +170,7 @@ def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
     about="tags",
 )
 def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
-    """In any case, as AWS compares."""
+    """In upper or lower case, as AWS ignores case there."""
     for key in spec.tags or {}:
         if key.lower().startswith("aws:"):
             yield Finding(
@@ -192,7 +192,7 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
     tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
     for key, value in (spec.tags or {}).items():
         for name, text in (("key", key), ("value", value)):
-            # Words are what tags mostly hold, and to compile the pattern takes as long as to check two specs.
+            # Most tags hold words, and compiling the pattern takes as long as checking two specs.
             if _is_word(text) or is_opaque(text):
                 continue
             if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
@@ -201,9 +201,9 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _is_tag_text(text: str, pattern: str) -> bool:
-    """Whether AWS's pattern lets it pass, which has Unicode's letters, numbers and separators by their kinds.
+    """Whether AWS's pattern allows it, which has Unicode's categories of letters, numbers and separators.
 
-    Python's patterns have no kinds, so that ours is more lenient: beyond ASCII, and with what ends a line.
+    Python's patterns have no categories, so ours is more lenient: beyond ASCII, and with line breaks.
     """
     import unicodedata  # noqa: PLC0415 - most tags are words
 
@@ -223,7 +223,7 @@ def _is_word(text: str) -> bool:
     about="tags",
 )
 def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """IAM compares keys without regard to case; the other services do not."""
+    """IAM ignores case when it compares keys; the other services do not."""
     if isinstance(spec.execution_role, str):
         return
     first: dict[str, str] = {}
@@ -255,7 +255,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
-    """Types that a spec may do without, of those that are particular about tags."""
+    """The optional types that this spec needs, of those that are strict about tags."""
     if isinstance(spec, InferenceComponentsSpec):
         yield "AWS::SageMaker::InferenceComponent"
     has_alarms = spec.alarms is not False
@@ -275,7 +275,7 @@ def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
     about="environment",
 )
 def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
-    """A mapping whose only key is `Ref` is a reference, wherever it stands in a template."""
+    """A mapping whose only key is `Ref` is a reference, wherever it is in a template."""
     for placed in containers(spec):
         if set(placed.container.environment or {}) == {"Ref"}:
             message = "`Ref` as the only variable would be read as a CloudFormation reference"

@@ -25,7 +25,7 @@ _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-framewo
 
 
 def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
-    """The framework image of a container with each host it must run on; None: no host is named."""
+    """The framework image of a container with each host that must run it; None if no host is named."""
     if isinstance(placed.image, FrameworkImage):
         for name in placed.hosts or (None,):
             yield placed.image, name
@@ -43,7 +43,7 @@ def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
     ModelSpec,
 )
 def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """Each image once, even if several instance types find the same fault."""
+    """Each image is reported once, even if several instance types find the same fault."""
     for placed in containers(spec):
         for image, instance_type in _published(placed):
             try:
@@ -56,7 +56,7 @@ def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _at_fault(image: FrameworkImage, message: str) -> str:
-    """The word of the image that is wrong."""
+    """The key of the image that is wrong."""
     if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
         return "framework"
     flavours = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
@@ -70,14 +70,14 @@ def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: 
         namesake = _namesake(image, instance_type) if word == "version" else None
         choice = _choose(word, str(getattr(image, word)), unknown.allowed)
         return choice if namesake is None else f"write `framework: {namesake}`, which has it; {choice}"
-    if not _places(image):  # Not even elsewhere: the version or the flavour is wrong, too.
+    if not _places(image):  # Nor for any other processor: the version or the flavor is wrong, too.
         return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
     move, sibling = _move(image, instance_type), _sibling(image, instance_type)
     return move if sibling is None else f"write `framework: {sibling}`, or {move}"
 
 
 def _move(image: FrameworkImage, instance_type: str | None) -> str:
-    """On which instances the image runs, instead of where it does not."""
+    """The instances that run the image, instead of those that do not."""
     places = ", or with ".join(f"{what}, such as {name}" for what, name in _places(image))
     how = "replace `serverless_config` with" if instance_type == SERVERLESS else "choose"
     return f"{how} an instance type with {places}"
@@ -91,35 +91,35 @@ PROPOSED_TYPES = (
     ("Inferentia", "ml.inf1.xlarge"),
     ("Graviton", "ml.c7g.xlarge"),
 )
-"""One instance type of each sort of processor that AWS builds images for."""
+"""One instance type for each sort of processor that AWS builds images for."""
 _MOST_PLACES = 2
 
 
 def _places(image: FrameworkImage) -> list[tuple[str, str]]:
     """Where the image runs: some sorts of processor, each with an instance type."""
     found = [(what, name, tag) for what, name in PROPOSED_TYPES if (tag := _tag(image, name)) is not None]
-    # One build for every processor may be one for GPUs all the same.
+    # A single build for all processors may still be one for GPUs.
     fitting = [(what, name) for what, name, tag in found if _build(tag) != "GPUs" or what == _GPU]
     return fitting[:_MOST_PLACES]
 
 
-# How AWS names a framework's builds for one sort of processor where they are a framework of their own.
+# What AWS appends to a framework's name where its builds for one sort of processor are another framework.
 _SUFFIXES = ("-cpu", "-arm64", "-neuron", "-neuronx")
 
 
 def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
-    """The same under another name, built for this instance type in this version."""
+    """The same image under another framework's name, built for this instance type in this version."""
     stem = next((image.framework.removesuffix(it) for it in _SUFFIXES if image.framework.endswith(it)), None)
     names = [f"{image.framework}{it}" for it in _SUFFIXES] if stem is None else [stem]
     return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
 
 
-# What the SDK's `get_huggingface_llm_image_uri` is asked for, and the framework that it finds.
+# What the SDK's `get_huggingface_llm_image_uri` is called with, and the framework that it finds.
 _OF_THE_SDK = {"huggingface": "huggingface-llm", "huggingface-neuronx": "huggingface-llm-neuronx"}
 
 
 def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
-    """The framework with this version that the SDK calls by the name of this one."""
+    """The framework that has this version and that the SDK calls by this one's name."""
     name = _OF_THE_SDK.get(image.framework)
     is_built = name is not None and _tag(replace(image, framework=name), instance_type) is not None
     return name if is_built else None
@@ -128,7 +128,7 @@ def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
 def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     if not allowed:
         return f"remove `{word}`: there is one build of this version"
-    # Another patch of a version is nearer than one that has the same digits.
+    # Another patch of the same version is closer than a version with similar digits.
     line = found.rpartition(".")[0]
     patches = [it for it in allowed if word == "version" and "." in line and it.rpartition(".")[0] == line]
     shown = likest(found, allowed) if word == "framework" else listed(allowed)
@@ -137,7 +137,7 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
 
 @error("IS701", "AWS must publish the framework's image in the stack's region.", _PATHS, ModelSpec)
 def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """Where the spec names a region."""
+    """If the spec names a region."""
     region = region_of(spec)
     for placed in containers(spec) if region is not None else ():
         for image, instance_type in _published(placed):
@@ -151,7 +151,7 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
                 break
 
 
-# One of each kind of processor that some framework has an image of its own for.
+# One for each kind of processor that some framework has its own image for.
 _KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarge")
 
 
@@ -163,7 +163,7 @@ _KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarg
     about="framework",
 )
 def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """Nothing can be left to the deployment that chooses between images for CPUs and for GPUs."""
+    """An instance type that decides between images for CPUs and GPUs cannot be left to the deployment."""
     for placed in containers(spec):
         image = placed.image
         if isinstance(image, FrameworkImage) and any(map(is_opaque, placed.hosts)):
@@ -201,7 +201,7 @@ def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
 
 @error("IS703", "A Triton model repository needs a Triton image.", _TRITON, ModelSpec)
 def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
-    """As does an ensemble, which is Triton's notion."""
+    """So does an ensemble, since only Triton has those."""
     for placed in _must_be_triton(spec):
         image = placed.image
         if isinstance(image, FrameworkImage) and not may_be_triton(image):
@@ -216,7 +216,7 @@ def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
     ModelSpec,
 )
 def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
-    """An image of one's own may be built on Triton; from its name nobody can tell."""
+    """A custom image may be built on Triton, but its name does not tell."""
     for placed in _must_be_triton(spec):
         image = placed.image
         if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
@@ -227,7 +227,7 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
-    """The repository at the top may be one container's among others: of several none must."""
+    """The top-level repository may belong to any one of several containers, so none of them must."""
     found = containers(spec)
     shared = spec.triton is not None and len(found) == 1
     for placed in found:
@@ -249,14 +249,14 @@ def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
 
 def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
     if isinstance(image, FrameworkImage):
-        # Had AWS another build of it, that would have been taken.
+        # If AWS had another build, that would have been used already.
         return _move(image, instance_type)
     other = "instances" if instance_type == SERVERLESS else "another instance type"
     return f"use the other build of the image, or {other}"
 
 
 def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
-    """What the image is built for, and what the host has, as far as the facts of both are known."""
+    """What the image is built for and what the host has, as far as both are known."""
     has = "x86_64" if name == SERVERLESS else images.architecture(name)
     built_for = images.architectures(placed.image) if isinstance(placed.image, str) else ()
     if built_for and has not in built_for:
@@ -281,7 +281,7 @@ def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
     about="framework",
 )
 def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
-    """A model names one image, and AWS builds some of them for each kind of processor apart."""
+    """A model names one image, and AWS builds some images separately for each kind of processor."""
     for placed in containers(spec):
         first_on: dict[str, str] = {}
         for image, name in _published(placed):

@@ -1,4 +1,4 @@
-"""Files that SageMaker JumpStart keeps: the names of its buckets say where they are and what is asked for."""
+"""Files of SageMaker JumpStart: the name of a bucket says where it is and whether its files are gated."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from inferstack.spec.rules.model.artifacts import urls
 
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
 # Each region has one of each kind (sagemaker-core/src/sagemaker/core/jumpstart/region_config.json of
-# aws/sagemaker-python-sdk); what is gated lies in the private one.
+# aws/sagemaker-python-sdk); gated files are in the private one.
 _OF_JUMPSTART = "jumpstart-"
 _BUCKET = re.compile(rf"s3://{_OF_JUMPSTART}(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
 
@@ -38,7 +38,7 @@ def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     "IS238", "The license of a gated model of SageMaker JumpStart should be accepted.", _ACCESS, ModelSpec
 )
 def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
-    """JumpStart's private buckets hold what is gated; a licence that is declined is an error of its own."""
+    """JumpStart's private buckets hold what is gated; declining a license is an error of its own."""
     accepting = {
         (*path, "model_data_source", "s3_data_source", "s3_uri")
         for path, _, model in model_containers(spec)

@@ -1,6 +1,6 @@
-"""Models from AWS Marketplace: what must be said of them, and what they cannot do.
+"""Models from AWS Marketplace: what they need, and what they cannot do.
 
-By the ARN of a package it can only be guessed that it is one, so all of it is advice.
+From the ARN of a package one can only guess that it is such a model, so all of it is advice.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
     about="deployment_config",
 )
 def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker falls back to all at once, without a word."""
+    """SageMaker silently falls back to all at once."""
     if deployment_config(spec) is not None and marketplace_packages(spec):
         message = "guardrails do not work with packages from AWS Marketplace: traffic moves all at once"
         yield Finding(("endpoint", "deployment_config"), message, "remove `deployment_config`")
@@ -68,7 +68,7 @@ def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
     about="shadow_variants",
 )
 def no_shadows_with_marketplace_models(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Neither beside it nor as one."""
+    """Neither beside a shadow variant nor as one."""
     if shadow_variants(spec):
         for path, _ in marketplace_packages(spec):
             message = "a package from AWS Marketplace cannot be used with `shadow_variants`"

@@ -21,9 +21,9 @@ from inferstack.spec.texts.placeholders import is_opaque
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-endpoint.html"
-# They have TorchServe and DJL Serving. The guide names Triton alone; but AWS's blog announces TorchServe, and
-# notebooks deploy both on ml.g5: sm-mme_with_torchserve of aws/amazon-sagemaker-examples, tested by AWS, and
-# aws/sagemaker/Multi-Model-Inference-Demo.ipynb of deepjavalibrary/djl-demo, of those who make the images.
+# These contain TorchServe or DJL Serving. The guide names only Triton; but AWS's blog announces TorchServe,
+# and notebooks deploy both on ml.g5: sm-mme_with_torchserve of aws/amazon-sagemaker-examples, tested by AWS,
+# and aws/sagemaker/Multi-Model-Inference-Demo.ipynb of deepjavalibrary/djl-demo, by the makers of the images.
 # https://aws.amazon.com/blogs/machine-learning/run-multiple-generative-ai-models-on-gpu-using-amazon-sagemaker-multi-model-endpoints-with-torchserve-and-save-up-to-75-in-inference-costs/
 _SHOWN_ON_GPUS = frozenset(
     {"pytorch", "djl-deepspeed", "djl-fastertransformer", "djl-lmi", "djl-tensorrtllm"}
@@ -37,7 +37,7 @@ _SHOWN_ON_GPUS = frozenset(
     ModelBackedSpec,
 )
 def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """The request adds the archive's name (`TargetModel`)."""
+    """The request adds the archive's name to it (`TargetModel`)."""
     for path, container in _with_many_models(spec):
         url = container.model_data_url
         if url is None and container.model_data_source is None:
@@ -93,7 +93,7 @@ def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
 
 @error("IS303", "On GPUs, a multi-model endpoint must run Triton.", _SUPPORT, ModelBackedSpec)
 def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """AWS's other frameworks do multi-model on CPUs only, but for some of which its guide does not tell."""
+    """AWS's other frameworks do this on CPUs only, except for some that its guide does not mention."""
     for path, image in _images_on_gpus(spec):
         if not isinstance(image, FrameworkImage) or image.framework in _SHOWN_ON_GPUS:
             continue
@@ -111,7 +111,7 @@ def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
     ModelBackedSpec,
 )
 def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """An image of one's own may implement the contract; from its name nobody can tell."""
+    """A custom image may implement the contract, but its name does not tell."""
     for path, image in _images_on_gpus(spec):
         if isinstance(image, FrameworkImage) and image.framework in _SHOWN_ON_GPUS:
             message = f"AWS's guide has only Triton, and not {image.framework}, for several models on a GPU"
@@ -137,7 +137,7 @@ def _images_on_gpus(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, str | Fra
     MultiModelSpec,
 )
 def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
-    """Others may work; nobody promises it."""
+    """Others may work, but nothing promises that."""
     for path, variant in variants(spec):
         for host in hosts(variant):
             if host.gpus and host.name not in MULTI_MODEL_GPU_TYPES:
@@ -158,7 +158,7 @@ def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
     MultiModelSpec,
 )
 def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
-    """What counts is the least that scaling may leave. None at all, or limits that cannot be, are errors."""
+    """What counts is the lowest number that scaling may leave. Zero, or impossible limits, are errors."""
     scaled = {id(variant): (path, scaling.min_capacity) for path, variant, scaling in variant_scalings(spec)}
     unclear = {
         id(variant)
@@ -203,7 +203,7 @@ def _what_has_one(spec: ModelSpec) -> str:
     about="async_inference_config",
 )
 def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
-    """`TargetModel` is no parameter of an asynchronous request."""
+    """An asynchronous request has no parameter `TargetModel`."""
     if is_async(spec):
         path = ("endpoint_config", "async_inference_config")
         yield Finding(
@@ -221,7 +221,7 @@ def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
     about="instance_pools",
 )
 def no_instance_pools(spec: MultiModelSpec) -> Iterator[Finding]:
-    """Multi-model endpoints are not among them."""
+    """Multi-model endpoints are not mentioned."""
     for path, variant in variants(spec):
         if variant.instance_pools is not None:
             yield Finding(

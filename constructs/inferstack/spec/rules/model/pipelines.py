@@ -30,7 +30,7 @@ def _mode(model: Model) -> str:
     about=("containers", "inference_execution_config"),
 )
 def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
-    """Every other kind has one container a model, as a component has: its properties stand in the model."""
+    """All other kinds have one container per model or component, and write its properties there directly."""
     if isinstance(spec, PipelineSpec):
         return
     for path, _, model in models(spec):
@@ -73,7 +73,7 @@ def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Finding]:
     PipelineSpec,
 )
 def one_multi_model_container(spec: PipelineSpec) -> Iterator[Finding]:
-    """`TargetModel` can mean the models of one container only."""
+    """`TargetModel` can only mean a model of one container."""
     for path, _, model in models(spec):
         most = 1 if _mode(model) == "Serial" else 0
         found = [i for i, it in enumerate(model.containers or ()) if it.mode == "MultiModel"]
@@ -88,7 +88,7 @@ def one_multi_model_container(spec: PipelineSpec) -> Iterator[Finding]:
 
 @error("IS324", "Containers that requests call by name need names of their own.", _DIRECT, PipelineSpec)
 def direct_containers_have_names(spec: PipelineSpec) -> Iterator[Finding]:
-    """`TargetContainerHostname` of a request is one of them."""
+    """`TargetContainerHostname` of a request is one of these names."""
     for path, _, model in models(spec):
         if _mode(model) == "Direct":
             yield from _nameless(path, model)
@@ -115,7 +115,7 @@ def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
     about="container_hostname",
 )
 def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
-    """SageMaker makes up names where it is given none at all; a direct pipeline needs them in any case."""
+    """SageMaker makes up names only if it is given none at all; a direct pipeline needs them in any case."""
     for path, _, model in models(spec):
         found = model.containers or ()
         names = [it.container_hostname for it in found if it.container_hostname is not None]

@@ -1,4 +1,4 @@
-"""S3 URLs, wherever in a spec they stand."""
+"""S3 URLs anywhere in a spec."""
 
 from collections.abc import Iterator
 
@@ -20,8 +20,8 @@ _REFERENCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dy
     ModelSpec,
 )
 def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
-    """The role's rights name it. Functions take a token apart, but no dynamic reference: that is filled in
-    when they are done.
+    """The role's permissions name it. CloudFormation's functions can take a token apart, but not a dynamic
+    reference, which is filled in only after they have run.
     """
     for path, url in every_url(spec):
         if s3_url(url) is None:
@@ -30,7 +30,7 @@ def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def every_url(spec: ModelSpec) -> Iterator[Named]:
-    """Each S3 URL of a spec."""
+    """Each S3 URL of a spec, with its path."""
     yield from _of_models(spec)
     yield from core_dumps(spec)
     yield from results(spec)

@@ -23,7 +23,7 @@ _FILES = ("model_data_url", "s3_uri", "artifact_url")
     ModelSpec,
 )
 def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker looks for the very name, and the role's ARN would allow more than is meant."""
+    """SageMaker looks for exactly this name, and in the role's policy it would allow more than is meant."""
     for path, text in _used(spec):
         wild = wildcard_in(text)
         if wild is not None:
@@ -41,7 +41,7 @@ def _fix(path: SpecPath, wild: str) -> str:
 
 
 def _used(spec: ModelSpec) -> Iterator[Named]:
-    """What SageMaker reads, writes, pulls or calls under the role, where a text of it can hold anything."""
+    """What SageMaker reads, writes, pulls or calls with the role and the spec names in free text."""
     yield from every_url(spec)
     for placed in containers(spec):
         if isinstance(placed.image, str):

@@ -1,4 +1,4 @@
-"""The variables by which a container with Triton starts the server."""
+"""The variables with which a container starts Triton."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/comm
     about="environment",
 )
 def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
-    """With another the server does not start, or reads only the digits in front: 16 of `16MB`."""
+    """With any other, the server does not start, or reads only the leading digits: 16 of `16MB`."""
     for placed in containers(spec):
         environment = placed.container.environment or {}
         for name in _options_set(spec, placed):
@@ -34,7 +34,7 @@ def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _options_set(spec: ModelSpec, placed: PlacedContainer) -> list[str]:
-    """The variables of a container that set options, where Triton runs in it."""
+    """The variables of a container that set options, if it runs Triton."""
     names = VALUES.keys() & (placed.container.environment or {})
     runs_triton = names and (is_triton(placed.image) or loaded_by(spec, placed) is not None)
     return sorted(names) if runs_triton else []

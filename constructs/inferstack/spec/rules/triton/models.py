@@ -1,8 +1,8 @@
-"""The models of `triton` blocks, which the room `inferstack.triton` knows how to check.
+"""The models of `triton` blocks, which `inferstack.triton` knows how to check.
 
-Here, and where a lock is compared, the spec's room calls on that of Triton. It is a call instead of a hook
-that others fill, so that no way into the library can forget to fill it. This module, and protobuf with it, is
-imported only for a spec that has the block.
+Only here, and where a lock is compared, does the spec's package call Triton's. It is a plain call and not a
+hook for others to fill, so that no entry point of the library can forget to fill it. This module, and
+protobuf with it, is imported only for a spec that has the block.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ def triton_problems(
 ) -> Iterator[Problem]:
     """Everything wrong with the models of a spec's ``triton`` blocks, in any container that may load them.
 
-    ``uploaded`` are archives by name: a file that is in one need not be on this machine.
+    ``uploaded`` are archives by name: files that are in one need not be on this machine.
     """
     found: dict[Problem, None] = {}
     for placed in triton_blocks(spec):
@@ -58,7 +58,7 @@ def _problems_of(
 
 
 def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
-    """What is known of each container that loads a repository; if some say their release, of those."""
+    """What is known of each container that loads a repository; if any show their release, only of those."""
     certain = [it for it in placed.loaders if triton_release(it.image) is not None]
     for one in certain or placed.loaders:
         path = (*one.path, "environment")
@@ -73,14 +73,14 @@ def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:
     if isinstance(spec, InferenceComponentsSpec):
         return tuple(_reserved_gpus(spec, placed.path))
     found = []
-    # A spec that is wrong there has no instance types: then that is unknown, too.
+    # A spec that is wrong there has no instance types, so the GPUs are unknown, too.
     with suppress(AttributeError):
         found = [instances.find(name) for name in placed.instance_types]
     return tuple(it.gpus for it in found if it is not None)
 
 
 def _reserved_gpus(spec: ModelSpec, container: SpecPath) -> Iterator[int]:
-    """What components reserve for it; without a number nobody promises one a GPU, nor denies it one."""
+    """What components reserve for it; one that gives no number may or may not get a GPU."""
     for run in runs_of(spec, container):
         needs = run.specification.compute_resource_requirements
         devices = None if needs is None else needs.number_of_accelerator_devices_required

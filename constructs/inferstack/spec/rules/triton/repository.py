@@ -1,4 +1,4 @@
-"""A `triton` block as a whole. What is inside a model is Triton's business."""
+"""A `triton` block as a whole; `inferstack.triton` checks what is inside a model."""
 
 from collections.abc import Iterator
 
@@ -95,7 +95,7 @@ def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
     about="triton",
 )
 def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
-    """Without it the container stops. The variable may stand in the environment as well."""
+    """Without it, the container stops. The variable may be in the environment instead."""
     for placed in triton_blocks(spec):
         models = placed.block.models or {}
         if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
@@ -131,7 +131,7 @@ def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
     about="triton",
 )
 def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """With several archives the request says which one it means."""
+    """With several archives, the request says which one it means."""
     for placed in triton_blocks(spec):
         if placed.multi_model and placed.block.default_model is not None:
             message = "`default_model` cannot be used where each request names an archive"
@@ -140,7 +140,7 @@ def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 @error("IS257", "At least one container must load the model repository.", _TRITON, ModelSpec, about="triton")
 def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
-    """That of a lone container of another framework is said of its image."""
+    """A lone container of another framework is reported by its image instead."""
     found = containers(spec)
     for placed in triton_blocks(spec):
         if placed.loaders or len(found) < 2:
@@ -162,7 +162,7 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
     about="triton",
 )
 def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Finding]:
-    """Nothing else brings them into the container."""
+    """Nothing else brings the models into the container."""
     for placed in _with_own_block(spec):
         if archive_of(placed) is None:
             fix = f"{_how_to_get_one(placed)}, the URL for the archive that `inferstack package` makes"
@@ -186,7 +186,7 @@ def _how_to_get_one(placed: PlacedContainer) -> str:
     about="triton",
 )
 def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
-    """Which model of it answers may differ."""
+    """Only the default model may differ."""
     first: dict[str, tuple[PlacedContainer, Triton]] = {}
     for container, block in _loading(spec):
         archive = archive_of(container)
@@ -202,7 +202,7 @@ def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
 
 def _who(placed: PlacedContainer) -> str:
     match placed.path:
-        # A component may be called like a model.
+        # A component may have the same name as a model.
         case ("models", name, *_):
             return f"the model `{name}`"
         case ("inference_components", name, *_):
@@ -212,7 +212,7 @@ def _who(placed: PlacedContainer) -> str:
 
 
 def _loading(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
-    """Containers and the models that they load, as far as that is sure."""
+    """The containers that certainly load models, and those models."""
     for placed in triton_blocks(spec):
         for loader in placed.loaders:
             if len(placed.loaders) == 1 or own_block(loader) is not None or is_triton(loader.image):
