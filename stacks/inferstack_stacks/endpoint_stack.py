@@ -20,7 +20,8 @@ from inferstack.constructs.rendered import AnySpec
 from inferstack.constructs.taken import construct_ref, know_place, settled
 from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_account
+from inferstack.spec.check import LoadedSpec, checked
+from inferstack.spec.in_stack import in_region, refuse_other_account
 from inferstack.spec.names_across_files import stack_name
 from inferstack.spec.texts.placeholders import is_opaque
 

@@ -7,7 +7,8 @@ import pytest
 from support.locked_specs import DIGEST, found, locked_spec, urls
 from support.locking import COMPONENTS, IMAGE, MANY, ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import in_region, load_spec, parse_spec
+from inferstack.spec.check import load_spec, parse_spec
+from inferstack.spec.in_stack import in_region
 from inferstack.spec.texts.digest_urls import location_of, pattern_of, uploaded_url
 
 SOURCE = ONE.replace(

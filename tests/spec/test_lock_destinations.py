@@ -10,7 +10,8 @@ from support.archiving import lay_out
 from support.locked_specs import DIGEST, Change, edit, found, locked_spec, outdated, put, template_of, urls
 from support.locking import AT_CATS, COMPONENTS, IMAGE, MODELLED, ONE, SEVERAL, lay_out_spec, own, write_lock
 
-from inferstack.spec.check import in_region, load_spec
+from inferstack.spec.check import load_spec
+from inferstack.spec.in_stack import in_region
 from inferstack.spec.parts.triton_blocks import triton_blocks
 
 CONTAINERS = {

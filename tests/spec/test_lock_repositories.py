@@ -7,7 +7,8 @@ import pytest
 from support.locked_specs import edit, found, urls
 from support.locking import ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import in_region, load_spec
+from inferstack.spec.check import load_spec
+from inferstack.spec.in_stack import in_region
 from inferstack.spec.problem import SpecError
 
 

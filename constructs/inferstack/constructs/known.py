@@ -9,7 +9,8 @@ from constructs import Construct
 
 from inferstack.resolve.resource import at_deployment
 from inferstack.resolve.tokens import meaning_of, plain_text, remember
-from inferstack.spec.check import LoadedSpec, filled_in
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.in_stack import filled_in
 from inferstack.spec.texts.placeholders import is_list_token, tokens
 
 

@@ -26,7 +26,8 @@ from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked, in_region, refuse_other_account, under_role
+from inferstack.spec.check import LoadedSpec, checked
+from inferstack.spec.in_stack import in_region, refuse_other_account, under_role
 
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole

@@ -12,7 +12,8 @@ from inferstack.review.role import changed_rights
 from inferstack.review.template_file import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Update, update_of
 from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.check import LoadedSpec, in_region
+from inferstack.spec.check import LoadedSpec
+from inferstack.spec.in_stack import in_region
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.problem.update_codes import OTHER_STACK, UNCLEAR

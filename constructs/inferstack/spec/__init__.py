@@ -11,7 +11,8 @@
     lock       what was uploaded for a spec
     report     problems as text, JSON, annotations
 
-Each uses only those above it. :mod:`inferstack.spec.check` takes a spec through them.
+Each uses only those above it. :mod:`inferstack.spec.check` takes a spec through them, and
+:mod:`inferstack.spec.in_stack` once more for what a stack of an app adds.
 """
 
 from typing import TYPE_CHECKING, Any

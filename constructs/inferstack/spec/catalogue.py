@@ -7,6 +7,7 @@ from inferstack.spec.check import CHECK_CODES
 from inferstack.spec.check_files import FOLDER_CODES
 from inferstack.spec.document.references import REFERENCE_CODES
 from inferstack.spec.document.tokens import TOKEN_CODES
+from inferstack.spec.in_stack import STACK_CODES
 from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.names_across_files import NAME_CODES
 from inferstack.spec.problem.codes import Code
@@ -39,8 +40,8 @@ def every_entry() -> Iterator[Code]:
 
     of_files = (FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES)
     of_specs = (STRUCTURE_CODES, CHECK_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
-    of_updates = (UPDATE_CODES, LEFT_OVER_CODES)
-    for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_updates):
+    of_deployments = (STACK_CODES, UPDATE_CODES, LEFT_OVER_CODES)
+    for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
         yield from table.values()
 
 

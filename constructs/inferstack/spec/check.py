@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
 from inferstack.spec.document import Document, read_document
 from inferstack.spec.document.references import reference_problems
@@ -29,11 +28,9 @@ from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.problem.words import did_you_mean_then, listed
 from inferstack.spec.rules.asking import rule_problems
 from inferstack.spec.structure import of_meant_kind, structure_problems
-from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, without_tokens
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 
 UNKNOWN_PLACEHOLDER = "IS110"
-OTHER_PLACE = "IS111"
-OTHER_ROLE = "IS114"
 _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 CHECK_CODES = by_code(
     error(
@@ -41,8 +38,6 @@ CHECK_CODES = by_code(
         "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
         _PSEUDO,
     ),
-    error(OTHER_PLACE, "The spec names a different account or region than the stack that it is used in."),
-    error(OTHER_ROLE, "The spec has an `execution_role`, but the construct is also given a role."),
 )
 
 # CloudFormation knows these, too, and a spec cannot hold them.
@@ -113,75 +108,6 @@ def checked(spec: ModelSpec) -> LoadedSpec:
     return parse_spec(msgspec.to_builtins(spec))
 
 
-def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
-    """The spec as it is in a stack in this region, with the region's rules applied.
-
-    Raises:
-        SpecError: when the spec names another region, or has errors in this one.
-    """
-    named = loaded.spec.region
-    if named == region:
-        return loaded
-    if named is not None:
-        raise SpecError([_elsewhere(loaded, "region", named, region)])
-    return _ruled(_with_region(loaded.spec, region), loaded.document, loaded.stage, loaded.uploaded)
-
-
-def refuse_other_account(loaded: LoadedSpec, account: str) -> None:
-    """Raises SpecError when the spec names another account than the stack's."""
-    named = loaded.spec.account
-    if named not in (None, account):
-        raise SpecError([_elsewhere(loaded, "account", named, account)])
-
-
-def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> Problem:
-    message = f"the spec is for `{named}`, but the stack is in `{found}`"
-    fix = f"remove `env.{what}` from the spec, or use it in a stack in that {what}"
-    return loaded.document.problem(("env", what), OTHER_PLACE, message, fix)
-
-
-def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole | None = None) -> LoadedSpec:
-    """The spec with the app's own role as its `execution_role`.
-
-    ``made_of`` is the `execution_role` block that the role was made of. A spec with the same block is right:
-    the role has all that it says.
-
-    Raises:
-        SpecError: when the spec itself says something else about the role, or has errors under this one.
-    """
-    if loaded.spec.execution_role not in (None, role_arn, made_of):
-        message = "the spec has an `execution_role`, but the construct is also given a role"
-        fix = "remove `execution_role` from the spec, or `role=` from the call"
-        raise SpecError([loaded.document.problem(("execution_role",), OTHER_ROLE, message, fix)])
-    document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
-    return _ruled(replace(loaded.spec, execution_role=role_arn), document, loaded.stage, loaded.uploaded)
-
-
-def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
-    """The spec with these texts in place of its tokens, checked as if they had been written there.
-
-    Raises:
-        SpecError: with every error found, when there is any.
-    """
-    filled = Document.from_data(_filled(msgspec.to_builtins(loaded.spec), texts), loaded.document.file)
-    problems = [*structure_problems(filled), *reference_problems(filled)]
-    if problems:
-        raise SpecError(problems)
-    return _ruled(msgspec.convert(filled.data, Spec), loaded.document, loaded.stage, loaded.uploaded)
-
-
-def _filled(value: Any, texts: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return without_tokens(value, lambda token: texts.get(token, token))
-        case dict():
-            return {_filled(key, texts): _filled(item, texts) for key, item in value.items()}
-        case list() | tuple():
-            return [_filled(item, texts) for item in value]
-        case _:
-            return value
-
-
 def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
     """Everything wrong with a spec file: at one stage, or both without a stage and at each of its stages."""
     try:
@@ -224,9 +150,9 @@ def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLo
     structural = _structural_problems(staged)
     if structural:
         raise SpecError(_all_that_is_wrong(structural, staged, lock))
-    spec = _with_region(msgspec.convert(staged.data, Spec), region)
+    spec = with_region(msgspec.convert(staged.data, Spec), region)
     applied = apply_lock(spec, staged, stage, lock)
-    return replace(_ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
+    return replace(ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
 
 
 def _structural_problems(document: Document) -> list[Problem]:
@@ -250,13 +176,18 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 
 
-def _ruled(
+def ruled(
     spec: ModelSpec,
     document: Document,
     stage: str | None,
     uploaded: Mapping[str, LockedArchive],
     beside: Iterable[Problem] = (),
 ) -> LoadedSpec:
+    """The spec with the warnings of its rules. ``beside`` are problems that were found before.
+
+    Raises:
+        SpecError: when it breaks a rule, or there is an error among those found before.
+    """
     ignored = frozenset(spec.ignored_codes)
     of_triton = _triton_problems(spec, document, ignored, uploaded)
     problems = [*of_triton, *rule_problems(spec, document), *beside]
@@ -277,7 +208,8 @@ def _triton_problems(
     return triton_problems(spec, document, ignored, uploaded)
 
 
-def _with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
+def with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
+    """The spec with this region, unless it names one itself."""
     if region is None or spec.region is not None:
         return spec
     return replace(spec, env=Environment(account=spec.account, region=region))
