@@ -12,10 +12,10 @@ from inferstack.garbage_collection import without_collection
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import idle_stage, spec_files
-from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.report import text
+from inferstack.spec.texts.file_names import relative_to_cwd
 from inferstack_stacks.context import default_place, specs_and_stage
 
 if TYPE_CHECKING:

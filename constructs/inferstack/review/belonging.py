@@ -7,11 +7,12 @@ from pathlib import Path
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.review.template_file import PreviousTemplate
 from inferstack.spec.check import LoadedSpec, check_document
-from inferstack.spec.document import name_in_templates, read_document
+from inferstack.spec.document import read_document
 from inferstack.spec.document.stages import stage_names
 from inferstack.spec.names_across_files import stack_name
 from inferstack.spec.problem import Problem, Severity, SpecError
 from inferstack.spec.problem.update_codes import LEFT_OVER
+from inferstack.spec.texts.file_names import name_in_templates
 
 
 @dataclass(frozen=True, slots=True)

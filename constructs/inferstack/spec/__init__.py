@@ -1,6 +1,6 @@
 """The spec format: reading, checking, and the typed result.
 
-    texts      what single texts say: placeholders, statistics, addresses
+    texts      what single texts say: placeholders, statistics, addresses, names of files
     problem    what is wrong, its codes, and the words for it
     reading    YAML text -> data with its positions in the file
     document   a file as that data, at one of its stages

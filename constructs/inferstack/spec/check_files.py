@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 
 from inferstack.spec.check import check_document
-from inferstack.spec.document import SUFFIXES, read_document
+from inferstack.spec.document import read_document
 from inferstack.spec.document.stages import stage_names, uses_stage
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
 from inferstack.spec.problem import Problem, SpecError, in_file_order
 from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.texts.file_names import SUFFIXES
 
 NO_SPECS = "IS040"
 FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot be read."))

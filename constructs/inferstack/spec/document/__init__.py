@@ -18,21 +18,9 @@ from inferstack.spec.problem.file_codes import NO_SPEC
 from inferstack.spec.reading.file_text import read_text
 from inferstack.spec.reading.quick import read_quickly
 from inferstack.spec.reading.tree import Entry, Node, Position, mapping_node, tree_of
+from inferstack.spec.texts.file_names import LOCK_SUFFIX, name_in_templates
 
-__all__ = [
-    "IN_PYTHON",
-    "SUFFIXES",
-    "Document",
-    "Position",
-    "name_in_templates",
-    "read_document",
-    "relative_to_cwd",
-]
-
-SUFFIXES = (".yaml", ".yml")
-"""Suffixes of spec files."""
-LOCK_SUFFIX = ".lock.json"
-"""Suffix of the lock beside a spec file."""
+__all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
 
 
 class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -111,32 +99,6 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         """`(the stage … removes …)` where a stage removed what would stand at the path, else nothing."""
         found = self.nulls.removed_at(path)
         return "" if found is None else f" (the stage `{self.nulls.stage}` removes `{found[-1]}`)"
-
-
-def relative_to_cwd(file: str) -> str:
-    """A file's name with forward slashes: as it was given, or from the working directory on if it is an
-    absolute one that lies in there.
-    """
-    path = Path(file)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    return path.as_posix()
-
-
-def name_in_templates(file: str) -> str:
-    """The name of a file or folder relative to the working directory, with `..` if it is outside of it.
-
-    It is never absolute, since absolute names differ between machines. If a path shares only the root of the
-    file system with the working directory, just its last part is shown, after `.../`.
-    """
-    near = relative_to_cwd(file)
-    if not Path(near).is_absolute():
-        return near
-    # In `Path.cwd()` links are resolved, so they are in the other, too.
-    here, there = Path.cwd(), Path(near).parent.resolve() / Path(near).name
-    if here.parts[:2] != there.parts[:2]:
-        return f".../{there.name}"
-    return Path(os.path.relpath(there, here)).as_posix()
 
 
 def read_document(path: Path | str) -> Document:

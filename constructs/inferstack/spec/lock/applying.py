@@ -10,7 +10,7 @@ import msgspec
 
 from inferstack.spec.blocks.base import Block
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.document import IN_PYTHON, SUFFIXES, Document
+from inferstack.spec.document import IN_PYTHON, Document
 from inferstack.spec.lock.codes import SHARED, STALE
 from inferstack.spec.lock.destinations import Destination, destinations_of
 from inferstack.spec.lock.file import Lock, LockedArchive, Uploads, lock_path
@@ -18,6 +18,7 @@ from inferstack.spec.lock.reading import NO_LOCK, FoundLock, keys_of, line_of_ke
 from inferstack.spec.lock.vouching import uploaded_archives
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.problem import Problem, SpecError, SpecPath
+from inferstack.spec.texts.file_names import SUFFIXES
 from inferstack.triton.model import FilePlace, Place
 
 _WITHOUT = "delete the lock, and name the model's files in the spec"

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from inferstack.spec.document import LOCK_SUFFIX
+from inferstack.spec.texts.file_names import LOCK_SUFFIX
 
 VERSION = 1
 

@@ -9,7 +9,7 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner
 
 from inferstack.spec.problem import SpecError
-from inferstack.spec.reading.libyaml import CParser
+from inferstack.spec.reading.quick import CParser
 from inferstack.spec.reading.syntax_help import syntax_problem
 from inferstack.spec.reading.tree import START, Position
 

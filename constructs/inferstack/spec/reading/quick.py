@@ -11,9 +11,14 @@ from typing import Any
 
 import yaml
 
-from inferstack.spec.reading.libyaml import CParser
 from inferstack.spec.reading.tree import DEEPEST, MOST_VALUES, Entries, Entry, Node, Position
 from inferstack.spec.reading.yaml12 import plain_scalar
+
+try:
+    # The parser of libyaml, a C library. PyYAML may have been built without it.
+    from yaml._yaml import CParser as CParser  # noqa: PLC0414 - the reader for all other files has it from here
+except ImportError:
+    CParser = None  # type: ignore[assignment, misc]
 
 _MOST_LEVELS = 500
 # Specs have most of their keys and many of their values in common.

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem, printable
 from inferstack.spec.report.words import words
+from inferstack.spec.texts.file_names import relative_to_cwd
 
 
 def github(problems: Sequence[Problem]) -> str:

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem, Severity
 from inferstack.spec.report.words import words
+from inferstack.spec.texts.file_names import relative_to_cwd
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem, printable
 from inferstack.spec.report.words import Findings, summary, words
+from inferstack.spec.texts.file_names import relative_to_cwd
 
 LONGEST = 40_000
 """Characters for all rows, or for all lines. GitHub allows 65,536 a comment; the pipeline has the rest."""

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from inferstack.spec.catalogue import catalogue
-from inferstack.spec.document import relative_to_cwd
 from inferstack.spec.problem import Problem
 from inferstack.spec.report.words import product_version, words
+from inferstack.spec.texts.file_names import relative_to_cwd
 
 
 def sarif(problems: Sequence[Problem]) -> str:

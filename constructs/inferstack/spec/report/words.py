@@ -6,10 +6,10 @@ from pathlib import PurePath
 import msgspec
 
 from inferstack.spec.check_files import NO_SPECS
-from inferstack.spec.document import LOCK_SUFFIX
 from inferstack.spec.problem import Problem, Severity
 from inferstack.spec.problem.file_codes import NO_SPEC
 from inferstack.spec.problem.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
+from inferstack.spec.texts.file_names import LOCK_SUFFIX
 from inferstack.triton.model import CONFIG_FILE
 
 # These problems are not about a spec, but about a folder without specs, or a template to compare with.

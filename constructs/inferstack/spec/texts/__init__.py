@@ -1,1 +1,1 @@
-"""What single strings in a spec mean: placeholders, statistics, addresses."""
+"""What single strings mean: placeholders, statistics, addresses, names of files."""
