@@ -18,6 +18,7 @@ from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
 from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
 from inferstack.spec.blocks.model import VpcConfig
+from inferstack.spec.parts.role_policies import LONGEST_POLICY, OurSid
 from inferstack.spec.texts.placeholders import is_list_token, is_opaque, tokens, without_tokens
 
 MANAGED_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
@@ -31,9 +32,6 @@ _EC2 = f"arn:${{AWS::Partition}}:ec2:{_HERE}:"
 _OF_COMPONENTS = "/aws/sagemaker/InferenceComponents/"
 _SOURCE = ("execution_role",)
 
-# IAM allows a managed policy 6144 characters, not counting blanks; pseudo parameters only become shorter.
-# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
-_LONGEST_POLICY = 6000
 # For a list that only the deployment knows: no function makes an ARN of each of its entries.
 _ANY = ("*",)
 _USE_KEY = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
@@ -69,8 +67,12 @@ def after_policies(resources: Resources) -> Resources:
 
 
 def _role(extra: ExecutionRole, needs: Needs) -> Resource:
-    trust = _statement("AssumedBySageMaker", ["sts:AssumeRole"], None)
-    trust["Principal"] = {"Service": "sagemaker.amazonaws.com"}
+    trust = {
+        "Sid": "AssumedBySageMaker",
+        "Effect": "Allow",
+        "Action": ["sts:AssumeRole"],
+        "Principal": {"Service": "sagemaker.amazonaws.com"},
+    }
     properties = present(
         Description=f"Execution role of the SageMaker endpoint {needs.endpoint_name}",
         AssumeRolePolicyDocument=_document([trust]),
@@ -86,7 +88,7 @@ def _policies(extra: ExecutionRole, needs: Needs) -> Resources:
     description = f"What the SageMaker endpoint {needs.endpoint_name} needs"
     made: Resources = {}
     all_of_them = _statements(extra, needs)
-    for statements in [all_of_them] if _length(all_of_them) <= _LONGEST_POLICY else _packed(all_of_them):
+    for statements in [all_of_them] if _length(all_of_them) <= LONGEST_POLICY else _packed(all_of_them):
         document, attached = _document(statements), [ref(ROLE)]
         properties = present(
             Description=description, Path=extra.path, PolicyDocument=document, Roles=attached
@@ -105,7 +107,7 @@ def _packed(statements: list[Value]) -> list[list[Value]]:
     """
     entries = [(at, entry) for at, whole in enumerate(statements) for entry in _entries(whole)]
     # An entry that fits into no policy is left for IAM to refuse.
-    longest = max(_LONGEST_POLICY, *(_length(entry) + 2 for _, entry in entries))
+    longest = max(LONGEST_POLICY, *(_length(entry) + 2 for _, entry in entries))
     packs = [statements]
     count = 1
     while count < len(entries) and any(_length(pack) > longest for pack in packs):
@@ -203,11 +205,11 @@ def _document(statements: list[Value]) -> Value:
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def _statement(sid: str, actions: list[str], resources: list[Value] | None, condition: Value = None) -> Value:
+def _statement(sid: OurSid, actions: list[str], resources: list[Value], condition: Value = None) -> Value:
     return present(Sid=sid, Effect="Allow", Action=actions, Resource=resources, Condition=condition)
 
 
-def _named(sid: str, actions: list[str], resources: Iterable[Value]) -> Iterator[Value]:
+def _named(sid: OurSid, actions: list[str], resources: Iterable[Value]) -> Iterator[Value]:
     """A statement on these resources, or none when there are none."""
     unique = _once(resources)
     if unique:
@@ -228,9 +230,9 @@ def _read_files(files: Iterable[tuple[str, bool]]) -> Iterator[Value]:
     yield from _named("ReadModelFiles", ["s3:GetObject"], arns)
     for number, bucket in enumerate(_once(place.bucket_arn for place, _ in places)):
         prefixes = _prefixes((place, is_prefix) for place, is_prefix in places if place.bucket_arn == bucket)
-        part = "" if number == 0 else f"{number}Part0"
         condition = {"StringLike": {"s3:prefix": prefixes}}
-        yield _statement(f"ListModelFiles{part}", ["s3:ListBucket"], [bucket], condition)
+        listing = _statement("ListModelFiles", ["s3:ListBucket"], [bucket], condition)
+        yield listing if number == 0 else {**listing, "Sid": f"{listing['Sid']}{number}Part0"}
 
 
 def _prefixes(places: Iterable[tuple[S3Location, bool]]) -> list[str]:
@@ -320,5 +322,10 @@ def _publish_metrics() -> Value:
 
 
 def _statement_of_the_spec(statement: PolicyStatement) -> Value:
-    made = _statement("", list(statement.action), list(statement.resource), plain(statement.condition))
-    return present(**{**made, "Sid": statement.sid})
+    return present(
+        Sid=statement.sid,
+        Effect="Allow",
+        Action=list(statement.action),
+        Resource=list(statement.resource),
+        Condition=plain(statement.condition),
+    )

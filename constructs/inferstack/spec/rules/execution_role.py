@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from inferstack.spec.blocks.execution_role import PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
-from inferstack.spec.parts.role_policies import additions, policies_made
+from inferstack.spec.parts.role_policies import additions, is_our_sid, policies_made
 from inferstack.spec.parts.walk import containers, is_async, model_containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
@@ -38,13 +38,6 @@ MOST_POLICIES = 10
 """How many a role may have unless AWS raises the quota."""
 # An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
 _MOST_REPLACED = 3
-# Sids of the policy that inferstack creates; each bucket has a statement that lists its files.
-_OUR_SIDS = (
-    "(ReadModelFiles|ListModelFiles|WriteResults|PullImage|LogInToRegistry|UseKeys|UseKeysByAlias|GrantKeys"
-    "|GrantKeysByAlias|UseListedKeys|GrantListedKeys"
-    "|JoinVpc|LookAtVpc|NotifyTopics|AskRegistryCredentials|ReadModelPackages|ReadHubContent"
-    "|LookAtRollbackAlarms|OpenSessions|WriteLogs|PublishMetrics|ListModelFiles[0-9]+Part[0-9]+)"
-)
 _EACH = ("Equals", "NotEquals")
 _ORDER = ("LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals")
 _CONDITION_OPERATORS = (
@@ -213,7 +206,7 @@ def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
     seen: set[str] = set()
     for path, statement in _statements(spec):
         sid = statement.sid
-        if sid is not None and (sid in seen or re.fullmatch(_OUR_SIDS, sid)):
+        if sid is not None and (sid in seen or is_our_sid(sid)):
             whose = "another statement" if sid in seen else "a statement that inferstack creates"
             yield Finding((*path, "sid"), f"{whose} already has the sid `{sid}`", "choose another `sid`")
         if sid is not None:
