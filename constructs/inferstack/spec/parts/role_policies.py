@@ -11,7 +11,6 @@ import msgspec
 
 from inferstack.spec.blocks.execution_role import ExecutionRole
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import Container
 from inferstack.spec.parts.walk import components, containers
 
 OurSid = Literal[
@@ -72,10 +71,8 @@ def _lengths(spec: ModelSpec) -> Iterator[int]:
     for _, name, _ in components(spec):
         yield _OF_LOG_GROUP + len(name)
     for placed in containers(spec):
-        container = placed.container
-        url = container.model_data_url if isinstance(container, Container) else container.artifact_url
-        if url is not None:
+        if placed.url is not None:
             # The URL occurs twice: in the right to read it and in the right to list it.
-            yield _OF_FILES + 2 * len(url)
+            yield _OF_FILES + 2 * len(placed.url)
     for statement in additions(spec).statements:
         yield len(msgspec.json.encode(statement))

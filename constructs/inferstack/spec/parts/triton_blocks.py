@@ -141,17 +141,13 @@ def _file_name(placed: PlacedContainer) -> str:
 def archive_of(placed: PlacedContainer) -> tuple[SpecPath, str] | None:
     """The URL of the archive that a container loads, after its path in the spec; None if it loads none."""
     container = placed.container
-    if isinstance(container, ComponentContainer):
-        return _if_named((*placed.path, "artifact_url"), container.artifact_url)
-    if container.model_data_url is not None or container.model_data_source is None:
-        return _if_named((*placed.path, "model_data_url"), container.model_data_url)
+    if placed.url is not None:
+        return (*placed.path, placed.url_key), placed.url
+    if isinstance(container, ComponentContainer) or container.model_data_source is None:
+        return None
     files = container.model_data_source.s3_data_source
     where = (*placed.path, "model_data_source", "s3_data_source", "s3_uri")
     return (where, files.s3_uri) if files.compression_type == "Gzip" else None
-
-
-def _if_named(path: SpecPath, url: str | None) -> tuple[SpecPath, str] | None:
-    return None if url is None else (path, url)
 
 
 def _url(placed: PlacedContainer) -> str | None:

@@ -214,6 +214,20 @@ class PlacedContainer(msgspec.Struct, frozen=True):
         return self.container.image
 
     @property
+    def url_key(self) -> str:
+        """The key for the URL of its files."""
+        return "artifact_url" if isinstance(self.container, ComponentContainer) else "model_data_url"
+
+    @property
+    def url(self) -> str | None:
+        """The URL under that key, as the spec writes it."""
+        match self.container:
+            case ComponentContainer() as container:
+                return container.artifact_url
+            case container:
+                return container.model_data_url
+
+    @property
     def is_of_adapter(self) -> bool:
         """Whether it is a component's container without an image: an adapter runs in its base's container."""
         return isinstance(self.container, ComponentContainer) and self.container.image is None

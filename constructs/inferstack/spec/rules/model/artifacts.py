@@ -42,11 +42,9 @@ def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
 def urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
     """Every S3 URL that a container's files come from, as written in the spec."""
     for placed in containers(spec):
-        single = isinstance(placed.container, ComponentContainer)
-        key = "artifact_url" if single else "model_data_url"
-        url = getattr(placed.container, key)
+        url = placed.url
         if url is not None and not is_opaque(url):
-            yield (*placed.path, key), url
+            yield (*placed.path, placed.url_key), url
     for path, source in _sources(spec):
         if not is_opaque(source.s3_uri):
             yield (*path, "s3_uri"), source.s3_uri
@@ -301,10 +299,9 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
         fetches = not is_triton(container.image)
         told = fetches and MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
         if not told:
-            key = "artifact_url" if isinstance(container, ComponentContainer) else "model_data_url"
             message = f"the {container.image.framework} container has no model"
             variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
-            yield Finding(placed.path, message, f"add `{key}`{variable}")
+            yield Finding(placed.path, message, f"add `{placed.url_key}`{variable}")
 
 
 def _has_files(container: Container | ComponentContainer) -> bool:

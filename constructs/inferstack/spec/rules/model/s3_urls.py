@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.model import Container
 from inferstack.spec.parts.uses import Named, baselines, core_dumps, results
 from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem.words import describe
@@ -39,13 +39,10 @@ def every_url(spec: ModelSpec) -> Iterator[Named]:
 
 def _of_models(spec: ModelSpec) -> Iterator[Named]:
     for placed in containers(spec):
-        container = placed.container
-        if isinstance(container, ComponentContainer):
-            key, url, source = "artifact_url", container.artifact_url, None
-        else:
-            key, url, source = "model_data_url", container.model_data_url, container.model_data_source
+        container, url = placed.container, placed.url
+        source = container.model_data_source if isinstance(container, Container) else None
         if url is not None:
-            yield (*placed.path, key), url
+            yield (*placed.path, placed.url_key), url
         if source is not None:
             where = (*placed.path, "model_data_source", "s3_data_source", "s3_uri")
             yield where, source.s3_data_source.s3_uri
