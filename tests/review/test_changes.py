@@ -105,11 +105,5 @@ def test_differences_are_told_as_deep_as_they_are() -> None:
     assert found == [("Variants", 0, "Count"), ("Old",), ("Size",), ("Key",), ("New",)]
 
 
-def test_resources_of_unknown_types_are_updated_at_most() -> None:
-    assert fate({"A": resource("My::Own::Type", X=1)}, {"A": resource("My::Own::Type", X=2)}) == {
-        "A": "updated"
-    }
-
-
 def test_a_resource_without_properties_is_one() -> None:
     assert fate({"A": {"Type": MODEL}}, {"A": resource(MODEL)}) == {"A": str(Fate.UNCHANGED)}

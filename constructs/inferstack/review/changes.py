@@ -48,7 +48,8 @@ class Change:
 def compare(before: Resources, after: Resources) -> dict[str, Change]:
     """What becomes of every resource, by logical id: those of ``after`` in its order, then the removed ones.
 
-    Only types and properties count. Metadata and dependencies change nothing that runs.
+    ``after`` has resources of our types only. Only types and properties count. Metadata and dependencies
+    change nothing that runs.
     """
     both = [logical_id for logical_id in after if logical_id in before]
     own = {logical_id: _own_paths(before[logical_id], after[logical_id]) for logical_id in both}
@@ -99,19 +100,11 @@ def _own_paths(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Pro
 
 
 def _is_replaced(resource: Mapping[str, Any], own: tuple[PropertyPath, ...], replaced: set[str]) -> bool:
-    fixed = _create_only(type_of(resource))
+    fixed = cloudformation.create_only(type_of(resource))
     if any(path[0] in fixed for path in own):
         return True
     given = {name: value for name, value in properties_of(resource).items() if name in fixed}
     return not replaced.isdisjoint(_references(given))
-
-
-def _create_only(type_name: str) -> frozenset[str]:
-    try:
-        return cloudformation.create_only(type_name)
-    except KeyError:
-        # No type of ours: it is in the previous template only, and so is never compared.
-        return frozenset()
 
 
 def _change(
