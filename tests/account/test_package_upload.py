@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.locking import COMPONENTS, MANY, MODELLED, ONE, SEVERAL, own
 from support.program import Command
 from support.s3 import ACCOUNT, BUCKET, Cloud, Faults
 
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 
 
 def upload() -> dict[str, object]:

@@ -8,12 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.program import PROGRAM, Command
 from support.s3 import Cloud
 
-from inferstack.spec.check import check_file
-
-# Every part but the first takes a while, so that there is a middle to stop in.
+# Every part but the first takes its time, so that there is a middle to be stopped in.
 SLOW = """
 import time, boto3
 session = boto3.Session

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.locking import ONE
 from support.program import Command
 from support.s3 import BUCKET, Answer, Cloud, Faults
-
-from inferstack.spec.check import check_file
 
 DENIED: Answer = (403, "AccessDenied", "Access Denied")
 BUSY: Answer = (503, "SlowDown", "Please reduce your request rate.")

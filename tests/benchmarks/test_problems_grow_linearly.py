@@ -5,9 +5,9 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from support.checking import check_file
 
 from benchmarks.mistakes import MISTAKES
-from inferstack.spec.check import check_file
 
 FEW, MANY = 250, 500
 _LINEAR = 2.2

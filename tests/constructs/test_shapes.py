@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.checking import check_file
 from support.strict_walk import api_problems
 from support.validators import cfn_lint_findings, validate_findings
 
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 from inferstack.spec.problem import SpecError
 
 ROOT = Path(__file__).parents[2]

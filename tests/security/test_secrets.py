@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 from support.cdk import endpoint, synthesised
+from support.checking import check_file
 from support.resolving import BASES, merged
 
-from inferstack.spec.check import check_file, parse_spec
+from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
 
 _RANDOM = random.Random(20261120)

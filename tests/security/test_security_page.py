@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.checking import check_file
 from support.pages import code_blocks
 
 from inferstack.spec.catalogue import catalogue
-from inferstack.spec.check import check_file
 
 FILE = Path(__file__).parents[2] / "docs" / "security.md"
 PAGE = FILE.read_text("utf-8")

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.checking import check_file
 
-from inferstack.spec.check import check_file, parse_spec
+from inferstack.spec.check import parse_spec
 from inferstack.spec.document import read_document
 from inferstack.spec.problem import Problem, SpecError, SpecPath
 from inferstack.spec.structure import STRUCTURE_CODES

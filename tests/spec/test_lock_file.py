@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.checking import check_file
 from support.locked_specs import Change, edit, found, locked_spec
 from support.locking import ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 from inferstack.spec.check_files import check_files, spec_files
 from inferstack.spec.lock import reading
 from inferstack.spec.lock.codes import LOCK_CODES

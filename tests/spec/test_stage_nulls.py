@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 
-from inferstack.spec.check import check_file
 from inferstack.spec.problem import Problem
 
 BASE = """\

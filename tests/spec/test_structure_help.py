@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 
-from inferstack.spec.check import check_file
 from inferstack.spec.schema import shipped_schema, shipped_schema_text
 from inferstack.spec.structure.keywords import has_form
 from inferstack.spec.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE

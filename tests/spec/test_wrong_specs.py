@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.wrong_specs import ALL, FOLDER, RIGHT, WRONG, Case, marks
 
 from inferstack.spec.catalogue import catalogue
-from inferstack.spec.check import check_file
 from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.problem import Problem
 from inferstack.spec.problem.update_codes import LEFT_OVER_CODES, UPDATE_CODES

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.locking import lay_out_spec, write_lock
 
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 from inferstack.spec.problem import Problem, SpecError
 
 DIGEST = "[0-9a-f]{16}"

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.locking import ONE, lay_out_spec, write_lock
 from support.repositories import spec_file
 
-from inferstack.spec.check import check_file
 from inferstack.spec.problem.words import slip_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"

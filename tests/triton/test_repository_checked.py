@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
+from support.checking import check_file
 from support.repositories import spec_file
 
-from inferstack.spec.check import check_file
 from inferstack.spec.problem import Problem
 from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace

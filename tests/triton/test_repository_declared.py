@@ -4,9 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.checking import check_file
 from support.repositories import loaded, spec_file
 
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 from inferstack.triton.repository.of_spec import repositories_of
 from inferstack.triton.rules import RULES
 
@@ -79,8 +80,8 @@ triton:
 
 def test_a_spec_without_triton_does_not_import_protobuf() -> None:
     code = (
-        "import sys; from inferstack.spec.check import check_file; "
-        "check_file('model_specs/travel-chat.yaml'); print('google.protobuf' in sys.modules)"
+        "import sys; from inferstack.spec.check import load_spec; "
+        "load_spec('model_specs/travel-chat.yaml'); print('google.protobuf' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 from support.archiving import CONFIG, MODEL, PIPE, lay_out
+from support.checking import check_file
 from support.repositories import spec_file
 from support.wrong_models import CASES
-
-from inferstack.spec.check import check_file
 
 SPECS = {case.title: case.spec(wrong=True) for case in CASES}
 # Case, code, and the end of its message or fix.

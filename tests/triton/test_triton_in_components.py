@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 from support.archiving import lay_out
+from support.checking import check_file
 
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 from inferstack.triton.repository.of_spec import repositories_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 from support.archiving import lay_out
+from support.checking import check_file
 
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import check_file, load_spec
+from inferstack.spec.check import load_spec
 
 NET = """{backend: python, max_batch_size: 8, dynamic_batching: {}, \
 input: [{name: X, data_type: TYPE_FP32, dims: [1]}], \

@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.checking import check_file
 from support.wrong_models import CASES, Case, expected
 
 from inferstack.spec.catalogue import catalogue
-from inferstack.spec.check import check_file
 from inferstack.spec.problem import Problem
 from inferstack.triton.rules import RULES
 

@@ -108,16 +108,6 @@ def checked(spec: ModelSpec) -> LoadedSpec:
     return parse_spec(msgspec.to_builtins(spec))
 
 
-def check_file(path: Path | str, *, stage: str | None = None) -> list[Problem]:
-    """Everything wrong with a spec file: at one stage, or both without a stage and at each of its stages."""
-    try:
-        document = read_document(path)
-    except SpecError as error:
-        return list(error.problems)
-    _, problems = check_document(document, stage=stage)
-    return problems
-
-
 def check_document(
     document: Document, *, stage: str | None = None, region: str | None = None
 ) -> tuple[list[LoadedSpec], list[Problem]]:
