@@ -19,7 +19,6 @@ def test_an_instance_type_has_the_facts_of_its_row() -> None:
         gpus=4,
         gpu_memory_mib_each=22888,
         gpu_name="a10g",
-        gpu_manufacturer="nvidia",
         accelerators=0,
         accelerator_name=None,
         local_nvme_gb=3800,

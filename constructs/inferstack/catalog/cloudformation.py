@@ -42,11 +42,6 @@ def snake(cfn_name: str) -> str:
     return _WORD_START.sub("_", cfn_name).lower()
 
 
-def type_names() -> tuple[str, ...]:
-    """Resource types whose shapes are known, sorted."""
-    return tuple(name for name, resource in _resources().items() if "definitions" in resource)
-
-
 @cache
 def shape(type_name: str, definition: str = "") -> Mapping[str, Property]:
     """Properties by snake_case key, for the resource itself or for one of its definitions.

@@ -38,7 +38,6 @@ class InstanceType(msgspec.Struct, frozen=True):
     gpus: int
     gpu_memory_mib_each: int
     gpu_name: str | None
-    gpu_manufacturer: str | None
     accelerators: int
     accelerator_name: str | None
     local_nvme_gb: int
@@ -103,7 +102,6 @@ def _instance_type(name: str) -> InstanceType:
         gpus=_count(row["gpus"]),
         gpu_memory_mib_each=_count(row["gpu_memory_mib_each"]),
         gpu_name=row["gpu_name"] or None,
-        gpu_manufacturer=row["gpu_manufacturer"] or None,
         accelerators=_count(row["accelerators"]),
         accelerator_name=row["accelerator_name"] or None,
         local_nvme_gb=_count(row["local_nvme_gb"]),
