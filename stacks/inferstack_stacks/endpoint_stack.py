@@ -16,8 +16,8 @@ from aws_cdk import (
 from constructs import Construct
 
 from inferstack.constructs import InferenceEndpoint
+from inferstack.constructs.names_taken import construct_ref, know_place, settled
 from inferstack.constructs.rendered import AnySpec
-from inferstack.constructs.taken import construct_ref, know_place, settled
 from inferstack.resolve.template import description
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked

@@ -22,12 +22,12 @@ from inferstack.constructs.escape_hatches import (
 )
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint
-from inferstack.constructs.known import for_cdk
+from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.measurement import Wanted, alarm_id
+from inferstack.constructs.names_taken import free_names, take
 from inferstack.constructs.rendered import AnySpec, template_for
 from inferstack.constructs.role_handle import imported, named_role, role_handle
 from inferstack.constructs.security_groups import security_group
-from inferstack.constructs.taken import free_names, take
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG

@@ -16,9 +16,9 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
-from inferstack.constructs.known import for_cdk
+from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.measurement import Wanted, measurement
-from inferstack.constructs.taken import settled
+from inferstack.constructs.names_taken import settled
 from inferstack.defaults import ALARM_PERIOD
 from inferstack.resolve.metric import named_unit
 from inferstack.spec.parts.measured import Measured

@@ -24,9 +24,9 @@ from inferstack.constructs.escape_hatches import (
     ScalingL1s,
 )
 from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.names_taken import free_names, place_of, settled, take
 from inferstack.constructs.rendered import AnySpec, Rendered, template_for
 from inferstack.constructs.role_handle import role_handle
-from inferstack.constructs.taken import free_names, place_of, settled, take
 from inferstack.constructs.template_part import part_of, waits_for
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling

@@ -19,9 +19,9 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
-from inferstack.constructs.known import with_what_is_known
+from inferstack.constructs.known_tokens import with_what_is_known
+from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.role_handle import arn_of, made_of
-from inferstack.constructs.taken import place_of
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large

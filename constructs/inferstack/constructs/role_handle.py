@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import aws_cdk as cdk
 from constructs import Construct
 
-from inferstack.constructs.known import for_cdk
+from inferstack.constructs.known_tokens import for_cdk
 from inferstack.resolve.execution_role import ROLE
 from inferstack.spec.blocks.execution_role import ROLE_ARN, ExecutionRole
 from inferstack.spec.texts.placeholders import arn_fields, is_opaque

@@ -1,8 +1,8 @@
 """What CDK's tokens stand for, as far as CDK has told.
 
 CDK numbers its tokens anew in every run: an id with a token's text in it would change as soon as anything
-else in the app does. What a token stands for stays. :mod:`inferstack.constructs.known` records that here
-before a spec is resolved; within a process, a token means the same everywhere.
+else in the app does. What a token stands for stays. :mod:`inferstack.constructs.known_tokens` records that
+here before a spec is resolved; within a process, a token means the same everywhere.
 """
 
 import hashlib

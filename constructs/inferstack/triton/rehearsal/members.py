@@ -9,7 +9,7 @@ from inferstack.triton.rehearsal.host import Host
 from inferstack.triton.rehearsal.layout import LaidOut
 from inferstack.triton.rehearsal.outcome import Answer, ModelOutcome
 
-OWN_PORT = "Triton's own port"
+BY_OWN_PORT = "Triton's own port"
 NOT_LOADED = "not loaded"
 NOT_ASKED = "not asked"
 
@@ -32,10 +32,10 @@ def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> Mod
     config = laid_out.configs[name].config
     if config.model_transaction_policy.decoupled:
         why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
-        return _outcome(laid_out, name, OWN_PORT, first=(why,))
+        return _outcome(laid_out, name, BY_OWN_PORT, first=(why,))
     path = f"/v2/models/{quote(name, safe='')}/infer"
     answer = ask_triton(host.triton, path, config, in_sequence=laid_out.in_sequence(name))
-    return _outcome(laid_out, name, OWN_PORT, (answer,))
+    return _outcome(laid_out, name, BY_OWN_PORT, (answer,))
 
 
 def _outcome(
