@@ -17,7 +17,7 @@ def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Tem
     whole = template["Resources"]
     alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM} - logical_ids
     resources = {
-        logical_id: _without_alarms(_detached(resource, logical_ids, name), alarms)
+        logical_id: _detached(resource, logical_ids, name, alarms)
         for logical_id, resource in whole.items()
         if logical_id in logical_ids
     }
@@ -36,33 +36,28 @@ def waits_for(template: Template, logical_ids: AbstractSet[str]) -> Iterator[tup
             yield from ((logical_id, it) for it in before if it not in logical_ids)
 
 
-def _detached(resource: Template, logical_ids: AbstractSet[str], name: str) -> Template:
+def _detached(
+    resource: Template, logical_ids: AbstractSet[str], name: str, alarms: AbstractSet[str]
+) -> Template:
+    """The resource without references to what is made elsewhere."""
     kept = [before for before in resource.get("DependsOn", ()) if before in logical_ids]
-    detached: Template = _with_name(resource, name)
+    detached: Template = _without_references(resource, name, alarms)
     detached.pop("DependsOn", None)
     return detached | ({"DependsOn": kept} if kept else {})
 
 
-def _with_name(value: Any, name: str) -> Any:
-    if value == endpoint_name():
-        return name
+def _without_references(value: Any, name: str, alarms: AbstractSet[str]) -> Any:
+    """The endpoint's name becomes plain text. ARNs of these alarms, whose names are unknown here, become one
+    that fits any alarm.
+    """
     match value:
-        case dict():
-            return {key: _with_name(item, name) for key, item in value.items()}
-        case list():
-            return [_with_name(item, name) for item in value]
-        case _:
-            return value
-
-
-def _without_alarms(value: Any, alarms: AbstractSet[str]) -> Any:
-    """ARNs of these alarms, which are made elsewhere under unknown names, become one that fits any alarm."""
-    match value:
+        case dict() if value == endpoint_name():
+            return name
         case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if logical_id in alarms:
             return {"Fn::Sub": _ANY_ALARM}
         case dict():
-            return {key: _without_alarms(item, alarms) for key, item in value.items()}
+            return {key: _without_references(item, name, alarms) for key, item in value.items()}
         case list():
-            return [_without_alarms(item, alarms) for item in value]
+            return [_without_references(item, name, alarms) for item in value]
         case _:
             return value
