@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator, Set as AbstractSet
 from typing import Any
 
-from inferstack.resolve.alarms import ALARM, ALARM_ARN
+from inferstack.resolve.alarms import ALARM_ARN
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name
 from inferstack.resolve.template import Template
+from inferstack.spec.blocks.watched import ALARM_TYPE
 
 _ENDPOINT_NAME = json.dumps(endpoint_name())
 _ANY_ALARM = f"{ALARM_ARN}*"
@@ -15,7 +16,7 @@ _ANY_ALARM = f"{ALARM_ARN}*"
 def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Template:
     """The template with these resources only. Their references to the endpoint become its plain ``name``."""
     whole = template["Resources"]
-    alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM} - logical_ids
+    alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM_TYPE} - logical_ids
     resources = {
         logical_id: _detached(resource, logical_ids, name, alarms)
         for logical_id, resource in whole.items()

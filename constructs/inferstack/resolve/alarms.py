@@ -22,7 +22,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.watched import Watched
+from inferstack.spec.blocks.watched import ALARM_TYPE, Watched
 from inferstack.spec.parts.evaluation import Evaluation
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
@@ -31,7 +31,6 @@ from inferstack.spec.parts.walk import watched_name
 from inferstack.spec.texts.placeholders import is_opaque
 from inferstack.spec.texts.wildcards import without_wildcards
 
-ALARM = "AWS::CloudWatch::Alarm"
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _BESIDE_WATCHED = frozenset((*AlarmRule.__struct_fields__, *StepPolicy.__struct_fields__)) - frozenset(
     Watched.__struct_fields__
@@ -49,7 +48,7 @@ def resolve_alarms(spec: ModelSpec) -> Resources:
     """One alarm for each rule and each part of the endpoint that publishes its metric."""
     actions = actions_of(alarms_block(spec))
     return {
-        logical_id: Resource(ALARM, {**_properties(alarm), **actions}, alarm.path)
+        logical_id: Resource(ALARM_TYPE, {**_properties(alarm), **actions}, alarm.path)
         for logical_id, alarm in _by_id(spec)
     }
 

@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 from collections.abc import Iterable
 
 from inferstack.catalog import metrics
-from inferstack.resolve.alarms import ALARM, actions_of, alarm_properties
+from inferstack.resolve.alarms import actions_of, alarm_properties
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
@@ -24,6 +24,7 @@ from inferstack.resolve.resource import (
 from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.variant import DEFAULT_VARIANT
+from inferstack.spec.blocks.watched import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.scaling import Scaled, metrics_of, policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.step_bounds import interval
@@ -31,7 +32,6 @@ from inferstack.spec.parts.walk import policy_name
 from inferstack.spec.problem import SpecPath
 
 _NAMESPACE = "sagemaker"
-_POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 
 def resolve_autoscaling(spec: ModelSpec) -> Resources:
@@ -98,7 +98,7 @@ def _policy(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy, path: SpecPa
         "ScalingTargetId": ref(target_id(spec, scaled)),
         "TargetTrackingScalingPolicyConfiguration": {**_tracked(spec, scaled, policy), **tracking},
     }
-    return Resource(_POLICY, made, path)
+    return Resource(SCALING_POLICY_TYPE, made, path)
 
 
 def _tracked(spec: ModelSpec, scaled: Scaled, policy: ScalingPolicy) -> Value:
@@ -140,7 +140,10 @@ def _step(spec: ModelSpec, scaled: Scaled, step: StepPolicy, path: SpecPath) -> 
     }
     policy_id, alarm_id = logical_id(f"StepPolicy{suffix}"), logical_id(f"StepAlarm{suffix}")
     alarm = {**_step_alarm(spec, scaled, step), **actions_of(step, ref(policy_id))}
-    return {policy_id: Resource(_POLICY, policy, path), alarm_id: Resource(ALARM, alarm, path)}
+    return {
+        policy_id: Resource(SCALING_POLICY_TYPE, policy, path),
+        alarm_id: Resource(ALARM_TYPE, alarm, path),
+    }
 
 
 def _adjustment(spec: ModelSpec, scaled: Scaled, step: StepPolicy, it: StepAdjustment) -> dict[str, Value]:

@@ -12,7 +12,6 @@ CONFIG_TYPE = "AWS::SageMaker::EndpointConfig"
 MODEL_TYPE = "AWS::SageMaker::Model"
 COMPONENT_TYPE = "AWS::SageMaker::InferenceComponent"
 TARGET_TYPE = "AWS::ApplicationAutoScaling::ScalableTarget"
-SCALING_POLICY_TYPE = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 _VARIANT = re.compile(r".*/variant/([a-zA-Z0-9-]+)")
 _COMPONENT = re.compile(r"inference-component/([a-zA-Z0-9-]+)")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
 from inferstack.review.update import Effect, Update
+from inferstack.spec.blocks.watched import SCALING_POLICY_TYPE
 from inferstack.spec.problem import SpecPath, update_codes as codes
 
 _IN_TWO = "remove the old policy in a deployment of its own"
@@ -38,7 +39,7 @@ def scaling_removed(update: Update) -> Iterator[Effect]:
 
 def policy_renamed(update: Update) -> Iterator[Effect]:
     """Only one policy of a target tracks a metric, and CloudFormation makes the new before the old goes."""
-    before = deployed.of_type(update.before, deployed.SCALING_POLICY_TYPE).values()
+    before = deployed.of_type(update.before, SCALING_POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
     for logical_id, policy in _changed(update):
         name, what = policy["PolicyName"], _tracked(update.after, policy)
@@ -53,7 +54,7 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
     """A policy is identified by its name: the new one would overwrite the old one and be removed as that."""
     removed = [
         _known_as(update.before, policy)
-        for logical_id, policy in deployed.of_type(update.before, deployed.SCALING_POLICY_TYPE).items()
+        for logical_id, policy in deployed.of_type(update.before, SCALING_POLICY_TYPE).items()
         if update.changes[logical_id].fate is Fate.REMOVED
     ]
     for logical_id, policy in _changed(update):
@@ -68,7 +69,7 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
 
 def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:
     """Policies that are new or changed, of targets that stay: a new target has no other policies yet."""
-    for logical_id, policy in deployed.of_type(update.after, deployed.SCALING_POLICY_TYPE).items():
+    for logical_id, policy in deployed.of_type(update.after, SCALING_POLICY_TYPE).items():
         target = update.changes[policy["ScalingTargetId"]["Ref"]]
         stays = target.fate in (Fate.UPDATED, Fate.UNCHANGED)
         if stays and update.changes[logical_id].fate is not Fate.UNCHANGED:

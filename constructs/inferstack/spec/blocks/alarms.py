@@ -3,13 +3,13 @@
 from typing import ClassVar
 
 from inferstack.spec.blocks.base import Block, Number, Statistic
-from inferstack.spec.blocks.watched import ACTION_KEYS, AlarmAction, Watched
+from inferstack.spec.blocks.watched import ACTION_KEYS, ALARM_TYPE, AlarmAction, Watched
 
 
 class AlarmRule(Watched, kw_only=True):
     """One alarm of your own."""
 
-    shapes: ClassVar = ("AWS::CloudWatch::Alarm",)
+    shapes: ClassVar = (ALARM_TYPE,)
     # Covers both Statistic and ExtendedStatistic of AWS, so the enum of the former does not apply.
     aws_keys: ClassVar = {"statistic": None}
 

@@ -5,15 +5,20 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.spec.blocks.base import Block, Number, Statistic
-from inferstack.spec.blocks.watched import ACTION_KEYS, AlarmAction, MetricDimension, Watched
-
-_POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
+from inferstack.spec.blocks.watched import (
+    ACTION_KEYS,
+    ALARM_TYPE,
+    SCALING_POLICY_TYPE,
+    AlarmAction,
+    MetricDimension,
+    Watched,
+)
 
 
 class TargetTrackingMetric(Block):
     """A metric in any namespace."""
 
-    shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetric",)
+    shapes: ClassVar = (f"{SCALING_POLICY_TYPE}.TargetTrackingMetric",)
 
     namespace: str
     """CloudWatch namespace that the metric is published in."""
@@ -26,7 +31,7 @@ class TargetTrackingMetric(Block):
 class TargetTrackingMetricStat(Block):
     """A metric, and the statistic of it that is used."""
 
-    shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetricStat",)
+    shapes: ClassVar = (f"{SCALING_POLICY_TYPE}.TargetTrackingMetricStat",)
 
     metric: TargetTrackingMetric
     """The metric."""
@@ -39,7 +44,7 @@ class TargetTrackingMetricStat(Block):
 class TargetTrackingMetricDataQuery(Block):
     """A metric, or an expression over the other entries of the list."""
 
-    shapes: ClassVar = (f"{_POLICY}.TargetTrackingMetricDataQuery",)
+    shapes: ClassVar = (f"{SCALING_POLICY_TYPE}.TargetTrackingMetricDataQuery",)
 
     id: str
     """Name that expressions refer to: a lower-case letter, then letters, digits and underscores."""
@@ -56,11 +61,11 @@ class TargetTrackingMetricDataQuery(Block):
 class CustomizedMetricSpecification(Block):
     """A metric that SageMaker does not publish: one of your own, or one computed from several."""
 
-    shapes: ClassVar = (f"{_POLICY}.CustomizedMetricSpecification",)
+    shapes: ClassVar = (f"{SCALING_POLICY_TYPE}.CustomizedMetricSpecification",)
     # AWS gives no bounds in this structure, and no metric in CloudWatch can exceed CloudWatch's own.
     aws_keys: ClassVar = {
-        "namespace": ("AWS::CloudWatch::Alarm", "namespace"),
-        "metric_name": ("AWS::CloudWatch::Alarm", "metric_name"),
+        "namespace": (ALARM_TYPE, "namespace"),
+        "metric_name": (ALARM_TYPE, "metric_name"),
     }
 
     namespace: str | None = None
@@ -81,8 +86,8 @@ class ScalingPolicy(Block, kw_only=True):
     """Target tracking: capacity is adjusted so that a metric stays near its target value."""
 
     shapes: ClassVar = (
-        "AWS::ApplicationAutoScaling::ScalingPolicy",
-        "AWS::ApplicationAutoScaling::ScalingPolicy.TargetTrackingScalingPolicyConfiguration",
+        SCALING_POLICY_TYPE,
+        f"{SCALING_POLICY_TYPE}.TargetTrackingScalingPolicyConfiguration",
     )
 
     metric: str | None = None
@@ -108,7 +113,7 @@ class ScalingPolicy(Block, kw_only=True):
 class StepAdjustment(Block):
     """How capacity changes while the metric is within a certain distance of the threshold."""
 
-    shapes: ClassVar = ("AWS::ApplicationAutoScaling::ScalingPolicy.StepAdjustment",)
+    shapes: ClassVar = (f"{SCALING_POLICY_TYPE}.StepAdjustment",)
     # As a string the bound carries a unit, for which AWS's property has no place.
     aws_keys: ClassVar = {"metric_interval_lower_bound": None, "metric_interval_upper_bound": None}
 
@@ -127,9 +132,9 @@ class StepPolicy(Watched, kw_only=True):
     """An alarm on a metric, and how capacity changes when the alarm goes off."""
 
     shapes: ClassVar = (
-        "AWS::ApplicationAutoScaling::ScalingPolicy",
-        "AWS::ApplicationAutoScaling::ScalingPolicy.StepScalingPolicyConfiguration",
-        "AWS::CloudWatch::Alarm",
+        SCALING_POLICY_TYPE,
+        f"{SCALING_POLICY_TYPE}.StepScalingPolicyConfiguration",
+        ALARM_TYPE,
     )
     aws_keys: ClassVar = {"statistic": None, **ACTION_KEYS}
 

@@ -7,14 +7,14 @@ from msgspec import Meta
 from inferstack.spec.blocks.base import Block, Statistic, form
 from inferstack.spec.texts.alarm_actions import ALARM_ACTION
 
-_ALARM = "AWS::CloudWatch::Alarm"
-_POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy"
+ALARM_TYPE = "AWS::CloudWatch::Alarm"
+SCALING_POLICY_TYPE = "AWS::ApplicationAutoScaling::ScalingPolicy"
 
 AlarmAction = Annotated[str, form(ALARM_ACTION)]
 ACTION_KEYS = {
-    "actions": (_ALARM, "alarm_actions"),
-    "ok_actions": (_ALARM, "ok_actions"),
-    "insufficient_data_actions": (_ALARM, "insufficient_data_actions"),
+    "actions": (ALARM_TYPE, "alarm_actions"),
+    "ok_actions": (ALARM_TYPE, "ok_actions"),
+    "insufficient_data_actions": (ALARM_TYPE, "insufficient_data_actions"),
 }
 """By the state that an alarm goes into: what it calls, and the key that AWS has for it."""
 
@@ -25,9 +25,9 @@ class MetricDimension(Block):
     # CloudWatch's shape comes first: those of Application Auto Scaling have no bounds, and no metric can
     # exceed CloudWatch's.
     shapes: ClassVar = (
-        f"{_ALARM}.Dimension",
-        f"{_POLICY}.MetricDimension",
-        f"{_POLICY}.TargetTrackingMetricDimension",
+        f"{ALARM_TYPE}.Dimension",
+        f"{SCALING_POLICY_TYPE}.MetricDimension",
+        f"{SCALING_POLICY_TYPE}.TargetTrackingMetricDimension",
     )
 
     name: str
@@ -39,7 +39,7 @@ class MetricDimension(Block):
 class AlarmMetric(Block):
     """A metric in any namespace."""
 
-    shapes: ClassVar = (f"{_ALARM}.Metric",)
+    shapes: ClassVar = (f"{ALARM_TYPE}.Metric",)
 
     namespace: str
     """CloudWatch namespace that the metric is published in."""
@@ -52,7 +52,7 @@ class AlarmMetric(Block):
 class AlarmMetricStat(Block):
     """A metric, and the statistic of it that is used."""
 
-    shapes: ClassVar = (f"{_ALARM}.MetricStat",)
+    shapes: ClassVar = (f"{ALARM_TYPE}.MetricStat",)
 
     metric: AlarmMetric
     """The metric."""
@@ -67,7 +67,7 @@ class AlarmMetricStat(Block):
 class AlarmMetricDataQuery(Block):
     """A metric, or an expression over the other entries of the list."""
 
-    shapes: ClassVar = (f"{_ALARM}.MetricDataQuery",)
+    shapes: ClassVar = (f"{ALARM_TYPE}.MetricDataQuery",)
 
     id: str
     """Name that expressions refer to: a lower-case letter, then letters, digits and underscores."""
