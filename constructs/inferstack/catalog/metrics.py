@@ -24,13 +24,14 @@ Dimensions = Literal["variant", "component", "endpoint"]
 Hosting = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
 """How an endpoint runs its models, which determines the metrics that it publishes."""
 
-# The CloudWatch dimension names for each word of ``Metric.dimensions``.
+ENDPOINT_NAME = "EndpointName"
+VARIANT_NAME = "VariantName"
+COMPONENT_NAME = "InferenceComponentName"
+"""CloudWatch's names of the dimensions."""
+
+# Those for each word of ``Metric.dimensions``.
 DIMENSION_NAMES: Mapping[Dimensions, tuple[str, ...]] = MappingProxyType(
-    {
-        "variant": ("EndpointName", "VariantName"),
-        "component": ("InferenceComponentName",),
-        "endpoint": ("EndpointName",),
-    }
+    {"variant": (ENDPOINT_NAME, VARIANT_NAME), "component": (COMPONENT_NAME,), "endpoint": (ENDPOINT_NAME,)}
 )
 
 

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from inferstack.catalog import metrics
-from inferstack.catalog.metrics import Hosting, Metric
+from inferstack.catalog.metrics import COMPONENT_NAME, VARIANT_NAME, Hosting, Metric
 from inferstack.resolve.resource import Resource, Resources
 from inferstack.spec.parts.measured import (
-    COMPONENT,
-    VARIANT,
     Measured,
     is_chosen,
     narrowest,
@@ -99,7 +97,7 @@ def _not_one(wanted: Wanted, count: int, choices: Iterable[Mapping[str, str]]) -
     named = {
         f"{option}={values[name]!r}"
         for values in choices
-        for name, option in ((VARIANT, "variant_name"), (COMPONENT, "inference_component"))
+        for name, option in ((VARIANT_NAME, "variant_name"), (COMPONENT_NAME, "inference_component"))
         if name in values
     }
     choices_text = listed(sorted(named), quote="")

@@ -7,7 +7,7 @@ import msgspec
 
 from inferstack.catalog import instances, metrics
 from inferstack.catalog.instances import InstanceType
-from inferstack.catalog.metrics import Dimensions, Metric
+from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME, Dimensions, Metric
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import InferenceComponent
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -22,9 +22,6 @@ from inferstack.spec.parts.walk import (
     instance_types,
 )
 
-ENDPOINT = "EndpointName"
-VARIANT = "VariantName"
-COMPONENT = "InferenceComponentName"
 MINUTE = 60
 _REQUESTS = "AWS/SageMaker"
 
@@ -79,17 +76,17 @@ def _devices(host: InstanceType, metric: Metric) -> int:
 
 def of_component(name: str, variant: Variant | None = None) -> Measured:
     """A component by its name."""
-    return Measured(name, "component", {COMPONENT: name}, variant)
+    return Measured(name, "component", {COMPONENT_NAME: name}, variant)
 
 
 def of_variant(endpoint: str, name: str, variant: Variant | None = None) -> Measured:
     """A variant by its name and that of its endpoint."""
-    return Measured(name, "variant", {ENDPOINT: endpoint, VARIANT: name}, variant)
+    return Measured(name, "variant", {ENDPOINT_NAME: endpoint, VARIANT_NAME: name}, variant)
 
 
 def of_endpoint(name: str) -> Measured:
     """An endpoint by its name."""
-    return Measured(name, "endpoint", {ENDPOINT: name})
+    return Measured(name, "endpoint", {ENDPOINT_NAME: name})
 
 
 def measured_variant(spec: ModelSpec, variant: Variant) -> Measured:
@@ -136,7 +133,7 @@ def narrowest(found: Sequence[Publication]) -> list[Publication]:
 
 def is_chosen(values: Mapping[str, str], variant_name: str | None, inference_component: str | None) -> bool:
     """Whether these dimensions belong to the variant or component that is named; true if none is named."""
-    chosen = {VARIANT: variant_name, COMPONENT: inference_component}
+    chosen = {VARIANT_NAME: variant_name, COMPONENT_NAME: inference_component}
     return all(values.get(name) == value for name, value in chosen.items() if value is not None)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.catalog.metrics import Metric
+from inferstack.catalog.metrics import COMPONENT_NAME, Metric
 from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
@@ -12,14 +12,7 @@ from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackA
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.evaluation import Evaluation, evaluation
-from inferstack.spec.parts.measured import (
-    COMPONENT,
-    Measured,
-    is_chosen,
-    measured,
-    published,
-    seconds_between_readings,
-)
+from inferstack.spec.parts.measured import Measured, is_chosen, measured, published, seconds_between_readings
 from inferstack.spec.parts.taken_memory import takes_gpu_memory
 from inferstack.spec.parts.to_zero import goes_to_zero
 from inferstack.spec.parts.walk import (
@@ -107,7 +100,7 @@ def _tells_more_than_the_base(spec: ModelSpec, default: DefaultAlarm, part: Meas
     AWS does not say whether requests that are refused while a base has no copies count for the base or for
     the adapter. If the base may normally be without copies, both are watched.
     """
-    base = bases_of_adapters(spec).get(part.values.get(COMPONENT, ""))
+    base = bases_of_adapters(spec).get(part.values.get(COMPONENT_NAME, ""))
     if base is None or default.of_adapters == "all":
         return True
     return default.of_adapters == "of bases that go to zero" and base in _going_to_zero(spec)
@@ -163,7 +156,7 @@ def rolls_back(alarm: OwnAlarm, rollback: AutoRollbackConfiguration, component: 
     """
     if alarm.of_shadow:
         return False
-    if component is not None and alarm.part.values.get(COMPONENT) != component:
+    if component is not None and alarm.part.values.get(COMPONENT_NAME) != component:
         return False
     if isinstance(rollback.alarms, str):
         return True

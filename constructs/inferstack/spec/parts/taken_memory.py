@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from inferstack.catalog.metrics import COMPONENT_NAME
 from inferstack.catalog.registries import name_in_registry
 from inferstack.defaults import GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from inferstack.spec.blocks.inference_component import ComponentContainer
@@ -10,7 +11,7 @@ from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage
 from inferstack.spec.blocks.variant import Variant
 from inferstack.spec.parts.adapters import bases_of_adapters
-from inferstack.spec.parts.measured import COMPONENT, Measured
+from inferstack.spec.parts.measured import Measured
 from inferstack.spec.parts.triton_image import WrittenImage
 from inferstack.spec.parts.walk import containers, model_containers, runs
 
@@ -22,7 +23,7 @@ def takes_gpu_memory(spec: ModelSpec, part: Measured) -> bool:
 
     If the image is given by its URI, its environment variables count as well.
     """
-    component = part.values.get(COMPONENT)
+    component = part.values.get(COMPONENT_NAME)
     if component is not None:
         return any(map(_takes, _containers_of_component(spec, component)))
     return part.variant is not None and any(map(_takes, _containers_of_variant(spec, part.variant)))

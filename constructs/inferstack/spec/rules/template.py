@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from inferstack.catalog.metrics import COMPONENT_NAME
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.adapters import bases_of_adapters
-from inferstack.spec.parts.measured import COMPONENT
 from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
 from inferstack.spec.parts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.spec.parts.walk import components, models
@@ -91,7 +91,7 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
 def _fewer_alarms(spec: ModelSpec) -> str:
     """Only those of adapters, if most alarms are theirs: those of their bases are worth more."""
     bases, alarms = bases_of_adapters(spec), own_alarms(spec)
-    of_adapters = [it for it in alarms if it.part.values.get(COMPONENT) in bases]
+    of_adapters = [it for it in alarms if it.part.values.get(COMPONENT_NAME) in bases]
     if 2 * len(of_adapters) <= len(alarms):
         return "write `alarms: false`"
     named = f"`inference_component: {next(iter(bases.values()))}`"

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from inferstack.catalog import metrics
+from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
 from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, StepPolicy, TargetTrackingMetric
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import AlarmMetric
-from inferstack.spec.parts.measured import COMPONENT, ENDPOINT, VARIANT, Measured, measured, of_endpoint
+from inferstack.spec.parts.measured import Measured, measured, of_endpoint
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.spec.parts.scaling import policies, steps
 from inferstack.spec.parts.walk import components, every_variant, hosting_of
@@ -176,7 +177,7 @@ def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
-    return found.dimensions.get(ENDPOINT) == spec.endpoint_name and not metrics.find(
+    return found.dimensions.get(ENDPOINT_NAME) == spec.endpoint_name and not metrics.find(
         found.name, hosting_of(spec)
     )
 
@@ -219,14 +220,14 @@ def _unknown(spec: ModelSpec, dimensions: dict[str, str]) -> Iterator[tuple[str,
     The name of another endpoint, or of a component that is no near miss of one here, belongs to another spec.
     """
     variants = [variant.variant_name for _, variant in every_variant(spec)]
-    inside = dimensions.get(ENDPOINT) == spec.endpoint_name
+    inside = dimensions.get(ENDPOINT_NAME) == spec.endpoint_name
     for name, options in (
-        (ENDPOINT, [spec.endpoint_name]),
-        (VARIANT, variants if inside else []),
-        (COMPONENT, [name for _, name, _ in components(spec)]),
+        (ENDPOINT_NAME, [spec.endpoint_name]),
+        (VARIANT_NAME, variants if inside else []),
+        (COMPONENT_NAME, [name for _, name, _ in components(spec)]),
     ):
         value = dimensions.get(name)
         if value is None or value in options or not options:
             continue
-        if (name == VARIANT) or slip_of(value, options) is not None:
+        if (name == VARIANT_NAME) or slip_of(value, options) is not None:
             yield name, value, choose(value, options)
