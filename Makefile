@@ -44,9 +44,12 @@ $(CDK): $(READY) package-lock.json
 clean:
 	@rm -rf $(VENV) node_modules cdk.out dist .mypy_cache .pytest_cache .ruff_cache
 
+# Of `pip install .`, which also moves packages: being newer, it makes the next run install everything again.
+COPY := $(wildcard $(VENV)/lib/python*/site-packages/inferstack)
+
 # The lock holds all that is needed, so nothing is resolved (--no-deps). A Node that CDK supports is installed
 # where the machine has none.
-$(READY): requirements-dev.lock pyproject.toml
+$(READY): requirements-dev.lock pyproject.toml $(COPY)
 	@$(PYTHON) -c 'import sys; sys.exit("inferstack needs Python 3.11 or newer, $(PYTHON) is " + sys.version.split()[0] + "; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	@echo 'Setting up $(VENV); the first time takes a minute or two.' >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
