@@ -89,3 +89,13 @@ def test_the_workflows_call_each_other_by_their_names() -> None:
 def test_the_cdk_cli_is_pinned_where_the_pipelines_install_it() -> None:
     package = yaml.safe_load((ROOT / "package.json").read_text("utf-8"))
     assert package["devDependencies"]["aws-cdk"].startswith("2.")
+
+
+def test_whatever_starts_a_deployment_was_reviewed() -> None:
+    deploy, review = (
+        # YAML 1.1 takes the key `on` for true.
+        yaml.safe_load((DOCS / "github" / f"inferstack-{name}.yml").read_text("utf-8"))[True]
+        for name in ("deploy", "review")
+    )
+    workflows = ".github/workflows/inferstack-*.yml"
+    assert {*deploy["push"]["paths"]} - {workflows} <= {*review["pull_request"]["paths"]}

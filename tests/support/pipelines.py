@@ -73,7 +73,7 @@ class Repository:
             shutil.copy(ROOT / name, self.folder)
         for file in (DOCS / "review.sh", *(DOCS / "codebuild").glob("buildspec-*.yml")):
             shutil.copy(file, self.folder / "ci")
-        (self.folder / "requirements.txt").write_text("inferstack[aws]\n", "utf-8")
+        (self.folder / "requirements.txt").write_text("inferstack\n", "utf-8")
         (self.folder / ".gitignore").write_text("node_modules\ncdk.out\n__pycache__\n", "utf-8")
         for name, does in _PROGRAMS.items():
             add_program(self._programs, name, f'echo "{name} $*" >>"$CALLS/log"\n{does}')
