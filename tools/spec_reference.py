@@ -1,6 +1,7 @@
-"""Writes the reference manual of the spec format from its JSON Schema: one section per block."""
+"""Writes the reference manual of the spec format from its JSON Schema: a section a block, with an example."""
 
 import json
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -8,16 +9,28 @@ from inferstack.spec.problem.words import chosen, span
 from inferstack.spec.structure.patterns import WHAT_A_PATTERN_MEANS
 from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
 from tools.markdown import cell, table
+from tools.spec_places import PREFIX, Examples
 
 Schema = Mapping[str, Any]
 LONGEST_LIST = 12
-PREFIX = "#/$defs/"
+WIDTH = 110
 KIND = "kind"
 # What readers look for, before what most specs leave out.
 FIRST = (
     *(KIND, "endpoint_name", "model", "inference_components", "models"),
     *("variant", "variants", "shadow_variants"),
 )
+# What a reader looks for among the kinds, and where a spec of a single model has it.
+SHAPES = {
+    "asynchronous requests": "endpoint_config.async_inference_config",
+    "serverless capacity": "variant.serverless_config",
+    "a shadow": "shadow_variants",
+    "an A/B test, by `initial_variant_weight`": "variants",
+    "several instance types": "variant.instance_pools",
+    "captured requests": "endpoint_config.data_capture_config",
+    "guardrails for updates": "endpoint.deployment_config",
+    "a VPC": "model.vpc_config",
+}
 HEADS = ("Key", "Type", "Allowed", "Default", "Meaning")
 TYPES = {
     "string": "text",
@@ -57,17 +70,23 @@ that have a short name, [metrics.md](metrics.md) the metrics that each kind of e
 `kind` decides which blocks a spec has:
 
 """
+_SHAPES = """
+These are not kinds of their own, but keys:
+
+"""
 _LONG_LISTS = "Long lists of values"
 _CONTENTS = """\
 ## Contents
 
 A section for each kind, then for each block: those at the top of a spec first, then those inside them.
+*Example* is the place in [model_specs](../model_specs) or [tests/shapes](../tests/shapes) that has most of
+the block's keys.
 
 """
 
 
-def reference(schema: Schema) -> str:
-    """The whole page: kinds first, then every block in the order in which a reader comes to it."""
+def reference(schema: Schema, examples: Examples) -> str:
+    """The whole page: kinds first, then every block in the order in which a reader meets it."""
     kinds = [branch["then"]["$ref"].removeprefix(PREFIX) for branch in schema["allOf"]]
     definitions = {**schema["$defs"], **_kinds_as_read(kinds, schema["$defs"])}
     tags = schema["properties"][KIND]["enum"]
@@ -76,9 +95,10 @@ def reference(schema: Schema) -> str:
         for tag, name in zip(tags, kinds, strict=True)
     ]
     blocks = _reading_order(kinds, definitions)[len(kinds) :]
-    sections = [*_kinds(dict(zip(kinds, tags, strict=True)), definitions)]
-    sections += [_section(name, definitions) for name in blocks]
-    top = [_TOP + table(("Kind", "Endpoint"), rows), _contents(kinds, definitions)]
+    sections = [*_kinds(dict(zip(kinds, tags, strict=True)), definitions, examples)]
+    sections += [_section(name, definitions, _example(name, examples)) for name in blocks]
+    first = _TOP + table(("Kind", "Endpoint"), rows) + _shapes(examples)
+    top = [first, _contents(kinds, definitions)]
     return "\n".join([*top, *sections, *_long_lists(definitions)])
 
 
@@ -91,6 +111,20 @@ def _sorted(definition: Schema) -> Schema:
     properties = definition["properties"]
     order = sorted(properties, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST))
     return {**definition, "properties": {key: properties[key] for key in order}}
+
+
+def _shapes(examples: Examples) -> str:
+    rows = [
+        (what, f"`{way}`", examples.shortest_with("SingleModelSpec", way).link())
+        for what, way in SHAPES.items()
+    ]
+    return _SHAPES + table(("An endpoint with", "Write", "Example"), rows)
+
+
+def _example(name: str, examples: Examples) -> str:
+    """Where to see a block, as a line; empty if no spec has it."""
+    best = examples.best(name)
+    return "" if best is None else f"Example: `{'.'.join(best.way)}` in {best.link()}\n"
 
 
 def _contents(kinds: list[str], definitions: Schema) -> str:
@@ -114,8 +148,8 @@ def _link(name: str) -> str:
     return f"[{name}](#{name.lower().replace(' ', '-')})"
 
 
-def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
-    """The keys of the kinds; kinds that differ only in their names share a section."""
+def _kinds(tags: Mapping[str, str], definitions: Schema, examples: Examples) -> Iterator[str]:
+    """The keys of the kinds, and their specs; kinds that differ in nothing but their name share a section."""
     alike: dict[str, list[str]] = {}
     for name in tags:
         alike.setdefault(_keys(name, _of_kinds(definitions[name], [])), []).append(name)
@@ -123,7 +157,14 @@ def _kinds(tags: Mapping[str, str], definitions: Schema) -> Iterator[str]:
         anchors = "".join(f'<a id="{name.lower()}"></a>' for name in names)
         own = [tags[name] for name in names]
         keys = _keys(names[0], _of_kinds(definitions[names[0]], own))
-        yield f"## {anchors}{_values(own)}\n\n{keys}"
+        specs = "".join(_specs_of(tags[name], name, examples) for name in names)
+        yield f"## {anchors}{_values(own)}\n\n{specs}\n{keys}"
+
+
+def _specs_of(tag: str, name: str, examples: Examples) -> str:
+    """An item of a list: the specs of a kind."""
+    text = f"- `{tag}`: {', '.join(place.link() for place in examples.all_of(name))}"
+    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)) + "\n"
 
 
 def _of_kinds(definition: Schema, tags: list[str]) -> Schema:
@@ -161,11 +202,13 @@ def _references(schema: Any) -> Iterator[str]:
                 yield from _references(value)
 
 
-def _section(name: str, definitions: Schema) -> str:
+def _section(name: str, definitions: Schema, example: str) -> str:
     definition = definitions[name]
     text = f"## {name}\n\n{definition.get('description', '')}\n"
     if "properties" not in definition:
         return f"{text}\nOne of {_values(definition['enum'])}.\n" if "enum" in definition else text
+    if example:
+        text += f"\n{example}"
     keys = _keys(name, definition)
     return f"{text}\n{keys}" if keys else f"{text}\nNo keys: write an empty mapping, `{{}}`.\n"
 

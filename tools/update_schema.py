@@ -3,7 +3,8 @@
     python -m tools.update_schema            writes what has changed
     python -m tools.update_schema --check    writes nothing, exits 1 and names what is out of date
 
-Both follow from the classes in :mod:`inferstack.spec.blocks` and from the catalog's data.
+Both follow from the classes in :mod:`inferstack.spec.blocks` and from the catalog's data; the manual's
+examples, from the specs that come with the repository.
 """
 
 import json
@@ -14,6 +15,7 @@ from inferstack.spec.schema import SCHEMA_FILE
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.schema_from_classes import generate_schema
+from tools.spec_places import Examples, example_specs
 from tools.spec_reference import reference
 
 COMMAND = "python -m tools.update_schema"
@@ -23,7 +25,8 @@ REFERENCE = ROOT / "docs" / "spec.md"
 
 def generate() -> Contents:
     text = json.dumps(generate_schema(), indent=1) + "\n"
-    return {SCHEMA: text, REFERENCE: reference(json.loads(text))}
+    schema = json.loads(text)
+    return {SCHEMA: text, REFERENCE: reference(schema, Examples(schema, example_specs()))}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -17,9 +17,11 @@ from inferstack.catalog import cloudformation
 from inferstack.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.base import Block
+from inferstack.spec.document import read_document
 from inferstack.spec.schema import kind_definitions, shipped_schema
 from tools import generated_files, update_schema
 from tools.schema_from_classes import generate_schema
+from tools.spec_places import FOLDERS
 from tools.update_schema import SCHEMA
 
 SPECS = sorted((Path(__file__).parents[2] / "model_specs").glob("*.yaml"))
@@ -235,6 +237,30 @@ def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
         shown = " ".join(schema["description"].split()).replace("|", "\\|")
         assert shown in page, f"{name}.{key}"
     assert "ml.g5.12xlarge" in page
+
+
+def has(value: Any, way: str) -> bool:
+    """Whether a value is at a path; names in it may have dots."""
+    names = value if isinstance(value, dict) else {str(at): it for at, it in enumerate(value)} if isinstance(value, list) else {}
+    return any(way == name or (way.startswith(f"{name}.") and has(names[name], way[len(name) + 1 :])) for name in names)
+
+
+def test_every_example_of_the_reference_is_in_the_file_that_it_names() -> None:
+    page = update_schema.REFERENCE.read_text("utf-8")
+    found = re.findall(r"^Example: `([^`]+)` in \[[^]]+\]\(\.\./([^)]+)\)$", page, re.MULTILINE)
+    for way, file in found:
+        assert has(read_document(update_schema.ROOT / file).data, way), f"{file}: {way}"
+    ways = {way for way, _ in found}
+    assert {"variant.serverless_config", "endpoint_config.async_inference_config"} <= ways
+
+
+def test_every_spec_that_comes_along_is_an_example_of_its_kind() -> None:
+    page = update_schema.REFERENCE.read_text("utf-8")
+    files = [file for folder in FOLDERS for file in (update_schema.ROOT / folder).glob("*.yaml")]
+    for file in files:
+        kind = read_document(file).data["kind"]
+        (listed,) = re.findall(rf"^- `{kind}`: (.*(?:\n  .*)*)", page, re.MULTILINE)
+        assert f"[{file.name}](../{file.relative_to(update_schema.ROOT).as_posix()})" in listed
 
 
 def test_the_reference_of_a_kind_begins_with_what_a_reader_comes_for() -> None:
