@@ -23,13 +23,15 @@ from inferstack.resolve import resolve_template
 from inferstack.spec.check import load_spec
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.document import read_document
+from inferstack.spec.blocks.watched import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.spec.document.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pipelines" / "iam"
-# Every type that is named where resources are created.
+# Every type that is named where resources are created; the blocks of these two name theirs as well.
 TYPES = sorted(
-    {
+    {ALARM_TYPE, SCALING_POLICY_TYPE}
+    | {
         name
         for file in (ROOT / "constructs" / "inferstack" / "resolve").glob("*.py")
         for name in re.findall(r'"(AWS::\w+::\w+)"', file.read_text("utf-8"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from support.resolving import BASES, Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
@@ -219,5 +219,6 @@ def test_the_dashboard_is_in_the_console_of_the_partition(resolve: Resolved, reg
 
 @settings(deadline=None)
 @given(st.dictionaries(st.text(), st.text() | st.integers(-(2**53), 2**53) | st.lists(st.text())))
+@example({"\x7f": "\x7f"})
 def test_a_dashboards_body_is_written_as_json_is_everywhere(value: dict[str, Any]) -> None:
     assert ascii_json(value) == json.dumps(value, separators=(",", ":"))
