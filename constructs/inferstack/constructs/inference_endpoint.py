@@ -34,6 +34,7 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
+from inferstack.resolve.template import Template
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, endpoint_config, hosting_of, models
 from inferstack.spec.texts.placeholders import is_list_token
@@ -88,14 +89,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         self._given_role = given
         loaded, template = template_for(scope, spec, given)
         names = free_names(scope, loaded, template["Resources"].keys())
-        left_out = frozenset({"Description"}) if preserve_logical_ids else _OF_A_WHOLE_STACK
+        made = _sections(template, has_stack=preserve_logical_ids)
         super().__init__(
-            scope,
-            construct_id,
-            loaded,
-            {section: content for section, content in template.items() if section not in left_out},
-            main_id=ENDPOINT,
-            preserve_logical_ids=preserve_logical_ids,
+            scope, construct_id, loaded, made, main_id=ENDPOINT, preserve_logical_ids=preserve_logical_ids
         )
         take(scope, self, construct_id, names)
         if given is not None:
@@ -305,3 +301,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
         for network in (endpoint_config(self._spec).vpc_config, *of_models):
             if network is not None:
                 yield from network.security_group_ids
+
+
+def _sections(template: Template, *, has_stack: bool) -> Template:
+    """The parts of the template that are made: nearly all for an endpoint that has its stack to itself."""
+    left_out = frozenset({"Description"}) if has_stack else _OF_A_WHOLE_STACK
+    return {section: content for section, content in template.items() if section not in left_out}
