@@ -20,10 +20,10 @@ from support.validators import cfn_lint_findings, validate_findings
 
 from inferstack.constructs import InferenceEndpoint
 from inferstack.resolve import resolve_template
+from inferstack.spec.blocks.watched import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.spec.check import load_spec
 from inferstack.spec.check_files import spec_files
 from inferstack.spec.document import read_document
-from inferstack.spec.blocks.watched import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.spec.document.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
