@@ -1,6 +1,7 @@
 """The fix for a spec with a wrong structure says what to write, and where."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -568,3 +569,28 @@ def test_the_first_word_of_a_key_is_enough_to_know_it(tmp_path: Path) -> None:
         "did you mean `min_capacity`",
         "did you mean `max_capacity`",
     ]
+
+
+@pytest.mark.parametrize(
+    ("block", "following", "named"),
+    [
+        ("autoscaling:\n", "min_capacity: 2\nMaxCapacity: 4\ntags: {a: b}\n", "`min_capacity` and `MaxCapacity`"),
+        ("  routing_config:\n", "  routing_strategy: RANDOM\n", "`routing_strategy`"),
+        ("alarms:\n", "actions: []\n", "`actions`"),
+    ],
+)
+def test_the_keys_of_an_empty_block_that_follow_it_are_to_be_indented(
+    block: str, following: str, named: str, tmp_path: Path
+) -> None:
+    assert f"indent the lines below it: {named}" in fixes(tmp_path, SINGLE + block + following)
+    # At the top, `tags` and `env` are keys of their own.
+    assert "indent" not in fix(tmp_path, f"{SINGLE}endpoint:\ntags: {{a: b}}\nenv: {{region: us-east-1}}\n")
+
+
+@pytest.mark.parametrize("title", ["variant", "model", "triton"])
+def test_a_block_that_is_refused_when_empty_is_not_offered_so(title: str, tmp_path: Path) -> None:
+    empty = re.sub(rf"^{title}:\n( .*\n)*", "", SINGLE, flags=re.MULTILINE) + f"{title}: {{}}\n"
+    assert fixes(tmp_path, empty)
+    said = fix(tmp_path, empty.replace("{}", "true"))
+    assert said.startswith("write keys under it: ")
+    assert "{}" not in said

@@ -22,8 +22,13 @@ def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, J
 
 def allowed_at(definition: str, path: SpecPath) -> list[JsonSchema]:
     """What is allowed at a path, as one schema for each form; empty if the format has no such key."""
-    blocks = _blocks_at(shipped_schema()["$defs"][definition], path[:-1])
+    blocks = blocks_at(definition, path[:-1])
     return [it for block in blocks for it in _below(block, path[-1])]
+
+
+def blocks_at(definition: str, path: SpecPath) -> list[JsonSchema]:
+    """The blocks that the format has at a path, one for each form; empty if it has none."""
+    return _blocks_at(shipped_schema()["$defs"][definition], path)
 
 
 def _blocks_at(top: JsonSchema, path: SpecPath) -> list[JsonSchema]:

@@ -5,6 +5,7 @@ it. What is wrong with a single value is said by :mod:`inferstack.spec.structure
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, takewhile
 from typing import Any
 
 from inferstack.catalog import metrics
@@ -26,7 +27,7 @@ from inferstack.spec.structure import (
 )
 from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key
 from inferstack.spec.structure.keywords import is_integer
-from inferstack.spec.structure.known_keys import allowed_at
+from inferstack.spec.structure.known_keys import allowed_at, blocks_at
 from inferstack.spec.structure.misplaced import (
     INSTEAD,
     blocks_without_names,
@@ -98,10 +99,10 @@ def _is_said_of_the_options(error: Error) -> bool:
 
 def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
     """The fix that the keys beside a value suggest, if they do."""
-    block: Any = document.data
-    for part in path[:-1]:
-        block = block[part]
+    block = _around(document, path)
     match error.validator, path[-1:]:
+        case "type", _ if error.validator_value == "object" and error.instance is None:
+            return _indent(document, path, error.schema)
         case "type", _ if path[-2:-1] == ("environment",) and _is_structured(error.instance):
             return """write what the container reads, as one text: '{"key": "value"}'"""
         case "type", ("target_value",):
@@ -114,6 +115,32 @@ def _fix_by_neighbours(document: Document, path: SpecPath, error: Error) -> str:
             return f"swap them: `{low_key}: {found}` and `{key}: {block[low_key]}`" if reversed_ else ""
         case _:
             return ""
+
+
+def _around(document: Document, path: SpecPath) -> Any:
+    """The mapping or list that a value is in."""
+    found: Any = document.data
+    for part in path[:-1]:
+        found = found[part]
+    return found
+
+
+def _indent(document: Document, path: SpecPath, block: dict[str, Any]) -> str:
+    """What to do if the keys of an empty block follow it, unindented; empty if they do not."""
+    around = _around(document, path)
+    if not isinstance(around, dict) or around[path[-1]] is not None:
+        return ""
+    following = list(around)[list(around).index(path[-1]) + 1 :]
+    inside, beside = block.get("properties", {}), _keys_of(document, path[:-1])
+    own = list(takewhile(lambda key: snake(key) in inside and snake(key) not in beside, following))
+    return f"indent the lines below it: {listed(own, last='and')}" if own else ""
+
+
+def _keys_of(document: Document, path: SpecPath) -> set[str]:
+    """The keys that the format has in the block at a path."""
+    definition = kind_definitions().get(str(document.data.get("kind")))
+    blocks = () if definition is None else blocks_at(definition, path)
+    return {key for it in blocks for key in it.get("properties", {})}
 
 
 def _is_structured(found: object) -> bool:
@@ -210,7 +237,11 @@ def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterato
     if not fitting:
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
         message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
-        ways = (as_wanted(resolved(branch), error.instance, key_of(error)) for branch in branches)
+        blocks = [resolved(branch) for branch in branches]
+        ways = chain(
+            (_indent(document, path, block) for block in blocks),
+            (as_wanted(block, error.instance, key_of(error)) for block in blocks),
+        )
         yield document.problem(path, WRONG_TYPE, message, next(filter(None, ways), ""))
     for inner in error.context or ():
         if inner.schema_path[0] == next(iter(fitting), None):

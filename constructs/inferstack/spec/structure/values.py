@@ -67,7 +67,25 @@ def _keys_to_write(block: dict[str, Any], found: object) -> str:
         return f"write `{{{name}: {found}}}`"
     fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one per line"
     bare = found is None or found is True
-    return f"{fix}; or `{{}}` for defaults alone" if bare and not block.get("required") else fix
+    needs_a_key = block.get("required") or block.get("title") in _EMPTY_IN_VAIN
+    return f"{fix}; or `{{}}` for defaults alone" if bare and not needs_a_key else fix
+
+
+# The schema requires no key of these, because each can be written in several ways; a rule requires one of
+# them.
+_EMPTY_IN_VAIN = frozenset(
+    {
+        "Variant",
+        "Model",
+        "NamedModel",
+        "PipelineContainer",
+        "ComponentSpecification",
+        "ComponentContainer",
+        "ComputeResourceRequirements",
+        "RoutingConfig",
+        "Triton",
+    }
+)
 
 
 def _only(keys: list[str]) -> str | None:
