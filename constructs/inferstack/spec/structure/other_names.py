@@ -89,7 +89,8 @@ _JUMPSTART = (
     "`model_access_config: {accept_eula: true}` under `s3_data_source` accepts a license"
 )
 _KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
-_ITSELF = "write its contents in the policy itself"
+_UNWRAP = "write its contents in"
+_ITSELF = f"{_UNWRAP} the policy itself"
 _A_POLICY = "an entry of `policies` under `autoscaling`"
 _A_STEP_POLICY = "an entry of `step_policies` under `autoscaling`"
 _AN_ALARM = "an entry of `rules` under `alarms`, or of `step_policies` under `autoscaling`"
@@ -163,7 +164,7 @@ _OF_A_SPEC_WITH_COMPONENTS = {
 }
 _ROLE = ("execution_role_arn", "execution_role", "role_arn", "role")
 _OF_A_MODEL = {
-    **dict.fromkeys(("primary_container", "container"), "write its contents in the model itself"),
+    **dict.fromkeys(("primary_container", "container"), f"{_UNWRAP} the model itself"),
     "mode": _KIND,
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
@@ -257,6 +258,11 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
         return _VARIABLE
     name = called_here(key, block, known)
     return f"it is called `{name}` here" if name is not None else NOT_A_KEY_HERE.get(block, {}).get(key)
+
+
+def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:
+    """Whether such a key of AWS's is a block here whose contents are keys of this block itself."""
+    return (said_otherwise(key, block, known) or "").startswith(f"{_UNWRAP} ")
 
 
 def meant_key(key: str, block: str, known: Collection[str]) -> str | None:

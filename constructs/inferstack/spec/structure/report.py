@@ -36,7 +36,7 @@ from inferstack.spec.structure.misplaced import (
     how_to_name,
     kinds_having,
 )
-from inferstack.spec.structure.other_names import said_otherwise
+from inferstack.spec.structure.other_names import belongs_unwrapped, called_here, said_otherwise
 from inferstack.spec.structure.validator import Error, accepts_type, validator
 from inferstack.spec.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic, key_of
 from inferstack.spec.texts.placeholders import is_opaque
@@ -213,7 +213,7 @@ def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[
 
 def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     missing = error.message.split("'")[1]
-    if _stands_there_misspelt(document, path, missing, error):
+    if _stands_there_misspelt(document, path, missing, error) or _stands_wrapped(missing, error):
         return
     text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
@@ -228,6 +228,19 @@ def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, err
     known = error.schema["properties"]
     unknown = (key for key in error.instance if key not in known)
     return any(_instead_of(document, path, key, error.schema).startswith(said) for key in unknown)
+
+
+def _stands_wrapped(missing: str, error: Error) -> bool:
+    """Whether the key is in a block whose contents belong here, as the report on that block says."""
+    known, title = error.schema["properties"], error.schema.get("title", "")
+    unknown = {key: value for key, value in error.instance.items() if key not in known}
+    wrapped = (value for key, value in unknown.items() if belongs_unwrapped(snake(key), title, known))
+    return any(
+        called_here(ours, title, known) == missing or ours == missing
+        for block in wrapped
+        if isinstance(block, dict)
+        for ours in map(snake, block)
+    )
 
 
 def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
