@@ -594,3 +594,53 @@ def test_a_block_that_is_refused_when_empty_is_not_offered_so(title: str, tmp_pa
     said = fix(tmp_path, empty.replace("{}", "true"))
     assert said.startswith("write keys under it: ")
     assert "{}" not in said
+
+
+LIMITS = "autoscaling: {min_capacity: 2, max_capacity: 4"
+STEPS = "adjustment_type: ChangeInCapacity, StepAdjustments: [{scaling_adjustment: 1}], metric: CPUUtilization"
+
+
+@pytest.mark.parametrize(
+    ("more", "lacks"),
+    [
+        (f"{LIMITS}, policies: [{{TargetTrackingScalingPolicyConfiguration: {{TargetValue: 70}}}}]}}\n", []),
+        (
+            f"{LIMITS}, policies: [{{target_tracking_scaling_policy_configuration: {{}}}}]}}\n",
+            ["`target_value`"],
+        ),
+        (f"{LIMITS}, step_policies: [{{step_scaling_policy_configuration: {{{STEPS}}}}}]}}\n", ["`threshold`"]),
+    ],
+)
+def test_keys_of_a_block_that_is_to_be_unwrapped_are_not_missing(
+    more: str, lacks: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SINGLE + more)
+    found = check_file(path)
+    assert [it.fix for it in found if it.code == "IS101"] == ["write its contents in the policy itself"]
+    others = [it for it in found if it.code != "IS101"]
+    assert [it.message.rpartition(" ")[2] for it in others] == lacks
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("accelerator_type: ml.eia2.medium", "`accelerator_type` cannot be deployed: AWS ended Elastic Inference in 2024"),
+        (
+            "accelerator_partition_layouts: []",
+            "`accelerator_partition_layouts` cannot be deployed: SageMaker's API has it, but CloudFormation does not yet",
+        ),
+    ],
+)
+def test_a_key_that_only_the_api_has_is_said_to_come_or_not(key: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(f"{SINGLE}  {key}\n")
+    (problem,) = check_file(path)
+    assert problem.message == said
+
+
+def test_the_topic_of_alarms_is_written_as_their_action(tmp_path: Path) -> None:
+    topic = "arn:aws:sns:us-east-1:111122223333:pager"
+    assert fix(tmp_path, f"{SINGLE}alarms: {topic}\n") == f"write `{{actions: [{topic}]}}`"
+    assert fixes(tmp_path, f"{SINGLE}alarms: {{actions: [{topic}]}}\n") == []
+    assert fix(tmp_path, f"{SINGLE}alarms: pager\n").startswith("write keys under it: ")

@@ -11,6 +11,16 @@ from inferstack.spec.blocks.base import Block, with_subclasses
 
 NOT_YET = "SageMaker's API has it, but CloudFormation does not yet"
 """What to say of such a key or value."""
+# Keys that CloudFormation will never get: what they configured is gone.
+_DISCONTINUED = {
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/ei.html
+    "accelerator_type": "AWS ended Elastic Inference in 2024",
+}
+
+
+def why_not(key: str) -> str:
+    """Why a key that only the API has cannot be deployed."""
+    return _DISCONTINUED.get(key, NOT_YET)
 
 
 def is_api_only_key(block: str, key: str) -> bool:

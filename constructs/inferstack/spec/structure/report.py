@@ -25,7 +25,7 @@ from inferstack.spec.structure import (
     WRONG_LENGTH,
     WRONG_TYPE,
 )
-from inferstack.spec.structure.api_only import NOT_YET, is_api_only_key
+from inferstack.spec.structure.api_only import is_api_only_key, why_not
 from inferstack.spec.structure.keywords import is_integer
 from inferstack.spec.structure.known_keys import allowed_at, blocks_at
 from inferstack.spec.structure.misplaced import (
@@ -172,7 +172,7 @@ def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[
 def _of_unknown_key(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> tuple[str, str]:
     message = f"unknown key `{key}` in {_name(path)}"
     if is_api_only_key(block.get("title", ""), snake(key)):
-        message = f"`{key}` cannot be deployed: {NOT_YET}"
+        message = f"`{key}` cannot be deployed: {why_not(snake(key))}"
     return message, _instead_of(document, path, key, block)
 
 

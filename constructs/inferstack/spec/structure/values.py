@@ -63,6 +63,8 @@ def _keys_to_write(block: dict[str, Any], found: object) -> str:
     if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
         return home
     keys = list(block.get("properties", {}))
+    if "actions" in keys and isinstance(found, str) and found.startswith("arn:"):
+        return f"write `{{actions: [{found}]}}`"
     if isinstance(found, str) and (name := NAMED_BY.get(block.get("title", "")) or _only(keys)) in keys:
         return f"write `{{{name}: {found}}}`"
     fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one per line"
