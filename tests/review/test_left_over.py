@@ -63,7 +63,7 @@ def test_a_removed_spec_leaves_a_stack_that_is_named(capsys: pytest.CaptureFixtu
         "did): where it was deployed, it stays and costs; delete its stack: `aws cloudformation delete-stack "
         "--stack-name two`; if that is done, remove this template\n"
     )
-    assert err.endswith("1 warning in 1 of 1 spec\n")
+    assert err.endswith("1 warning in 0 of 1 spec and in 1 other path\n")
     assert main(["validate", "specs", "--against", "old", "--strict"]) == 1
 
 

@@ -8,12 +8,12 @@ import msgspec
 from inferstack.spec.check_files import NO_SPECS
 from inferstack.spec.problem import Problem, Severity
 from inferstack.spec.problem.file_codes import NO_SPEC
-from inferstack.spec.problem.update_codes import NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
+from inferstack.spec.problem.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
 from inferstack.spec.texts.file_names import LOCK_SUFFIX
 from inferstack.triton.model import CONFIG_FILE
 
 # These problems are not about a spec, but about a folder without specs, or a template to compare with.
-_BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK}
+_BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK, LEFT_OVER}
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -47,8 +47,6 @@ def summary(problems: Sequence[Problem], files: int) -> str:
     beside = len({problem.file for problem in problems if _is_beside(problem)})
     if files == 0:
         return f"{tally(problems)}, and no spec was found"
-    if not wrong:
-        return f"{tally(problems)} in {counted(beside, 'path')} beside {specs}"
     more = f" and in {counted(beside, 'other path')}" if beside else ""
     return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
 
