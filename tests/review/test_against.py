@@ -228,6 +228,28 @@ def test_stages_that_share_an_endpoint_must_be_told_apart(say: Say) -> None:
     assert say("specs", "--stage", "prod")[:2] == (0, [])
 
 
+def another_model_in_each_stage(more: str) -> None:
+    file = write("bert-${stage}", file="bert", more=more)
+    for stage in ("dev", "prod"):
+        render(file, "--stage", stage)
+        Path("old/bert.template.json").replace(f"old/{stage}.template.json")
+    write("bert-${stage}", file="bert", url="two", more=more)
+
+
+def test_what_differs_between_stages_says_which_stage_it_is_about(say: Say) -> None:
+    # The model is what all stages share; how many instances are replaced for it differs.
+    more = "stages: {dev: {}, prod: {variant: {initial_instance_count: 5}}}\n"
+    another_model_in_each_stage(more)
+    _, problems, _ = say()
+    assert [it.partition(" (stage ")[2].partition(")")[0] for it in problems] == ["dev", "prod"]
+    _, [alone], _ = say("specs", "--stage", "prod")
+    assert "(stage" not in alone
+    # What is true of all stages is said once, of none in particular.
+    another_model_in_each_stage(more.replace("5", "2"))
+    _, [common], _ = say()
+    assert "(stage" not in common
+
+
 ENV = 'env: {{account: "111122223333", region: {}}}\n'
 
 
@@ -276,7 +298,8 @@ def test_of_two_stages_with_one_endpoint_one_must_be_named(say: Say) -> None:
     assert status == 1
     assert (
         "IS852: old/assembly-Prod/ProdBert1234.template.json and old/assembly-Test/ProdBert1234.template.json all "
-        "have the endpoint `bert`; name one of them instead of the folder, or a folder that holds no other"
+        "have the endpoint `bert`; delete what an earlier synth or another app left, or name one of them instead of "
+        "the folder, or a folder that holds no other"
     ) in problem
     assert say(against="old/assembly-Test")[:2] == (0, [])
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.review.belonging import deployed_by, left_over, own_templates
 from inferstack.review.changes import Fate
@@ -87,27 +89,44 @@ def _compare_document(
         else:
             claims.setdefault(templates[0].file, []).append(one)
     found = {template.file: template for _, templates in own for template in templates}
+    compared: list[tuple[LoadedSpec, list[Problem]]] = []
     for file, claimed in claims.items():
         # If no stage is chosen, the spec that is deployed without one is meant.
         chosen = [one for one in claimed if one.stage is None] or claimed
         if len(chosen) == 1:
-            _compare_one(chosen[0], found[file], region, result)
+            compared.append((chosen[0], _compare_one(chosen[0], found[file], region, result.notes)))
         else:
             result.problems.append(_unclear_stage(chosen, found[file]))
+    result.problems.extend(_of_stages(compared))
 
 
-def _compare_one(one: LoadedSpec, template: PreviousTemplate, region: str | None, result: Comparison) -> None:
+def _of_stages(compared: list[tuple[LoadedSpec, list[Problem]]]) -> Iterator[Problem]:
+    """The problems of a file's stages, each once; what is not true of all of them names its stages."""
+    stages: dict[Problem, list[str]] = {}
+    for one, problems in compared:
+        for problem in problems:
+            stages.setdefault(problem, []).append("no stage" if one.stage is None else f"stage {one.stage}")
+    for problem, found in stages.items():
+        if len(found) == len(compared) or problem.file != compared[0][0].document.file:
+            yield problem
+        else:
+            said = f"{problem.message} ({listed(found, last='and', quote='')})"
+            yield msgspec.structs.replace(problem, message=said)
+
+
+def _compare_one(
+    one: LoadedSpec, template: PreviousTemplate, region: str | None, notes: list[str]
+) -> list[Problem]:
+    """What deploying one spec would do to the stack of one template, and a note on it."""
     try:
         update = update_of(_as_deployed(one, template, region), template.resources)
     except SpecError as error:
-        result.problems.extend(error.problems)
-        return
+        return list(error.problems)
     strangers = list(_strangers(update))
     if strangers:
-        result.problems.append(_other_stack(template, strangers))
-        return
-    result.problems.extend(update_problems(one, update))
-    result.notes.append(f"{_title(one)} against {template.file}: {_summary(update)}")
+        return [_other_stack(template, strangers)]
+    notes.append(f"{_title(one)} against {template.file}: {_summary(update)}")
+    return update_problems(one, update)
 
 
 def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None) -> LoadedSpec:
@@ -152,7 +171,10 @@ def _unclear_stage(specs: list[LoadedSpec], template: PreviousTemplate) -> Probl
 def _unclear_template(one: LoadedSpec, templates: list[PreviousTemplate]) -> Problem:
     names = listed([it.file for it in templates], last="and", quote="")
     message = f"{names} all have the endpoint `{one.spec.endpoint_name}`"
-    fix = "name one of them instead of the folder, or a folder that holds no other"
+    fix = (
+        "delete what an earlier synth or another app left, or name one of them instead of the folder, or a "
+        "folder that holds no other"
+    )
     return one.document.problem(_NAME, UNCLEAR, message, fix)
 
 
