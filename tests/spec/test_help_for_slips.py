@@ -171,3 +171,30 @@ def test_words_of_other_tools_lead_to_those_of_the_format(change: dict[str, Any]
 def test_words_of_a_component_lead_to_where_they_stand(key: str, said: str) -> None:
     component = {"kind": "inference-components", "inference_components": {"chat": {key: 1}}}
     assert any(said in problem.fix for problem in problems(component) if key in problem.path)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"threshold": "1%"}, "for a share of the requests write `statistic: Average` and `threshold: 0.01`"),
+        (
+            {"threshold": "50 %", "statistic": "Sum"},
+            "for a share of the requests write `statistic: Average` and `threshold: 0.5`",
+        ),
+        (
+            {"threshold": "0.5 %", "statistic": "Average"},
+            "its average is a share of the requests, from 0 to 1: write 0.005",
+        ),
+        ({"threshold": "101 %"}, "write a number without quotes or unit"),
+        ({"threshold": "5 ms"}, "write a number without quotes or unit"),
+        ({"threshold": "5 %", "metric": "Invocations"}, "write a number without quotes or unit"),
+    ],
+)
+def test_a_rate_of_errors_is_their_average(rule: dict[str, str], said: str) -> None:
+    (problem,) = problems(alarm(**{"metric": "Invocation5XXErrors", **rule}))
+    assert (problem.code, problem.fix) == ("IS803", said)
+
+
+@pytest.mark.parametrize("metric", ["Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"])
+def test_a_rate_of_errors_written_so_is_right(metric: str) -> None:
+    assert problems(alarm(metric=metric, statistic="Average", threshold=0.01)) == ()

@@ -63,6 +63,11 @@ class Metric(msgspec.Struct, frozen=True):
             return 100
         return 1 if self.name in _SHARES else None
 
+    @property
+    def averages_to_a_rate(self) -> bool:
+        """Whether the average is a share of the requests: each counts as 1 or 0."""
+        return self.name in _ONE_OR_ZERO
+
 
 # Shares that AWS publishes as 0 to 1, not in percent.
 _SHARES = frozenset(
@@ -72,6 +77,9 @@ _SHARES = frozenset(
         "ServerlessProvisionedConcurrencyUtilization",
     }
 )
+
+# monitoring-cloudwatch.html: "For each 4xx response, 1 is sent; otherwise, 0 is sent."
+_ONE_OR_ZERO = frozenset({"Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"})
 
 
 class PredefinedScalingMetric(msgspec.Struct, frozen=True):
