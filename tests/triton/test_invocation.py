@@ -88,6 +88,10 @@ def test_json_has_the_values_in_itself() -> None:
         ({"X": X.astype(np.float64)}, "declared FP32 and the array is float64; convert it: array.astype('float32')"),
         ({"T": np.array([[1], [2]])}, "declared BYTES and the array is int64; give an array of texts"),
         ({"X": X[0], "T": T[:1]}, "lacks the batch, the first dimension; a batch of one is one more pair of brackets in JSON"),
+        (
+            {"X": X, "T": np.array(["a", "b"])},
+            "`T` is declared [1..4, 1] and the array is [2]: it lacks the last dimension; a pair of brackets around each",
+        ),
         ({"X": X[:, :2]}, "`X` is declared [1..4, 3, -1] and the array is [2, 2, 2]"),
         ({"X": np.zeros((5, 3, 1), np.float32)}, "`X` has a batch of 5; allowed: 1 to 4"),
         ({"X": X[:0], "T": T[:0]}, "`X` has a batch of 0; allowed: 1 to 4"),

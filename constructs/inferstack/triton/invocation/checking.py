@@ -9,6 +9,7 @@ from inferstack.triton.invocation.arrays import Array, is_exact_bf16, type_of
 from inferstack.triton.protocol import BF16, BYTES, FORMATS, data_type
 
 _BATCH_OF_ONE = "a batch of one is one more pair of brackets in JSON, and array[None] in numpy"
+_OF_ONE_VALUE = "a pair of brackets around each value in JSON, and array[..., None] in numpy"
 
 
 def mismatches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
@@ -57,6 +58,7 @@ def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
     elif fits(shape, dims) and not fits(shape[1:], dims):
         yield f"{message}: it lacks the batch, the first dimension; {_BATCH_OF_ONE}"
     elif not fits(shape[1:], dims):
-        yield message
+        lacks = dims[-1:] == (1,) and fits(shape[1:], dims[:-1])
+        yield f"{message}: it lacks the last dimension; {_OF_ONE_VALUE}" if lacks else message
     elif not 1 <= shape[0] <= config.max_batch_size:
         yield f"`{tensor.name}` has a batch of {shape[0]}; allowed: 1 to {config.max_batch_size}"
