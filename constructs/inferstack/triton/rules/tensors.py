@@ -167,6 +167,8 @@ def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterato
         if VARIABLE in tensor.dims and not tensor.allow_ragged_batch and not tensor.is_shape_tensor:
             message = f"only requests with the same shape of `{tensor.name}` are batched together"
             fix = "let clients pad to a few sizes, or set `allow_ragged_batch` if the model can take it"
+            if tensor.dims[0] == VARIABLE and len(tensor.dims) > 1 and model.config.max_batch_size > 0:
+                fix = f"{fix}; if the first -1 is the batch, remove it: `max_batch_size` adds it"
             yield Finding(at(model, "input", index, "dims"), message, fix)
 
 
