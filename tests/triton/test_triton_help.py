@@ -18,6 +18,8 @@ SAID = [
     ("a policy for a version that is not there", "IS907", "choose a version that exists, or remove it"),
     ("an output that is made from itself", "IS954", "depends on `B`, which is made from itself"),
     ("an output that is made from itself", "IS954", "break the cycle of steps"),
+    ("a misspelt tensor between two steps", "IS955", "write one name for it and `innner`, if they are the same tensor"),
+    ("an output that is mapped and not used", "IS955", "remove it from the map, or use it"),
     ("a model of another archive", "IS956", "declare it beside the ensemble"),
     ("a folder that begins like a version", "IS933", "if it is that version, name it `2`"),
     ("a folder with a number that no version can have", "IS933", "no version is above 9223372036854775807"),
@@ -56,6 +58,37 @@ def test_a_problem_says_what_is_and_what_to_do(tmp_path: Path, case: str, code: 
     file.write_text(SPECS[case], "utf-8")
     said = [text for it in check_file(file) if it.code == code for text in (it.message, it.fix)]
     assert any(text.endswith(end) for text in said), said
+
+
+def _fixes(folder: Path, text: str, code: str) -> list[str]:
+    file = folder / "spec.yaml"
+    file.write_text(text, "utf-8")
+    return [it.fix for it in check_file(file) if it.code == code]
+
+
+@pytest.mark.parametrize(
+    ("changed", "slip"),
+    [
+        ({"innner": "length", "inner": "len"}, "length"),
+        ({"innner": "inner", "{name: C,": "{name: scores,", "{Y: C}": "{Y: score}"}, "scores"),
+    ],
+)
+def test_what_a_slip_leaves_unused_is_not_to_be_removed(
+    tmp_path: Path, changed: dict[str, str], slip: str
+) -> None:
+    text = SPECS["a misspelt tensor between two steps"]
+    for found, written in changed.items():
+        text = text.replace(found, written)
+    fixes = _fixes(tmp_path, text, "IS955")
+    assert f"write one name for it and `{slip}`, if they are the same tensor" in fixes
+    assert not any("remove" in fix for fix in fixes)
+
+
+@pytest.mark.parametrize(("dims", "said"), [("-1, 3, 224", True), ("3, -1", False), ("-1", False)])
+def test_a_batch_among_the_dimensions_is_recognized(tmp_path: Path, dims: str, said: bool) -> None:
+    text = SPECS["batches of requests of any size"].replace("dims: [-1]", f"dims: [{dims}]")
+    (fix,) = _fixes(tmp_path, text, "IS942")
+    assert fix.endswith("; if the first -1 is the batch, remove it: `max_batch_size` adds it") == said
 
 
 def test_an_ensemble_without_its_models_behind_a_multi_model_endpoint_is_told_where_they_go(

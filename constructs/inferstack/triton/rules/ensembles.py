@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.once import answered_once
-from inferstack.spec.problem.words import did_you_mean, did_you_mean_then, listed
+from inferstack.spec.problem.words import did_you_mean, did_you_mean_then, listed, nearest
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error
@@ -187,7 +187,7 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
         if name in outputs or (tensor.ready and tensor.used):
             continue
         if not tensor.used:
-            message, fix = f"nothing uses `{name}`", "remove it from the map, or use it"
+            message, fix = f"nothing uses `{name}`", _how_to_use(name, _unwritten(model, tensors))
         elif not tensor.written_by:
             message, fix = f"nothing writes `{name}`", _meant(name, tensors, "write it in a step")
         elif tensors[_loose_end(name, tensors)].written_by:
@@ -196,6 +196,22 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
             # It waits for another tensor, which is reported itself.
             continue
         yield Finding(at(model, *tensor.place), message, fix)
+
+
+def _unwritten(model: TritonModel, tensors: dict[str, _Tensor]) -> list[str]:
+    """Names that maps and outputs use and nothing gives: each may be a slip in another."""
+    given = {name for name, tensor in tensors.items() if tensor.written_by}
+    given |= {tensor.name for tensor in model.config.input}
+    used = [*tensors, *(tensor.name for tensor in model.config.output)]
+    return [name for name in dict.fromkeys(used) if name not in given]
+
+
+def _how_to_use(name: str, unwritten: list[str]) -> str:
+    # If one of the two is a slip, removing the other leaves nothing that writes the tensor.
+    meant = nearest(name, unwritten)
+    if meant is None:
+        return "remove it from the map, or use it"
+    return f"write one name for it and `{meant}`, if they are the same tensor"
 
 
 @error("IS956", "The models of an ensemble's steps must be in its archive.", _MANAGER, about=SCHEDULING)
