@@ -41,7 +41,7 @@ def test_the_server_is_found_in_the_environment_of_the_interpreter() -> None:
 @pytest.mark.parametrize(
     ("numpy", "package", "said"),
     [
-        (None, False, "has no nvidia-pytriton, which brings the server: pip install 'inferstack[rehearse]'"),
+        (None, False, "has no nvidia-pytriton, which brings the server: install inferstack there with the extra `rehearse`"),
         (None, True, "has no numpy"),
         ("2.4.6", True, "has numpy 2.4.6, but the server was built for numpy 1"),
         ("1.26.4", True, "holds no server"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from inferstack.catalog.triton_container import Release
 from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
 from inferstack.cli.package_check import as_deployed, block_for, inspected, problems_of
 from inferstack.cli.package_make import file_place
@@ -16,8 +17,8 @@ from inferstack.cli.termination import termination_interrupts
 from inferstack.resolve.environment import container_environment
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
-from inferstack.spec.parts.triton_blocks import PlacedTriton
-from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
+from inferstack.spec.parts.triton_image import is_triton, triton_release
 from inferstack.spec.problem import Severity, SpecError, SpecPath
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal import (
@@ -53,7 +54,7 @@ def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
             found = [outcome for one in rehearsals for outcome in _printed(rehearse(one))]
     except RehearsalRefused as refused:
         raise Refusal(str(refused)) from None
-    tell(summary(found))
+    tell(summary(found, _releases(loaded.spec)))
     return int(not all(outcome.good for outcome in found))
 
 
@@ -111,6 +112,15 @@ def _rehearsals_at(
     repositories = repositories_at(placed, file.parent)
     for environment in _environments(loaded.spec, placed):
         yield Rehearsal(repositories, environment, (file.parent,), locate, python, seconds)
+
+
+def _releases(spec: ModelSpec) -> Iterator[Release]:
+    """The releases of Triton that the spec deploys, as far as its images say so."""
+    for placed in triton_blocks(spec):
+        for loader in placed.loaders:
+            release = triton_release(loader.image)
+            if release is not None:
+                yield release
 
 
 def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from inferstack.catalog.triton_container import Release
 from inferstack.spec.problem import printable
 from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
@@ -13,20 +14,27 @@ def report(outcome: ArchiveOutcome) -> str:
     return "".join(f"{printable(line)}\n" for line in _archive(outcome))
 
 
-def summary(outcomes: Iterable[ArchiveOutcome]) -> str:
-    """The last line, with what a rehearsal never shows."""
+def summary(outcomes: Iterable[ArchiveOutcome], deployed: Iterable[Release] = ()) -> str:
+    """The last line, with what a rehearsal never shows. ``deployed``: the releases in the spec's images."""
     found = list(outcomes)
     bad = sum(not outcome.good for outcome in found)
     stand_ins = [model for outcome in found for model in outcome.models if model.stand_in is not None]
     played = sum(model.run_by is None for model in stand_ins)
     computed = len(stand_ins) - played
-    release = "{}.{:02}".format(*SERVER_RELEASE)
-    words = f"{len(found) - bad} of {len(found)} archives served by Triton {release} on this CPU"
+    served = f"{len(found) - bad} of {len(found)} archives served"
+    words = f"{served} by Triton {_release(SERVER_RELEASE)} on this CPU"
+    others = [_release(it) for it in sorted(set(deployed)) if it != SERVER_RELEASE]
+    if others:
+        words += f" (the spec's image has {' or '.join(others)})"
     if computed:
         words += f"; {_models(computed)} by stand-ins that compute, but not as fast as their backend"
     if played:
         words += f"; {_models(played)} by stand-ins, whose numbers and speed mean nothing"
     return words
+
+
+def _release(release: Release) -> str:
+    return "{}.{:02}".format(*release)
 
 
 def _models(number: int) -> str:

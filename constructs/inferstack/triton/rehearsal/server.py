@@ -16,7 +16,7 @@ from inferstack.triton.rehearsal.runners import RUNNERS
 
 SERVER_RELEASE = (24, 10)
 """Triton's release inside the package, the same since 2024 and in all versions that the extra allows."""
-_INSTALL = "pip install 'inferstack[rehearse]'"
+_INSTALL = "install inferstack there with the extra `rehearse`"
 _PROBE, _STAND_IN = (Path(__file__).with_name(name) for name in ("probe.py", "stand_in.py"))
 _PROBE_SECONDS = 60
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
