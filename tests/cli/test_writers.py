@@ -43,7 +43,7 @@ def test_json_has_the_same_numbers_in_the_same_order(template: dict[str, Any]) -
 
 # Each of these has a special meaning for some reader, or ends a line for it.
 TRAPS = (
-    *("1e3", "0o17", "5e12", "09", "+.5", "-2E+05", "1.", ".5", "-0x1F", "0b11", "1_000", "1:30", "2026-01-01"),
+    *("1e3", "0o17", "5e12", "09", "+.5", "-2E+05", "1.", ".5", "-0x1F", "0b11", "1_000", "._", "._1", "1:30", "2026-01-01"),
     *("y", "N", "on", "NO", "True", "~", "null", "", ".inf", "-.INF", ".NaN", "=", "<<", "!x", "&x", "*x", "- a", "? a"),
     *("a: b", "a #b", "#a", " a", "a ", "a\nb", "\na", "a\n", "a\n\n  b\n", "\t", "a\tb", "%a", "@a", "`a", "'", '"', "\\"),
     *("a\x85b", "a\u2028b", "\u2029", "\ufeffa", "\x7f", "\x9f", "\xa0", "\r\n", "😀", "\ufffe", "\x00", "---", "..."),

@@ -12,7 +12,7 @@ from inferstack.resolve.template import Template
 
 # What YAML 1.2, or one of the many readers between 1.1 and 1.2, takes for a number, but PyYAML does not.
 _NUMBER = re.compile(
-    r"[-+]?(0[xob][0-9a-f_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?)", re.IGNORECASE
+    r"[-+]?(0[xob][0-9a-f_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)(e[-+]?[0-9]+)?)", re.IGNORECASE
 )
 # True and false in YAML 1.1 itself, if not in PyYAML.
 _LETTERS = frozenset("yYnN")
