@@ -106,9 +106,7 @@ class EndpointStack(Stack):
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
         loaded, env = _placed(loaded, scope, env)
-        if "stack_name" not in options:
-            options["stack_name"] = _called_like(loaded.spec.endpoint_name)
-        name = options["stack_name"]
+        name = options["stack_name"] = _name(options, loaded.spec.endpoint_name)
         options.setdefault("description", description(loaded.spec))
         options.setdefault("analytics_reporting", False)
         if synthesizer is None and not _has_own_synthesizer(scope):
@@ -134,7 +132,10 @@ def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tu
     return loaded, environment(loaded.spec, Environment(account=account, region=region))
 
 
-def _called_like(endpoint_name: str) -> str:
+def _name(options: StackOptions, endpoint_name: str) -> str:
+    """The stack's name: the app's own, or else the endpoint's."""
+    if "stack_name" in options:
+        return options["stack_name"]
     if is_opaque(endpoint_name):
         raise ValueError(
             "only the deployment knows the endpoint's name, and a stack has one before: pass `stack_name=`"

@@ -89,8 +89,9 @@ _JUMPSTART = (
     "`model_access_config: {accept_eula: true}` under `s3_data_source` accepts a license"
 )
 _KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
-_UNWRAP = "write its contents in"
-_ITSELF = f"{_UNWRAP} the policy itself"
+_IN_THE_POLICY = "write its contents in the policy itself"
+_IN_THE_MODEL = "write its contents in the model itself"
+_UNWRAPPED = (_IN_THE_POLICY, _IN_THE_MODEL)
 _A_POLICY = "an entry of `policies` under `autoscaling`"
 _A_STEP_POLICY = "an entry of `step_policies` under `autoscaling`"
 _AN_ALARM = "an entry of `rules` under `alarms`, or of `step_policies` under `autoscaling`"
@@ -164,7 +165,7 @@ _OF_A_SPEC_WITH_COMPONENTS = {
 }
 _ROLE = ("execution_role_arn", "execution_role", "role_arn", "role")
 _OF_A_MODEL = {
-    **dict.fromkeys(("primary_container", "container"), f"{_UNWRAP} the model itself"),
+    **dict.fromkeys(("primary_container", "container"), _IN_THE_MODEL),
     "mode": _KIND,
     **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
     **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
@@ -225,13 +226,13 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "ScalingPolicy": {
         **_OF_A_POLICY,
         "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
-        "target_tracking_scaling_policy_configuration": _ITSELF,
+        "target_tracking_scaling_policy_configuration": _IN_THE_POLICY,
         "step_scaling_policy_configuration": "write its contents under `step_policies`",
         **dict.fromkeys(("adjustment_type", "step_adjustments", "steps", "threshold"), _STEPS),
     },
     "StepPolicy": {
         **_OF_A_POLICY,
-        "step_scaling_policy_configuration": _ITSELF,
+        "step_scaling_policy_configuration": _IN_THE_POLICY,
         "alarm_name": _ALARMS_NAME,
         "alarm_description": _NOT_DESCRIBED,
     },
@@ -262,7 +263,7 @@ def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
 
 def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:
     """Whether such a key of AWS's is a block here whose contents are keys of this block itself."""
-    return (said_otherwise(key, block, known) or "").startswith(f"{_UNWRAP} ")
+    return said_otherwise(key, block, known) in _UNWRAPPED
 
 
 def meant_key(key: str, block: str, known: Collection[str]) -> str | None:
