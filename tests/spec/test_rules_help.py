@@ -271,6 +271,13 @@ def test_of_a_region_that_cannot_be_nothing_else_is_said(region: str) -> None:
         ),
         # Letter for letter it is more like 2.1 than like 2.3.0.
         ({"framework": "pytorch", "version": "2.3.1"}, "did you mean `2.3.0`? allowed: `2."),
+        # Letter for letter these are like 0.28, 25.04 and 23.12.
+        ({"framework": "vllm", "version": "0.8"}, "did you mean `0.23`? allowed: `0."),
+        ({"framework": "triton", "version": "25.06"}, "did you mean `25.04` or `25.09`? allowed: `2"),
+        ({"framework": "triton", "version": "22.12"}, "allowed: `2"),
+        ({"framework": "pytorch", "version": "2"}, "did you mean `2.6.0`? allowed: `2."),
+        ({"framework": "pytorch", "version": "v2.5.1"}, "did you mean `2.5.1`? allowed: `2."),
+        ({"framework": "pytorch", "version": "newest"}, "allowed: `2."),
     ],
 )
 def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said: str) -> None:

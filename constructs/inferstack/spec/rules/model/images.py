@@ -68,8 +68,9 @@ def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: 
         return f"that is the name of a repository; write {listed(names)}"
     if not isinstance(unknown, NoBuild):
         namesake = _namesake(image, instance_type) if word == "version" else None
-        choice = _choose(word, str(getattr(image, word)), unknown.allowed)
-        return choice if namesake is None else f"write `framework: {namesake}`, which has it; {choice}"
+        if namesake is not None:
+            return f"write `framework: {namesake}`, which has it; allowed: {listed(unknown.allowed)}"
+        return _choose(word, str(getattr(image, word)), unknown.allowed)
     if not _places(image):  # Nor for any other processor: the version or the flavor is wrong, too.
         return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
     move, sibling = _move(image, instance_type), _sibling(image, instance_type)
@@ -128,11 +129,32 @@ def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
 def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     if not allowed:
         return f"remove `{word}`: there is one build of this version"
-    # Another patch of the same version is closer than a version with similar digits.
-    line = found.rpartition(".")[0]
-    patches = [it for it in allowed if word == "version" and "." in line and it.rpartition(".")[0] == line]
+    if word == "version" and (numbers := _numbers(found)):
+        # A version with similar digits may be years away.
+        nearest = _nearest_versions(numbers, allowed)
+        question = f"did you mean {listed(nearest)}? " if nearest else ""
+        return f"{question}allowed: {listed(allowed)}"
     shown = likest(found, allowed) if word == "framework" else listed(allowed)
-    return did_you_mean_then(found, patches or allowed, f"allowed: {shown}")
+    return did_you_mean_then(found, allowed, f"allowed: {shown}")
+
+
+def _nearest_versions(numbers: tuple[int, ...], versions: Sequence[str]) -> list[str]:
+    """The newest version that begins with these numbers; else, of those that begin most like them, the one
+    before and the one after.
+    """
+    ordered = sorted(versions, key=_numbers)
+    for length in range(len(numbers), 0, -1):
+        alike = [it for it in ordered if _numbers(it)[:length] == numbers[:length]]
+        if alike and length == len(numbers):
+            return alike[-1:]
+        if alike:
+            before = [it for it in alike if _numbers(it) < numbers]
+            return [*before[-1:], *alike[len(before) :][:1]]
+    return []
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall("[0-9]+", version)))
 
 
 @error("IS701", "AWS must publish the framework's image in the stack's region.", _PATHS, ModelSpec)
