@@ -22,7 +22,7 @@ ZIZMOR = "rules: {self-repository: {disable: true}}\n"
 COMMANDS = (
     "npx cdk synth --quiet -c stage=",
     "npx cdk diff --app cdk.out",
-    "npx cdk deploy --app cdk.out --all --require-approval never",
+    "npx cdk deploy --app cdk.out --all --concurrency 5 --require-approval never",
 )
 
 

@@ -21,7 +21,7 @@ _QUIET = {
     # Makes the CLI print progress line by line, and everything to standard output.
     "CI": "true",
 }
-_DEPLOY = ("deploy", "--app", "cdk.out", "--all", "--require-approval", "never")
+_DEPLOY = ("deploy", "--app", "cdk.out", "--all", "--concurrency", "5", "--require-approval", "never")
 
 
 @dataclass(frozen=True)
