@@ -268,6 +268,18 @@ def test_a_check_knows_the_image_of_the_spec(package: Command, capsys: pytest.Ca
     assert "model_metrics" in capsys.readouterr().out
 
 
+def test_a_check_for_an_image_without_triton_is_refused(
+    package: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay_out(Path("models"), {"model.joblib": "", "code/inference.py": ""})
+    subprocess.run(["tar", "-czf", "made.tar.gz", "-C", "models", "."], check=True)
+    Path("bare.yaml").write_text(SPEC.replace("triton", "sklearn").replace('"25.09"', "1.2-1"))
+    assert package("bare.yaml", "--check", "made.tar.gz") == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("inferstack: the spec runs no Triton, ")
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_leaves_nothing(ending: signal.Signals, package: Command, tmp_path: Path) -> None:
     with Path("net.py").open("wb") as file:

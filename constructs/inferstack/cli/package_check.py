@@ -8,10 +8,13 @@ from msgspec.structs import replace
 
 from inferstack.cli.choice import Choice, block_of_archive, blocks_of
 from inferstack.cli.progress import bar
+from inferstack.cli.refusal import Refusal
 from inferstack.cli.streams import tell
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.parts.triton_blocks import PlacedTriton, default_model, undeclared
+from inferstack.spec.parts.triton_image import may_be_triton
+from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem import Problem, Severity, SpecPath, in_file_order
 from inferstack.spec.report import text
 from inferstack.spec.report.words import counted, tally
@@ -55,10 +58,14 @@ def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
     """The repository of a spec that an archive is for, even if the spec declares none.
 
     Raises:
-        Refusal: when it may be that of several components or models.
+        Refusal: when it may be that of several components or models, or nothing there runs Triton.
     """
     blocks = blocks_of(spec, choice)
-    return block_of_archive(spec, archive, blocks, choice) if blocks else undeclared(spec)
+    if blocks:
+        return block_of_archive(spec, archive, blocks, choice)
+    if not any(may_be_triton(placed.image) for placed in containers(spec)):
+        raise Refusal("the spec runs no Triton, and nothing is known about archives for other images")
+    return undeclared(spec)
 
 
 def inspected(archive: Path, *, multi_model: bool) -> Inspection:
