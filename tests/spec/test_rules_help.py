@@ -309,6 +309,12 @@ def test_a_version_of_what_the_sdk_calls_so_says_which_framework_has_it(
     assert fix("IS700", {**SINGLE, "model": {"image": image}, "variant": variant}).startswith(said)
 
 
+@pytest.mark.parametrize(("version", "newer"), [("26.06", True), ("26.04", False), ("22.12", False)])
+def test_a_version_beyond_the_catalog_may_be_written_as_an_uri(version: str, newer: bool) -> None:
+    said = fix("IS700", {**SINGLE, "model": {"image": {"framework": "triton", "version": version}}})
+    assert said.endswith("; if it is newer than those, write the image's URI") == newer
+
+
 def test_a_version_without_its_last_words_is_completed() -> None:
     spec = {**SINGLE, "model": {"image": {"framework": "sklearn", "version": "1.4-2"}}}
     assert fix("IS700", spec).startswith("did you mean `1.4-2-py312`?")

@@ -133,7 +133,10 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
         # A version with similar digits may be years away.
         nearest = _nearest_versions(numbers, allowed)
         question = f"did you mean {listed(nearest)}? " if nearest else ""
-        return f"{question}allowed: {listed(allowed)}"
+        # AWS may have published it since this catalog was written.
+        beyond = numbers > max(map(_numbers, allowed))
+        newer = "; if it is newer than those, write the image's URI" if beyond else ""
+        return f"{question}allowed: {listed(allowed)}{newer}"
     shown = likest(found, allowed) if word == "framework" else listed(allowed)
     return did_you_mean_then(found, allowed, f"allowed: {shown}")
 
