@@ -46,14 +46,14 @@ def life(_server: str, tmp_path_factory: pytest.TempPathFactory) -> Life:
     keep("bootstrap", project.bootstrap())
     project.write({name: yaml.safe_dump(case["spec"]) for name, case in CASES.items()})
     project.synth()
-    keep("deploy", project.deploy("--concurrency", "2"))
+    keep("deploy", project.deploy())
     keep("again", project.deploy())
     shutil.copytree(project.folder / "cdk.out", project.folder / "deployed")
     project.write({name: yaml.safe_dump(changed(case)) for name, case in CASES.items()})
     project.synth()
     lived.compared = project.inferstack("validate", "--against", "deployed").output
     keep("diff", project.cdk("diff", "--app", "cdk.out"))
-    keep("update", project.deploy("--concurrency", "2"))
+    keep("update", project.deploy())
     keep("destroy", project.cdk("destroy", "--app", "cdk.out", "--all", "--force"))
     return lived
 
