@@ -59,7 +59,7 @@ def twice(lock: Path) -> None:
 UPLOAD = ("uploads", "s3://acme-models/one/model.tar.gz")
 ARCHIVE = (*UPLOAD, "archives", "model.tar.gz")
 WRONG = {
-    "no JSON": (replaced_by(b'{\n "version": 1,\n}'), 3, "IS051", "not JSON"),
+    "no JSON": (replaced_by(b'{\n "version": 1,\n 2}'), 3, "IS051", "not JSON"),
     "empty": (replaced_by(b""), 1, "IS051", "not JSON"),
     "no mapping": (replaced_by(b"[]"), 1, "IS051", "not a lock"),
     "endless nesting": (replaced_by(b"[" * 100_000), 1, "IS051", "endless"),

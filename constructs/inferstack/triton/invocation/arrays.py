@@ -153,7 +153,7 @@ def is_exact_bf16(array: Array) -> bool:
 def _rounded_to_bf16(array: Array) -> Array:
     """Rounds to the nearest value of BF16, ties to even, as a decimal number is rounded in any type."""
     bits = array.view("<u4").astype("<u8")
-    nearest = (bits + 0x7FFF + ((bits >> _BF16_BITS) & 1)) & 0xFFFF0000
+    nearest: Array = (bits + 0x7FFF + ((bits >> _BF16_BITS) & 1)) & 0xFFFF0000
     return nearest.astype("<u4").view("<f4")
 
 
