@@ -17,7 +17,8 @@ from support.rehearsal import HAS_SERVER
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-# What is run in other ways: the whole test run, and what a deployment needs. And what starts a Triton, where there is none.
+# What is run in other ways: the whole test run, and what a deployment needs. And what starts a Triton, where
+# there is none.
 ELSEWHERE = ("make test", "npx", "pip", "npm", *(() if HAS_SERVER else (".venv/bin/inferstack rehearse",)))
 ELLIPSIS = "…"
 

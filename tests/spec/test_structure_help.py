@@ -234,6 +234,8 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (SINGLE.replace("model:", "model:\n  Env: {}"), "it is called `environment` here"),
         (SINGLE.replace("model:", "model:\n  AdditionalModelDataSources: []"), "remove it"),
         (SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"), "JumpStart IDs are not looked up"),
+        (SINGLE + "log_group: {retention_in_days: 30}\n", "remove it: SageMaker creates the log groups; "),
+        (SINGLE + "termination_protection: true\n", "remove it: `aws cloudformation update-term"),
         (f"{SINGLE}ExecutionRoleArn: arn\n", "write the role's ARN as `execution_role` at the top"),
         (SINGLE.replace("model:", "model:\n  role: arn"), "write the role's ARN as `execution_role` at the top"),
         (SINGLE.replace("model:", "model:\n  execution_role: arn"), "write the role's ARN as `execution_role` at"),

@@ -121,6 +121,9 @@ _OF_A_POLICY = {
 }
 # Both `model` and `endpoint_config` have these keys, and each kind of spec uses only one of the two.
 _NETWORK = ("vpc_config", "enable_network_isolation")
+_NO_LOGS = "remove it: SageMaker creates the log groups; `aws logs put-retention-policy` sets their retention"
+_OF_THE_STACK = "remove it: `aws cloudformation update-termination-protection` sets it on the stack"
+_LOGS = ("log_group", "log_group_name", "logs", "log_retention", "retention_in_days")
 _OF_A_SPEC = {
     "endpoint_config_name": _NO_CONFIG_NAME,
     "execution_role_arn": _ONE_ROLE,
@@ -140,6 +143,8 @@ _OF_A_SPEC = {
     "auto_rollback": (
         "write `auto_rollback_configuration: {alarms: own}` under `endpoint.deployment_config`, with a policy"
     ),
+    **dict.fromkeys(_LOGS, _NO_LOGS),
+    "termination_protection": _OF_THE_STACK,
     "inference_component": (
         "write its contents under its name in `inference_components`, with `kind: inference-components`"
     ),
