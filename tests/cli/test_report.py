@@ -202,6 +202,7 @@ def test_markdown_says_what_is_wrong_and_what_deploying_does(here: Path) -> None
         ("no * where", r"no \* where"),
         ("`a|b` and <c>", r"`a\|b` and \<c\>"),
         ("a lone ` is no code <c>", r"a lone \` is no code \<c\>"),
+        ("unknown key ```<img src=x>` in", r"unknown key \`\`\`\<img src=x\>\` in"),
         ("[text](https://example.com)", r"\[text\](https://example.com)"),
     ],
 )

@@ -371,8 +371,11 @@ def test_files_that_the_environment_names_are_read(resolve: Resolved, url: str, 
     assert {"Fn::Sub": f"arn:${{AWS::Partition}}:{arn}"} in read["Resource"]
 
 
-@pytest.mark.parametrize("url", ["s3://*/llm/", "s3://acme/l?m/", "s3://acme/${aws:username}/llm/"])
-def test_a_wildcard_in_the_environment_gives_no_rights(resolve: Resolved, url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    ["s3://*/llm/", "s3://acme/l?m/", "s3://acme/${aws:username}/llm/", "s3://acme", "s3://acme/", "s3://acme//", "s3:///x"],
+)
+def test_a_wildcard_or_a_whole_bucket_in_the_environment_gives_no_rights(resolve: Resolved, url: str) -> None:
     plain_role = resolve("single")
     template = resolve("single", f"model: {{environment: {{LOG_LEVEL: info, HF_MODEL_ID: '{url}'}}}}")
     assert only(template, POLICY) == only(plain_role, POLICY)

@@ -122,7 +122,8 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
     """
     for value in environment.values():
         bucket, _, key = value.removeprefix("s3://").partition("/")
-        if value.startswith("s3://") and bucket and key and wildcard_in(value) is None:
+        # Slashes alone are no key: without them, the whole bucket would be left.
+        if value.startswith("s3://") and bucket and key.strip("/") and wildcard_in(value) is None:
             name = key.rpartition("/")[2]
             # A name with a dot may be a file's or, like `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:

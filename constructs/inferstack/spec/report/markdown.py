@@ -46,8 +46,8 @@ def _fitting(lines: Sequence[str]) -> Iterator[str]:
 def _inline(said: str) -> str:
     """The text escaped so that it appears literally, except for code in backticks; it fits into one cell."""
     parts = printable(said).split("`")
-    if len(parts) % 2 == 0:
-        # The number of backticks is odd, so it is unclear which of them enclose code.
+    if len(parts) % 2 == 0 or "``" in said:
+        # It is unclear which backticks enclose code: their number is odd, or several in a row count as one.
         return _escaped(printable(said))
     shown = (part.replace("|", r"\|") if index % 2 else _escaped(part) for index, part in enumerate(parts))
     return "`".join(shown)

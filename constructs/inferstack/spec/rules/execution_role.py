@@ -34,6 +34,9 @@ _SID = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elem
 _OPERATORS = (
     "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
 )
+_FUNCTIONS = (
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
+)
 MOST_POLICIES = 10
 """How many a role may have unless AWS raises the quota."""
 # An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
@@ -230,3 +233,21 @@ def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
                 message = f"IAM has no condition operator `{operator[:60]}`"
                 fix = choose(bare.removesuffix("IfExists"), [*_CONDITION_OPERATORS, "Null"])
                 yield Finding((*path, "condition", operator), message, fix)
+
+
+@error(
+    "IS831",
+    "The keys of a condition cannot look like CloudFormation functions.",
+    _FUNCTIONS,
+    ModelSpec,
+    about="statements",
+)
+def condition_keys_are_no_functions(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudFormation would fill them in: with `Ref: AWS::NoValue`, the statement had no condition at all."""
+    for path, statement in _statements(spec):
+        for operator, values in (statement.condition or {}).items():
+            for key in values:
+                if key == "Ref" or key.startswith("Fn::"):
+                    message = f"`{key}` in a condition would be read as a CloudFormation function"
+                    fix = "write a condition key of IAM, such as `aws:SourceAccount`, and its value"
+                    yield Finding((*path, "condition", operator, key), message, fix)
