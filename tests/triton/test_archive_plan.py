@@ -76,6 +76,11 @@ def test_all_missing_files_are_reported_at_once_where_the_spec_names_them(tmp_pa
     assert "did you mean `model.onnx`?" in found[0].fix
 
 
+def test_a_path_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    (found,) = refusals(declared(tmp_path, {"1/model.py": "a\0b"}), tmp_path)
+    assert (found.code, found.file) == ("IS990", "triton/models/net/files/1/model.py")
+
+
 def test_missing_files_of_all_archives_are_reported_at_once(tmp_path: Path) -> None:
     both = [declared(tmp_path, {"1/a": "gone"}), declared(tmp_path, {"1/b": "gone", "1/c": "gone"})]
     with pytest.raises(SpecError) as caught:

@@ -98,6 +98,15 @@ def test_links_in_the_place_of_an_archives_folder_or_in_it_are_refused(
 
 
 @COMMANDS
+def test_a_repository_whose_path_no_folder_can_have_is_missing(
+    command: tuple[str, ...], specs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command, repository='"a\\0b"') == (0 if command == VALIDATE else 1)
+    said = capsys.readouterr()
+    assert r"IS902: warning: specs/a\x00b does not exist" in said.out + said.err
+
+
+@COMMANDS
 @pytest.mark.parametrize("place", ["net/1/pipe", "net/config.pbtxt"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_pipes_are_refused(

@@ -47,6 +47,10 @@ def found_under(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[Fou
     except OSError as error:
         yield _missing(local, error)
         return
+    except ValueError:
+        message = f"{local} cannot exist: a path has no null character"
+        yield Unusable(MISSING, message, "name a file or a folder")
+        return
     wrong = _unusable(local, found, allowed)
     if wrong is not None:
         yield wrong

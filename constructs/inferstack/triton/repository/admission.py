@@ -34,4 +34,9 @@ def unfit_kind(local: Path, mode: int) -> Unusable | None:
 
 def lies_in(local: Path, folders: Iterable[Path]) -> bool:
     """Whether a path really is in one of these resolved folders, wherever links and ``..`` lead."""
-    return any(local.resolve().is_relative_to(folder) for folder in folders)
+    try:
+        real = local.resolve()
+    except ValueError:
+        # No path has a null character in it.
+        return False
+    return any(real.is_relative_to(folder) for folder in folders)
