@@ -16,8 +16,11 @@ _NUMBER = re.compile(
 )
 # True and false in YAML 1.1 itself, if not in PyYAML.
 _LETTERS = frozenset("yYnN")
-# They end a line in YAML 1.1 only, unless they are escaped.
-_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+# They end a line in YAML 1.1 only, or nobody sees them, though some turn the text around them: a reviewer
+# would read something else than CloudFormation. https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
+_UNSEEN = re.compile(
+    "[\x85\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _ESCAPED_IN_JSON = re.compile("[\x7f-\uffff]")
 
 
@@ -30,7 +33,7 @@ class _TemplateDumper(yaml.SafeDumper):
 
 def _text(dumper: _TemplateDumper, text: str) -> yaml.ScalarNode:
     style = None
-    if _LINE_ENDS.search(text):
+    if _UNSEEN.search(text):
         style = '"'
     elif text in _LETTERS or _NUMBER.fullmatch(text):
         style = "'"
@@ -44,7 +47,8 @@ def _yaml(template: Template) -> str:
     written: str = yaml.dump(
         template, Dumper=_TemplateDumper, sort_keys=False, allow_unicode=True, width=sys.maxsize
     )
-    return written
+    # Texts with such characters are in double quotes, where the dumper escapes some of them, but not all.
+    return _UNSEEN.sub(_escape, written)
 
 
 def _json(template: Template) -> str:
