@@ -71,6 +71,13 @@ def test_github_has_one_comment_that_the_next_run_replaces(repository: Repositor
     ]
 
 
+def test_github_does_not_put_its_review_into_the_comment_of_somebody_else(repository: Repository) -> None:
+    repository.propose(NEW_WEIGHTS)
+    github(repository)
+    [asked] = [call for call in repository.called() if "--paginate" in call]
+    assert 'select(.user.login == "github-actions[bot]")' in asked
+
+
 @pytest.mark.parametrize("in_a_difference", [True, False])
 def test_a_comment_is_no_longer_than_github_takes(repository: Repository, in_a_difference: bool) -> None:
     fence = "``````"

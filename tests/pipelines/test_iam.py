@@ -185,6 +185,14 @@ def test_a_role_trusts_one_repository_only(file: Path) -> None:
     assert {key.rpartition(":")[2] for key in conditions} == {"aud", "sub"}
 
 
+def test_github_is_asked_for_a_repository_by_ids_that_are_never_given_again() -> None:
+    # https://docs.github.com/en/actions/reference/security/oidc#immutable-subject-claims
+    [statement] = statements(FOLDER / "trust-github.json")
+    subject = statement["Condition"]["StringEquals"]["token.actions.githubusercontent.com:sub"]
+    assert re.fullmatch(r"repo:[\w-]+@\d+/[\w.-]+@\d+:environment:prod", subject)
+    assert subject.partition(":environment:")[0] in PAGE
+
+
 def options(words: list[str]) -> dict[str, str]:
     """The options of a command, all of which have a value."""
     return dict(zip(words[2::2], words[3::2], strict=True))
