@@ -64,6 +64,16 @@ def test_the_pipeline_may_use_every_connection_that_it_takes(word: str) -> None:
     assert first["Resource"] == {"Ref": "Connection"}
 
 
+def test_the_pipeline_may_do_with_its_bucket_what_aws_gives_every_pipeline() -> None:
+    # https://docs.aws.amazon.com/codepipeline/latest/userguide/how-to-custom-role.html#how-to-custom-role-policy;
+    # the ACL is for the source: https://github.com/aws/aws-cdk/issues/13557
+    template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
+    [policy] = template["Resources"]["PipelineRole"]["Properties"]["Policies"]
+    allowed = {action for it in policy["PolicyDocument"]["Statement"] for action in it["Action"] if "s3:" in action}
+    objects = {"s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:PutObjectAcl"}
+    assert allowed == objects | {"s3:GetBucketAcl", "s3:GetBucketLocation", "s3:GetBucketVersioning"}
+
+
 @pytest.mark.parametrize(
     "steps",
     [
