@@ -69,8 +69,15 @@ def blocks(block: type[Block] = Block) -> Iterator[type[Block]]:
         yield from blocks(child)
 
 
-def fields_of(shape: str) -> set[str]:
-    return {field for block in blocks() if shape in block.shapes for field in block.__struct_fields__}
+def blocks_of(shape: str) -> list[type[Block]]:
+    return [block for block in blocks() if shape in block.shapes]
+
+
+def where_to_add(shape: str) -> str:
+    """The block of this form and its file, or what to do if there is none yet."""
+    found = blocks_of(shape)
+    names = " or ".join(f"`{block.__name__}` in {block.__module__.replace('.', '/')}.py" for block in found)
+    return names or f'a new block of inferstack/spec/blocks with `shapes: ClassVar = ("{shape}",)`'
 
 
 def shapes() -> Iterator[tuple[str, str]]:
@@ -102,5 +109,13 @@ def test_every_writable_property_is_reachable(type_name: str, definition: str) -
         return
     shape = f"{type_name}.{definition}" if definition else type_name
     written = WRITTEN_BY_RESOLVE.get(shape, set()) | LEFT_OUT.get(shape, set())
-    missing = writable(type_name, definition) - fields_of(SHARED.get(shape, shape)) - written
-    assert not missing, f"{shape}: add {sorted(missing)} to a block of spec/blocks"
+    described = SHARED.get(shape, shape)
+    fields = {field for block in blocks_of(described) for field in block.__struct_fields__}
+    missing = sorted(writable(type_name, definition) - fields - written)
+    assert not missing, f"add {missing} to {where_to_add(described)}, then run python -m tools.update_schema"
+
+
+def test_where_to_add_a_property_is_said_by_name() -> None:
+    config = "AWS::SageMaker::EndpointConfig"
+    assert where_to_add(f"{config}.ProductionVariant") == "`Variant` in inferstack/spec/blocks/variant.py"
+    assert where_to_add(f"{config}.New").startswith("a new block of inferstack/spec/blocks with")
