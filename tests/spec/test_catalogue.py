@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inferstack.spec.catalogue import TOPICS, catalogue, every_entry
-from inferstack.spec.problem.codes import by_code, error
+from inferstack.spec.problem.codes import RETIRED, by_code, error
 from tools import generated_files, update_codes
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +16,11 @@ def test_every_code_is_unique() -> None:
     codes = [entry.code for entry in every_entry()]
     assert len(codes) > 40
     assert sorted(codes) == sorted(set(codes))
+
+
+def test_a_retired_code_is_not_used_again() -> None:
+    again = sorted(RETIRED & catalogue().keys())
+    assert not again, f"{again} had another meaning once: choose a code that docs/codes.md and RETIRED lack"
 
 
 def test_every_code_belongs_to_a_topic() -> None:

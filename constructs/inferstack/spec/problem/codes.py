@@ -8,6 +8,8 @@ import msgspec
 from inferstack.spec.problem import Severity
 
 OWN_FORMAT = "inferstack's spec format"
+RETIRED = frozenset({"IS308", "IS326", "IS328", "IS867"})
+"""Codes that were reported once and are not any more. None of them is free."""
 
 
 class Code(msgspec.Struct, frozen=True):
