@@ -58,7 +58,10 @@ class Case:
     def text(self) -> str:
         text = self.base_text()
         for old, wrong, right, _ in self.edits:
-            assert text.count(old) == 1 or not text, f"{self.title}: found {text.count(old)} times:\n{old}"
+            count = text.count(old)
+            assert count == 1 or not text, (
+                f"{self.title}: bases/{self.base}.yaml has these lines {count} times instead of once:\n{old}"
+            )
             new = wrong if self.is_wrong else right
             text = text.replace(old, new) if text else new
         return _written_out(text)
