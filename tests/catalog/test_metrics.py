@@ -108,6 +108,19 @@ def test_whatever_is_a_utilization_has_an_end() -> None:
     assert {it.name for it in EVERY if "Utilization" in it.name and it.most is None} == set()
 
 
+def test_what_is_known_of_a_metric_by_its_name_is_about_a_metric_that_exists() -> None:
+    known = metrics._SHARES | metrics._ONE_OR_ZERO | metrics._DO_NOT_FALL
+    assert known - set(metrics.names()) == set()
+
+
+def test_a_sum_over_gpus_is_about_gpus_and_measured_on_instances() -> None:
+    for metric in EVERY:
+        if metric.per_device == "gpu":
+            assert metric.is_about_gpus
+        if metric.is_about_gpus:
+            assert metric.is_of_instances
+
+
 def test_a_predefined_metric_is_for_endpoints_that_publish_what_it_follows() -> None:
     for predefined in metrics.PREDEFINED_SCALING_METRICS:
         assert any(metrics.find(predefined.metric, hosting) for hosting in predefined.hostings)

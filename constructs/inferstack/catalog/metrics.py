@@ -68,7 +68,23 @@ class Metric(msgspec.Struct, frozen=True):
         """Whether the average is a share of the requests: each counts as 1 or 0."""
         return self.name in _ONE_OR_ZERO
 
+    @property
+    def falls_with_capacity(self) -> bool:
+        """Whether it falls when instances or copies are added, so that a policy can hold it at a target."""
+        return self.name not in _DO_NOT_FALL
 
+    @property
+    def is_of_instances(self) -> bool:
+        """Whether it is measured on instances or containers, not derived from requests."""
+        return self.namespace != _REQUESTS
+
+    @property
+    def is_about_gpus(self) -> bool:
+        """Whether only instances with GPUs publish it."""
+        return self.name.startswith("GPU")
+
+
+_REQUESTS = "AWS/SageMaker"
 # Shares that AWS publishes as 0 to 1, not in percent.
 _SHARES = frozenset(
     {
@@ -80,6 +96,16 @@ _SHARES = frozenset(
 
 # monitoring-cloudwatch.html: "For each 4xx response, 1 is sent; otherwise, 0 is sent."
 _ONE_OR_ZERO = frozenset({"Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"})
+
+# Each of these is about the endpoint's traffic or files as a whole, however many instances share the work.
+_DO_NOT_FALL = frozenset(
+    {
+        *("Invocations", "InvocationsProcesssed", "Invocation4XXErrors", "Invocation5XXErrors"),
+        *("InvocationModelErrors", "InvocationFailures", "NoCapacityInvocationFailures", "ExpiredRequests"),
+        *("RequestDownloadFailures", "ResponseUploadFailures", "NotificationFailures"),
+        *("ModelCacheHit", "LoadedModelCount", "DiskUtilization", "HasBacklogWithoutCapacity"),
+    }
+)
 
 
 class PredefinedScalingMetric(msgspec.Struct, frozen=True):

@@ -23,7 +23,6 @@ from inferstack.spec.parts.walk import (
 )
 
 MINUTE = 60
-_REQUESTS = "AWS/SageMaker"
 
 
 class Measured(msgspec.Struct, frozen=True, dict=True):
@@ -46,7 +45,7 @@ class Measured(msgspec.Struct, frozen=True, dict=True):
 
         1 if it is no such sum, 0 if the instance has no such devices, None if that is not known.
         """
-        if self.variant is None or not (metric.per_device is not None or is_about_gpus(metric)):
+        if self.variant is None or not (metric.per_device is not None or metric.is_about_gpus):
             return 1
         if self._host is None:
             return None if metric.per_device is not None else 1
@@ -71,7 +70,7 @@ def devices_by_type(variant: Variant, metric: Metric) -> dict[str, int]:
 def _devices(host: InstanceType, metric: Metric) -> int:
     if metric.per_device is not None:
         return host.devices(metric.per_device)
-    return 0 if is_about_gpus(metric) and not host.gpus else 1
+    return 0 if metric.is_about_gpus and not host.gpus else 1
 
 
 def of_component(name: str, variant: Variant | None = None) -> Measured:
@@ -148,15 +147,5 @@ def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:
         return MINUTE
     # AWS says nothing about the metrics of an asynchronous endpoint's queue.
     with_requests = config.enable_enhanced_metrics is True and metric.dimensions != "endpoint"
-    follows = is_of_instances(metric) or with_requests
+    follows = metric.is_of_instances or with_requests
     return config.metric_publish_frequency_in_seconds if follows else MINUTE
-
-
-def is_of_instances(metric: Metric) -> bool:
-    """Whether the metric is measured on instances or containers, not derived from requests."""
-    return metric.namespace != _REQUESTS
-
-
-def is_about_gpus(metric: Metric) -> bool:
-    """Whether only instances with GPUs publish the metric."""
-    return metric.name.startswith("GPU")

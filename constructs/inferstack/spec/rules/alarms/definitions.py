@@ -11,13 +11,7 @@ from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
-from inferstack.spec.parts.measured import (
-    devices_by_type,
-    is_about_gpus,
-    is_of_instances,
-    published,
-    seconds_between_readings,
-)
+from inferstack.spec.parts.measured import devices_by_type, published, seconds_between_readings
 from inferstack.spec.parts.own_alarms import watches
 from inferstack.spec.parts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
 from inferstack.spec.parts.scaling import steps
@@ -95,7 +89,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:
-    if not any(map(is_about_gpus, metrics.find(name))):
+    if not any(it.is_about_gpus for it in metrics.find(name)):
         return False
     watched = [(part, metric) for part, metric in published(name, spec) if watches(rule, part)]
     return bool(watched) and not any(part.may_have(metric) for part, metric in watched)
@@ -330,7 +324,7 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     if often is None or metric.dimensions == "endpoint":
         return ""
     fix = f", or set `{_FREQUENCY}: {often}` in `endpoint_config.metrics_config`"
-    if is_of_instances(metric):
+    if metric.is_of_instances:
         return fix
     return f"{fix} with `enable_enhanced_metrics: true`, without which it applies to utilization only"
 

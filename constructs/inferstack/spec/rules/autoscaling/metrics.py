@@ -7,7 +7,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.measured import devices_by_type, is_about_gpus
+from inferstack.spec.parts.measured import devices_by_type
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
 from inferstack.spec.parts.walk import hosting_of, hosts
@@ -45,7 +45,7 @@ def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
 def _has_devices(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     """Whether the instances have the devices that the metric is about; unknown types may have them."""
     fleet = [] if scaled.variant is None else list(hosts(scaled.variant))
-    return all(it.gpus for it in fleet) or not any(map(is_about_gpus, metrics_of(spec, scaled, name)))
+    return all(it.gpus for it in fleet) or not any(it.is_about_gpus for it in metrics_of(spec, scaled, name))
 
 
 def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
@@ -188,17 +188,6 @@ def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "target_value"), message, fix)
 
 
-# Each of these is about the endpoint's traffic or files as a whole, however many instances share the work.
-_DO_NOT_FALL = frozenset(
-    {
-        *("Invocations", "InvocationsProcesssed", "Invocation4XXErrors", "Invocation5XXErrors"),
-        *("InvocationModelErrors", "InvocationFailures", "NoCapacityInvocationFailures", "ExpiredRequests"),
-        *("RequestDownloadFailures", "ResponseUploadFailures", "NotificationFailures"),
-        *("ModelCacheHit", "LoadedModelCount", "DiskUtilization", "HasBacklogWithoutCapacity"),
-    }
-)
-
-
 @error("IS516", "A policy cannot hold a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
 def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
     """The number would be microseconds, and times do not change in proportion to capacity."""
@@ -219,14 +208,15 @@ def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
 def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise capacity grows to its maximum and stays there."""
     for path, scaled, _, metric in named_policies(spec):
-        if metric in _DO_NOT_FALL and _published(spec, scaled, metric):
+        falls = all(it.falls_with_capacity for it in metrics.find(metric))
+        if not falls and _published(spec, scaled, metric):
             message = f"{metric} does not change when capacity is added"
             fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
             yield Finding((*path, "metric"), message, fix)
 
 
 def _can_be_tracked(name: str) -> bool:
-    return name not in _DO_NOT_FALL and not any(is_time(metric) for metric in metrics.find(name))
+    return all(it.falls_with_capacity and not is_time(it) for it in metrics.find(name))
 
 
 def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric, int]]:
