@@ -2,7 +2,7 @@
 
 import pytest
 
-from inferstack.triton.backends import BACKENDS, meant_backend
+from inferstack.triton.backends import BACKENDS, backends_of_file, meant_backend
 
 
 @pytest.mark.parametrize("slip", ["pyton", "pythonn", "pithon", "ython", "pytho", "phyton", "PYTHON", "py-thon"])
@@ -27,3 +27,10 @@ def test_another_name_is_left_alone(name: str) -> None:
 @pytest.mark.parametrize("name", [*BACKENDS, "tensorrtllm"])
 def test_a_backend_of_tritons_own_is_right(name: str) -> None:
     assert meant_backend(name) is None
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_files_of_a_backend_tell_that_it_is_meant(name: str) -> None:
+    backend = BACKENDS[name]
+    for file in (backend.file, *backend.platforms.values()):
+        assert name in backends_of_file(file), f"`{file}` does not tell of {name}: _LOOKED_FOR lacks it"

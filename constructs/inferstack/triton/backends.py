@@ -14,27 +14,33 @@ from inferstack.spec.problem.words import slip_of
 
 
 class Backend(msgspec.Struct, frozen=True):
-    """A backend, its platforms with the file that each loads, and whether it can complete a configuration."""
+    """A backend, its platforms with the file that each loads, and what it does by itself."""
 
     platforms: dict[str, str]
     file: str
     completes: bool
     """Whether it can add inputs, outputs and batch size that a configuration leaves out."""
+    uses_gpus: bool
+    """Whether it runs models on GPUs by itself. A Python model decides that itself."""
 
 
 BACKENDS: dict[str, Backend] = {
-    "tensorrt": Backend({"tensorrt_plan": "model.plan"}, "model.plan", completes=True),
-    "onnxruntime": Backend({"onnxruntime_onnx": "model.onnx"}, "model.onnx", completes=True),
+    "tensorrt": Backend({"tensorrt_plan": "model.plan"}, "model.plan", completes=True, uses_gpus=True),
+    "onnxruntime": Backend({"onnxruntime_onnx": "model.onnx"}, "model.onnx", completes=True, uses_gpus=True),
     "pytorch": Backend(
-        {"pytorch_libtorch": "model.pt", "torch_aoti": "model.pt2"}, "model.pt", completes=False
+        {"pytorch_libtorch": "model.pt", "torch_aoti": "model.pt2"},
+        "model.pt",
+        completes=False,
+        uses_gpus=True,
     ),
     "tensorflow": Backend(
         {"tensorflow_graphdef": "model.graphdef", "tensorflow_savedmodel": "model.savedmodel"},
         "model.savedmodel",
         completes=True,
+        uses_gpus=True,
     ),
-    "python": Backend({}, "model.py", completes=True),
-    "openvino": Backend({}, "model.xml", completes=True),
+    "python": Backend({}, "model.py", completes=True, uses_gpus=False),
+    "openvino": Backend({}, "model.xml", completes=True, uses_gpus=False),
 }
 """Backends whose files and platforms Triton itself knows."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from inferstack.triton.backends import BACKENDS
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules.base import (
     MODEL_CONFIGURATION,
@@ -16,8 +17,6 @@ from inferstack.triton.rules.pytorch import is_torchscript
 _PYTORCH = "https://github.com/triton-inference-server/pytorch_backend#readme"
 _OPTIMIZATION = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/optimization.md"
 _YES = frozenset({"true", "on", "1"})
-# Backends that run models on the GPU by themselves; a Python model decides that itself.
-_GPU_BACKENDS = frozenset({"tensorrt", "onnxruntime", "pytorch", "tensorflow"})
 
 
 def _parameter(model: TritonModel, name: str) -> str | None:
@@ -85,8 +84,9 @@ def instances_are_chosen(repository: Repository, context: Context) -> Iterator[F
     if not context.on_gpu or repository.kind == "multi-model":
         return
     for model in repository.models:
-        config = model.config
-        if not config.instance_group and not model.is_ensemble and model.backend in _GPU_BACKENDS:
+        config, backend = model.config, BACKENDS.get(model.backend)
+        on_gpus = backend is not None and backend.uses_gpus
+        if on_gpus and not config.instance_group and not model.is_ensemble:
             message = f"{model.name} has no `instance_group`, so one instance runs on each GPU"
             fix = "try `instance_group: [{kind: KIND_GPU, count: 2}]`, and keep the count that performs best"
             yield Finding(at(model), message, fix)
