@@ -8,9 +8,10 @@ from tools.portable_pattern import portable
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the data that tests can change, used instead of the committed one."""
-    for path in update_catalog.DATA.iterdir():
-        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    """Data that is up to date and that tests can change, used instead of the committed one."""
+    committed = {path: path.read_text(encoding="utf-8") for path in update_catalog.DATA.iterdir()}
+    for path, text in {**committed, **update_catalog.generated()}.items():
+        (tmp_path / path.name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(update_catalog, "DATA", tmp_path)
     return tmp_path
 
