@@ -1,4 +1,4 @@
-"""The command line: ``validate``, ``render``, ``package``, ``rehearse``, ``body``, ``explain``, ``schema``.
+"""The command line. ``arguments.py`` has the list of commands, each of which is the module of its name.
 
 Results go to standard output, everything else to standard error. Exit status: 0 done, 1 problems found
 or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupted, 141 no reader any more.
