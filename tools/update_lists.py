@@ -64,8 +64,8 @@ _ALARMS_TOP = """\
 ## Default alarms
 
 The alarms that an endpoint has unless its spec says `alarms: {defaults: false}`. A rule of your own on a
-metric replaces the default for it. Without `alarms.actions`, an alarm only changes its state and notifies
-nobody.
+metric replaces the default for it; with `variant_name` or `inference_component`, only the one for that
+variant or component. Without `alarms.actions`, an alarm only changes its state and notifies nobody.
 """
 _TAKEN_TOP = f"""\
 An adapter runs in the container of its base and on the base's copies. It has a default alarm on

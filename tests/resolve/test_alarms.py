@@ -276,7 +276,7 @@ def test_a_private_image_is_known_by_what_its_server_reads(
     assert len(alarms(resolve("single", change), GPU_MEMORY)) == watched
 
 
-def test_a_rule_can_be_for_one_variant(resolve: Resolved) -> None:
+def test_a_rule_can_be_for_one_variant_and_the_others_keep_the_default(resolve: Resolved) -> None:
     change = """
         variant: null
         variants:
@@ -284,8 +284,14 @@ def test_a_rule_can_be_for_one_variant(resolve: Resolved) -> None:
           - {variant_name: B, instance_type: ml.m5.large, initial_instance_count: 1}
         alarms: {rules: [{metric: DiskUtilization, threshold: 50, variant_name: B}]}
     """
-    (alarm,) = alarms(resolve("single", change), "DiskUtilization")
-    assert {"Name": "VariantName", "Value": "B"} in alarm["Dimensions"]
+    found = alarms(resolve("single", change), "DiskUtilization")
+    assert [(it["Dimensions"][1]["Value"], it["Threshold"]) for it in found] == [("A", 90), ("B", 50)]
+
+
+def test_a_rule_can_be_for_one_component_and_the_others_keep_the_default(resolve: Resolved) -> None:
+    rule = "{metric: Invocation5XXErrors, threshold: 50, inference_component: chat}"
+    found = alarms(resolve("components", f"{ADAPTER}\n    alarms: {{rules: [{rule}]}}"), "Invocation5XXErrors")
+    assert [(it["Dimensions"][0]["Value"], it["Threshold"]) for it in found] == [("lora", 1), ("chat", 50)]
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,11 @@ def own_alarms(spec: ModelSpec) -> Iterator[OwnAlarm]:
         return
     block = alarms_block(spec)
     for default in _defaults(spec, block):
+        own = [rule for rule in block.rules if rule.metric == default.rule.metric]
         for part, metric in _watched(spec, default.rule):
             taken = default.not_where_taken and takes_gpu_memory(spec, part)
             told = _is_known(default, part, metric) and _tells_more_than_the_base(spec, default, part)
-            if told and not taken:
+            if told and not taken and not any(watches(rule, part) for rule in own):
                 yield _own_alarm(spec, ("alarms",), default.rule, part, metric, default.reason)
     for index, rule in enumerate(block.rules):
         for part, metric in _watched(spec, rule):
@@ -81,10 +82,9 @@ def alarms_block(spec: ModelSpec) -> Alarms:
 
 
 def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
-    """The default alarms for the endpoint's kind, except on metrics that the spec has its own rules for."""
-    own = {rule.metric for rule in block.rules}
+    """The default alarms for the endpoint's kind, some of which the spec's own rules may replace."""
     for default in DEFAULT_ALARMS if block.defaults else ():
-        if hosting_of(spec) in default.hostings and default.rule.metric not in own:
+        if hosting_of(spec) in default.hostings:
             yield default
 
 
