@@ -54,7 +54,7 @@ ALARM_MISSING_DATA = Default(
 )
 
 
-def _one_more(metric: str) -> StepPolicy:
+def _one_more(metric: str, *, cooldown: int) -> StepPolicy:
     return StepPolicy(
         policy_name="WakeUp",
         metric=metric,
@@ -64,13 +64,13 @@ def _one_more(metric: str) -> StepPolicy:
         treat_missing_data="missing",
         adjustment_type="ChangeInCapacity",
         metric_aggregation_type="Maximum",
-        cooldown=60,
+        cooldown=cooldown,
         step_adjustments=(StepAdjustment(metric_interval_lower_bound=0, scaling_adjustment=1),),
     )
 
 
 WAKE_COMPONENT = Default(
-    _one_more("NoCapacityInvocationFailures"),
+    _one_more("NoCapacityInvocationFailures", cooldown=60),
     "At zero copies there is nothing to track, so the first refused request starts one. AWS's own example "
     "compares with `> 1`, which waits for a second request in the same minute.",
     _ZERO,
@@ -86,8 +86,10 @@ EMPTY_FLEET = Default(
     _ZERO,
 )
 WAKE_ASYNC_VARIANT = Default(
-    _one_more("HasBacklogWithoutCapacity"),
-    "At zero instances there is no backlog per instance, so the first waiting request starts one.",
+    # The metric stays 1 until the instance runs, and each cooldown that ends before that adds another one.
+    _one_more("HasBacklogWithoutCapacity", cooldown=300),
+    "At zero instances there is no backlog per instance, so the first waiting request starts one. AWS's "
+    "example has this cooldown: an instance takes minutes to start.",
     "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html",
 )
 STEP_EVALUATION_PERIODS = Default(1, "A step that waits for more data comes too late.", _ALARMS)

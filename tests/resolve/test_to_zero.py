@@ -135,3 +135,9 @@ def test_no_instances_by_the_clock_are_woken_unless_they_are_off(
 ) -> None:
     alarms = of_type(resolve("single", ASYNCHRONOUS % at_night), "AWS::CloudWatch::Alarm").values()
     assert [it["MetricName"] for it in alarms] == ["HasBacklogWithoutCapacity"] * wakes
+
+
+def test_an_instance_has_minutes_to_start_before_a_backlog_adds_another_one(resolve: Resolved) -> None:
+    policies = of_type(resolve("single", ASYNCHRONOUS % "{min_capacity: 0}"), POLICY).values()
+    (step,) = (it for it in policies if it["PolicyType"] == "StepScaling")
+    assert step["StepScalingPolicyConfiguration"]["Cooldown"] == 300
