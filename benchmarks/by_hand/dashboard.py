@@ -32,26 +32,33 @@ _WITH_COMPONENTS: dict[str, Any] = {
         ("InvocationModelErrors", "Sum", _BOTH),
         ("NoCapacityInvocationFailures", "Sum", _COPIES_ONLY),
     ],
-    "GPU (%)": [("GPUUtilization", "Average", _INSTANCES), ("GPUMemoryUtilization", "Average", _INSTANCES)],
+    "GPU (%)": [("GPUUtilization", "Average", _INSTANCES), ("GPUMemoryUtilization", "Maximum", _INSTANCES)],
     "GPU, normalized (%)": [
         ("GPUUtilizationNormalized", "Average", _NORMALIZED),
-        ("GPUMemoryUtilizationNormalized", "Average", _NORMALIZED),
+        ("GPUMemoryUtilizationNormalized", "Maximum", _NORMALIZED),
     ],
     "CPU, memory, disk (%)": [
-        (name, "Average", _INSTANCES) for name in ("CPUUtilization", "MemoryUtilization", "DiskUtilization")
+        ("CPUUtilization", "Average", _INSTANCES),
+        ("MemoryUtilization", "Maximum", _INSTANCES),
+        ("DiskUtilization", "Maximum", _INSTANCES),
+    ],
+    "CPU, memory, normalized (%)": [
+        ("CPUUtilizationNormalized", "Average", _NORMALIZED),
+        ("MemoryUtilizationNormalized", "Maximum", (None, _COPIES)),
     ],
     "Reserved by components (%)": [
         (name, "Average", _INSTANCES) for name in ("GPUReservation", "CPUReservation", "MemoryReservation")
     ],
 }
-_OF_COMPONENTS = {"GPU, normalized (%)", "Reserved by components (%)"}
+_OF_COMPONENTS = {"GPU, normalized (%)", "CPU, memory, normalized (%)", "Reserved by components (%)"}
 _WITH_MODELS = {title: rows for title, rows in _WITH_COMPONENTS.items() if title not in _OF_COMPONENTS}
 _WITH_MANY_MODELS = {
     **_WITH_MODELS,
     "Loaded models": [("LoadedModelCount", "Average", _INSTANCES), ("ModelCacheHit", "Average", _FLEET_ONLY)],
     "Loading of models (µs)": [
-        (name, "Average", _FLEET_ONLY)
-        for name in ("ModelLoadingWaitTime", "ModelDownloadingTime", "ModelLoadingTime")
+        ("ModelLoadingWaitTime", "p90", _FLEET_ONLY),
+        ("ModelDownloadingTime", "Average", _FLEET_ONLY),
+        ("ModelLoadingTime", "Average", _FLEET_ONLY),
     ],
 }
 _GRAPHS = {

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 from support.resolving import BASES, Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
+from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.resolve.dashboard import WIDGETS, Widget, ascii_json
 from inferstack.resolve.resource import at_deployment
 from inferstack.spec.parts.quantity import is_time
@@ -185,6 +186,12 @@ def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved)
     capacity = "{memory_size_in_mb: 2048, max_concurrency: 20}"
     serverless = f"variant: {{instance_type: null, initial_instance_count: null, serverless_config: {capacity}}}"
     assert "ServerlessConcurrentExecutionsUtilization" in drawn("single", serverless)
+
+
+@pytest.mark.parametrize("default", DEFAULT_ALARMS, ids=lambda default: default.rule.metric)
+def test_what_a_default_alarm_watches_is_on_the_dashboard(default: DefaultAlarm) -> None:
+    drawn = [line for widget in WIDGETS for line in widget.metrics]
+    assert (default.rule.metric, default.rule.statistic) in drawn
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.title)

@@ -45,16 +45,24 @@ WIDGETS = (
             ("Invocation5XXErrors", "Sum"),
             ("InvocationModelErrors", "Sum"),
             ("NoCapacityInvocationFailures", "Sum"),
+            ("InvocationFailures", "Sum"),
+            ("RequestDownloadFailures", "Sum"),
+            ("ResponseUploadFailures", "Sum"),
+            ("ExpiredRequests", "Sum"),
         ),
     ),
-    Widget("GPU (%)", (("GPUUtilization", "Average"), ("GPUMemoryUtilization", "Average"))),
+    Widget("GPU (%)", (("GPUUtilization", "Average"), ("GPUMemoryUtilization", "Maximum"))),
     Widget(
         "GPU, normalized (%)",
-        (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Average")),
+        (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Maximum")),
     ),
     Widget(
         "CPU, memory, disk (%)",
-        (("CPUUtilization", "Average"), ("MemoryUtilization", "Average"), ("DiskUtilization", "Average")),
+        (("CPUUtilization", "Average"), ("MemoryUtilization", "Maximum"), ("DiskUtilization", "Maximum")),
+    ),
+    Widget(
+        "CPU, memory, normalized (%)",
+        (("CPUUtilizationNormalized", "Average"), ("MemoryUtilizationNormalized", "Maximum")),
     ),
     Widget(
         "Reserved by components (%)",
@@ -64,14 +72,20 @@ WIDGETS = (
     Widget(
         "Loading of models (µs)",
         (
-            ("ModelLoadingWaitTime", "Average"),
+            ("ModelLoadingWaitTime", "p90"),
             ("ModelDownloadingTime", "Average"),
             ("ModelLoadingTime", "Average"),
         ),
     ),
     Widget(
-        "Backlog", (("ApproximateBacklogSize", "Maximum"), ("ApproximateBacklogSizePerInstance", "Average"))
+        "Backlog",
+        (
+            ("ApproximateBacklogSize", "Maximum"),
+            ("ApproximateBacklogSizePerInstance", "Average"),
+            ("HasBacklogWithoutCapacity", "Maximum"),
+        ),
     ),
+    Widget("Age of the backlog (s)", (("ApproximateAgeOfOldestRequest", "Maximum"),)),
     Widget(
         "Concurrency in use (share)",
         (
@@ -81,7 +95,10 @@ WIDGETS = (
     ),
     Widget("Start of serverless capacity (µs)", (("ModelSetupTime", "p99"),)),
 )
-"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics."""
+"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics.
+
+What a default alarm watches is drawn with the alarm's statistic, so that the graph shows what went off.
+"""
 
 
 def resolve_dashboard(spec: ModelSpec) -> Resources:
