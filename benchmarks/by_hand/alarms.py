@@ -82,14 +82,13 @@ def variant_alarms(stack: Stack, endpoint: Endpoint) -> None:
 
 
 def _variant_watches(endpoint: Endpoint) -> Iterator[Watch]:
-    yield from _OF_VARIANTS
     match endpoint.kind:
         case "multi-model":
-            yield _OF_MULTI_MODEL
+            yield from (_FAILURES, _OF_MULTI_MODEL)
         case "single-model":
-            yield _latency(endpoint, "p95", 5)
+            yield from (*_OF_VARIANTS, _latency(endpoint, "p95", 5))
         case "ensemble":
-            yield _latency(endpoint, "p95", 3)
+            yield from (*_OF_VARIANTS, _latency(endpoint, "p95", 3))
 
 
 def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> None:

@@ -184,6 +184,11 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     reason: str
     not_where_taken: bool = False
     """Leaves out parts of the endpoint that run a server of :data:`GPU_MEMORY_TAKEN`."""
+    not_where_cached: bool = False
+    """Leaves out multi-model endpoints that keep models until there is no room for another one, which fills
+    memory and disk in normal operation.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-caching.html
+    """
     of_adapters: OfAdapters = "all"
     """Which adapters get the alarm, too. An adapter is files in its base's container, on the base's copies.
     An alarm on those would say what the base's alarm says, and AWS documents utilization only for what a
@@ -210,17 +215,20 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         AlarmRule(metric="MemoryUtilization", statistic="Maximum", threshold="90 %"),
         _INSTANCES,
         "A container that runs out of memory is killed with all its requests.",
+        not_where_cached=True,
     ),
     DefaultAlarm(
         AlarmRule(metric="DiskUtilization", statistic="Maximum", threshold="90 %"),
         _INSTANCES,
         "Model downloads and logs fail on a full disk.",
+        not_where_cached=True,
     ),
     DefaultAlarm(
         AlarmRule(metric="GPUMemoryUtilization", statistic="Maximum", threshold="95 %", evaluation_periods=5),
         _INSTANCES,
         "The next batch or model will not fit into the GPU's memory.",
         not_where_taken=True,
+        not_where_cached=True,
     ),
     DefaultAlarm(
         AlarmRule(metric="ModelLoadingWaitTime", statistic="p90", threshold="30 s", evaluation_periods=5),

@@ -139,6 +139,17 @@ def test_defaults_can_be_left_out(resolve: Resolved) -> None:
     assert not of_type(resolve("single", "alarms: false"), ALARM)
 
 
+def test_models_that_are_kept_until_there_is_no_room_may_fill_memory_and_disk(resolve: Resolved) -> None:
+    def watched(config: str) -> set[str]:
+        change = f"model: {{multi_model_config: {config}}}"
+        return {alarm["MetricName"] for alarm in all_alarms(resolve("multi", change))}
+
+    kept = watched("{model_cache_setting: Enabled}")
+    assert kept == watched("null") == watched("{}") == {"Invocation5XXErrors", "ModelLoadingWaitTime"}
+    fill_up = {"MemoryUtilization", "DiskUtilization", "GPUMemoryUtilization"}
+    assert watched("{model_cache_setting: Disabled}") == kept | fill_up
+
+
 def test_a_fleet_without_gpus_has_no_gpu_alarm(resolve: Resolved) -> None:
     cpu = resolve("single", "variant: {instance_type: ml.m5.large}")
     assert alarms(resolve("single"), "GPUMemoryUtilization")

@@ -31,6 +31,7 @@ _OF_AN_IMAGE: dict[tuple[str, ...], str] = dict.fromkeys(
 )
 _BY_NAME = {
     "instance_type": "it chooses images and the alarms on GPUs",
+    "model_cache_setting": "it decides which alarms there are",
     "repository_access_mode": "it decides whether the role pulls the image",
     "metric": "it chooses namespace, dimensions and unit",
     "statistic": "CloudFormation has a property for simple ones and one for others",

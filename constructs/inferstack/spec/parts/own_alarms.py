@@ -9,7 +9,7 @@ from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
 from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.evaluation import Evaluation, evaluation
 from inferstack.spec.parts.measured import Measured, is_chosen, measured, published, seconds_between_readings
@@ -20,6 +20,7 @@ from inferstack.spec.parts.walk import (
     components,
     deployment_config,
     hosting_of,
+    model_containers,
     shadow_variants,
     watched_name,
 )
@@ -84,8 +85,16 @@ def alarms_block(spec: ModelSpec) -> Alarms:
 def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
     """The default alarms for the endpoint's kind, some of which the spec's own rules may replace."""
     for default in DEFAULT_ALARMS if block.defaults else ():
-        if hosting_of(spec) in default.hostings:
+        if hosting_of(spec) in default.hostings and not (default.not_where_cached and _keeps_models(spec)):
             yield default
+
+
+def _keeps_models(spec: ModelSpec) -> bool:
+    """Whether this is a multi-model endpoint that keeps what it has loaded, as it does by default."""
+    if not isinstance(spec, MultiModelSpec):
+        return False
+    configs = (container.multi_model_config for _, _, container in model_containers(spec))
+    return any(it is None or it.model_cache_setting != "Disabled" for it in configs)
 
 
 def _is_known(default: DefaultAlarm, part: Measured, metric: Metric | None) -> bool:
