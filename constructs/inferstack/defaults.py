@@ -153,6 +153,11 @@ GPU_MEMORY_TAKEN = {
         "TensorRT-LLM's `free_gpu_memory_fraction`, of the memory that the weights leave free.",
         "https://nvidia.github.io/TensorRT-LLM/llm-api/reference/KvCacheConfig.html",
     ),
+    "tensorflow": Default(
+        1.0,
+        "TensorFlow's `per_process_gpu_memory_fraction`: it takes nearly all memory of every GPU it sees.",
+        "https://www.tensorflow.org/guide/gpu",
+    ),
 }
 """Servers that take most of a GPU's memory when they start, by a word in their image's name, with the share
 that they take by default. The CUDA context and CUDA graphs come on top of it. Memory use on such a GPU stays

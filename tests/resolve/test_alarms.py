@@ -189,6 +189,8 @@ REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
         '{framework: huggingface-llm, version: "3.3.6"}',
         '{framework: vllm, version: "0.30.0"}',
         '{framework: sglang-server, version: "1"}',
+        '{framework: tensorflow, version: "2.19"}',
+        f"{REGISTRY}/huggingface-tensorflow-inference:2.11.1-transformers4.26.0-gpu-py39-cu112-ubuntu20.04",
         f"{REGISTRY}/djl-inference:0.33.0-lmi15.0.0-cu128",
         f"{REGISTRY}/djl-inference:0.33.0-tensorrtllm0.21.0-cu128",
         f"{REGISTRY}/huggingface-pytorch-tgi-inference:2.7.0-tgi3.3.6-gpu-py311-cu124-ubuntu22.04",
@@ -268,9 +270,10 @@ def test_each_variant_and_each_component_is_looked_at_by_itself(resolve: Resolve
 def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() -> None:
     for framework, lines in document("images.json")["frameworks"].items():
         rows = [row for line in lines.values() for rows in line["versions"].values() for row in rows]
-        names = {f"{REGISTRY}/{row['repository']}:{tag}" for row in rows for tag in row["tags"].values()}
-        of_framework = is_taker(FrameworkImage(framework=framework, version="1"))
-        assert {is_taker(name) for name in names} == {of_framework}, framework
+        for row in rows:
+            names = {f"{REGISTRY}/{row['repository']}:{tag}" for tag in row["tags"].values()}
+            image = FrameworkImage(framework=framework, version="1", base_framework_version=row.get("base"))
+            assert {is_taker(name) for name in names} == {is_taker(image)}, (framework, row)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ def is_taker(image: WrittenImage) -> bool:
     """Whether an image is the image of such a server."""
     match image:
         case FrameworkImage():
-            name = image.framework
+            # An image for Hugging Face's models has another framework below.
+            name = f"{image.framework} {image.base_framework_version}"
         case str():
             name = name_in_registry(image)
         case None:
