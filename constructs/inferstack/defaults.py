@@ -217,6 +217,18 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         "Requests fail on the server's side in most minutes.",
     ),
     DefaultAlarm(
+        AlarmRule(
+            metric="InvocationFailures",
+            statistic="Sum",
+            threshold=1,
+            evaluation_periods=5,
+            datapoints_to_alarm=3,
+        ),
+        frozenset({"async"}),
+        "Requests fail in most minutes: the payload cannot be read, the answer cannot be stored, or the "
+        "container fails.",
+    ),
+    DefaultAlarm(
         AlarmRule(metric="MemoryUtilization", statistic="Maximum", threshold="90 %"),
         _INSTANCES,
         "A container that runs out of memory is killed with all its requests.",

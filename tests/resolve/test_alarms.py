@@ -139,6 +139,17 @@ def test_defaults_can_be_left_out(resolve: Resolved) -> None:
     assert not of_type(resolve("single", "alarms: false"), ALARM)
 
 
+def test_a_request_that_fails_in_s3_and_never_reaches_the_container_is_noticed(resolve: Resolved) -> None:
+    change = "endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://results/one/}}}"
+    (alarm,) = alarms(resolve("single", change), "InvocationFailures")
+    assert (alarm["Statistic"], alarm["Threshold"], alarm["DatapointsToAlarm"]) == ("Sum", 1, 3)
+    assert alarm["Dimensions"] == [
+        {"Name": "EndpointName", "Value": "one"},
+        {"Name": "VariantName", "Value": "AllTraffic"},
+    ]
+    assert not alarms(resolve("single"), "InvocationFailures")
+
+
 def test_models_that_are_kept_until_there_is_no_room_may_fill_memory_and_disk(resolve: Resolved) -> None:
     def watched(config: str) -> set[str]:
         change = f"model: {{multi_model_config: {config}}}"
