@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.checking import check_file
 
 from inferstack.spec.check import check_document
 from inferstack.spec.document import Document, read_document, stages
@@ -257,6 +258,28 @@ def test_all_problems_of_stages_are_reported_at_once(tmp_path: Path) -> None:
 def of_stages(count: int) -> Document:
     listed = {f"s{number}": {} for number in range(count)}
     return Document.from_data({"kind": "single-model", "stages": listed})
+
+
+def test_what_is_wrong_at_some_stages_outside_of_them_names_those(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("""
+        kind: single-model
+        endpoint_name: film
+        model: {image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1", model_data_url: s3://films/m.tar.gz}
+        variant: {instance_type: ml.m5.large, initial_instance_count: 2}
+        endpoint:
+          deployment_config:
+            blue_green_update_policy: {traffic_routing_configuration: {type: ALL_AT_ONCE, wait_interval_in_seconds: 600}}
+            auto_rollback_configuration: {alarms: own}
+        stages:
+          dev: {alarms: false}
+          test: {alarms: false, variant: {volume_size_in_gb: 0}}
+          prod: {}
+    """)
+    found = {it.code: str(it).partition("s.yaml:")[2] for it in check_file(tmp_path / "s.yaml")}
+    assert found.keys() == {"IS106", "IS624"}
+    fix = "remove `alarms: false`, or `auto_rollback_configuration` as well"
+    assert found["IS624"] == f"9:51: IS624: the spec has no alarms of this endpoint (at stages `dev` and `test`); {fix}"
+    assert "at stage" not in found["IS106"]
 
 
 def test_a_file_lists_fifty_stages_at_most() -> None:

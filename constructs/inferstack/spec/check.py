@@ -6,7 +6,7 @@ Structure comes first: the rules only see specs whose structure is right, so eac
 lock is read once, together with the Document, for all its stages.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -113,18 +113,33 @@ def check_document(
 ) -> tuple[list[LoadedSpec], list[Problem]]:
     """The specs of a document, at one stage or at each that can be deployed, and everything wrong with them.
 
-    A problem that several stages share is reported once. ``region`` is used if the spec names none.
+    A problem that several stages share is reported once. If it stands outside of `stages` and not all stages
+    have it, it names those that have it. ``region`` is used if the spec names none.
     """
     specs: list[LoadedSpec] = []
-    found: dict[Problem, None] = {}
+    found: dict[Problem, list[str | None]] = {}
     lock = lock_beside(document)
-    for one in (stage,) if stage is not None else _deployable_stages(document, lock.lock):
+    stages = (stage,) if stage is not None else _deployable_stages(document, lock.lock)
+    for one in stages:
         try:
             specs.append(_load(at_stage(document, one), one, region, lock))
-            found.update(dict.fromkeys(specs[-1].warnings))
+            problems: Iterable[Problem] = specs[-1].warnings
         except SpecError as error:
-            found.update(dict.fromkeys(error.problems))
-    return specs, list(in_file_order(found))
+            problems = error.problems
+        for it in dict.fromkeys(problems):
+            found.setdefault(it, []).append(one)
+    said = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.items())
+    return specs, list(in_file_order(said))
+
+
+def _at_stages(document: Document, problem: Problem, stages: Collection[str | None]) -> Problem:
+    """The problem with the names of the stages that have it, unless its place is in one of them."""
+    at = {document.position(problem.path), document.position(problem.path, key=True)}
+    if None in stages or problem.file != document.file or (problem.line, problem.column) not in at:
+        return problem
+    names = [one for one in stages if one is not None]
+    where = f"at stage{'s' if len(names) > 1 else ''} {listed(names, last='and')}"
+    return replace(problem, message=f"{problem.message} ({where})")
 
 
 def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:

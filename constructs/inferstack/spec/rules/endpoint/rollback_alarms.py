@@ -55,16 +55,18 @@ def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
     """From the default set or from `alarms.rules`; for a component, one of its own alarms."""
     for path, rollback, component in rollbacks(spec):
         there = [watched_name(alarm.rule) for alarm in _own_alarms_about(spec, component)]
+        add = _NONE_AT_ALL if spec.alarms is False else _ADD
         if isinstance(rollback.alarms, str) and not there:
-            yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", _ADD)
+            yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", add)
         for index, alarm in enumerate(named_alarms(rollback)):
             if alarm.metric is not None and alarm.metric not in there:
                 message = f"the spec has no alarm on {alarm.metric} {_about(component)}"
-                found = f"{choose(alarm.metric, sorted(set(there)))}; or {_ADD}" if there else _ADD
+                found = f"{choose(alarm.metric, sorted(set(there)))}; or {add}" if there else add
                 yield Finding((*path, "alarms", index, "metric"), message, found)
 
 
 _ADD = "add a rule for it under `alarms.rules`"
+_NONE_AT_ALL = "remove `alarms: false`, or `auto_rollback_configuration` as well"
 
 
 def _about(component: str | None) -> str:
