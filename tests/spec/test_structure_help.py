@@ -260,6 +260,8 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         ),
         (f"{SINGLE}alarms: {{rules: [{{AlarmActions: []}}]}}\n", "it is called `actions`: write it under `alarms`"),
         (f"{SINGLE}alarms: {{rules: [{{metric_query: []}}]}}\n", "it is called `metrics` here"),
+        (f"{SINGLE}alarms: {{ActionsEnabled: false}}\n", "write `alarms: false` for no alarms, or `actions: []`"),
+        (f"{SINGLE}alarms: {{rules: [{{ThresholdMetricId: band}}]}}\n", "remove it: there is no anomaly detection"),
         (
             SCALED.replace("POLICIES", "step_policies: [{metric: CPUUtilization, AlarmActions: []}]"),
             "it is called `actions` here",

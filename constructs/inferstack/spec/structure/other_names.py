@@ -100,6 +100,8 @@ _IN_A_RULE = "write it in an entry of `rules`"
 _PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
 _ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
 _NOT_DESCRIBED = "remove it: an alarm is described by its rule"
+_NO_ALARMS = "write `alarms: false` for no alarms, or `actions: []` for alarms that notify nobody"
+_NO_BAND = "remove it: there is no anomaly detection, each alarm is compared with its `threshold`"
 _STEPS = (
     "steps go under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
     "step_adjustments: […]}`"
@@ -227,6 +229,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("sns_topic", "sns_topic_arn", "topic", "topics"), "write its ARN as `actions: [ARN]`"
         ),
+        **dict.fromkeys(("actions_enabled", "enabled"), _NO_ALARMS),
     },
     "ScalingPolicy": {
         **_OF_A_POLICY,
@@ -240,11 +243,13 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "step_scaling_policy_configuration": _IN_THE_POLICY,
         "alarm_name": _ALARMS_NAME,
         "alarm_description": _NOT_DESCRIBED,
+        "threshold_metric_id": _NO_BAND,
     },
     "AlarmRule": {
         **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
         "alarm_description": _NOT_DESCRIBED,
         "actions_enabled": "remove it: alarms act when `alarms` has `actions`",
+        "threshold_metric_id": _NO_BAND,
         "alarm_actions": f"it is called `actions`: {_ALL_ACTIONS}",
         **dict.fromkeys(_ACTIONS, _ALL_ACTIONS),
     },
