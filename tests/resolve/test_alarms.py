@@ -334,6 +334,24 @@ def test_every_alarm_tells_the_topics(resolve: Resolved, key: str, name: str) ->
     assert all(alarm[name] == [topic] for alarm in found.values())
 
 
+def test_a_rule_may_tell_somebody_else_or_nobody(resolve: Resolved) -> None:
+    change = """
+        alarms:
+          actions: ["arn:aws:sns:us-east-1:111122223333:page"]
+          ok_actions: ["arn:aws:sns:us-east-1:111122223333:calm"]
+          rules:
+            - {metric: CPUUtilization, threshold: 80 %, actions: ["arn:aws:sns:us-east-1:111122223333:mail"]}
+            - {metric: DiskUtilization, threshold: 80 %, actions: [], ok_actions: []}
+    """
+    told = {
+        it["MetricName"]: [one.rpartition(":")[2] for key in ("AlarmActions", "OKActions") for one in it.get(key, ())]
+        for it in all_alarms(resolve("single", change))
+    }
+    assert told["MemoryUtilization"] == ["page", "calm"]
+    assert told["CPUUtilization"] == ["mail", "calm"]
+    assert told["DiskUtilization"] == []
+
+
 def test_an_alarm_has_one_kind_of_statistic(resolve: Resolved) -> None:
     for base in ("single", "multi", "components"):
         found = of_type(resolve(base), ALARM)

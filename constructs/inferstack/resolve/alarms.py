@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from inferstack.catalog.metrics import Metric, simple_statistics
 from inferstack.once import found_once
 from inferstack.resolve.convert import properties
@@ -22,7 +24,7 @@ from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.watched import ALARM_TYPE, Watched
+from inferstack.spec.blocks.watched import ACTION_KEYS, ALARM_TYPE, Watched
 from inferstack.spec.parts.evaluation import Evaluation
 from inferstack.spec.parts.measured import Measured
 from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
@@ -46,9 +48,11 @@ _MOVES = {
 
 def resolve_alarms(spec: ModelSpec) -> Resources:
     """One alarm for each rule and each part of the endpoint that publishes its metric."""
-    actions = actions_of(alarms_block(spec))
+    block = alarms_block(spec)
     return {
-        logical_id: Resource(ALARM_TYPE, {**_properties(alarm), **actions}, alarm.path)
+        logical_id: Resource(
+            ALARM_TYPE, {**_properties(alarm), **actions_of(_told(block, alarm.rule))}, alarm.path
+        )
         for logical_id, alarm in _by_id(spec)
     }
 
@@ -152,6 +156,12 @@ def _statistic(statistic: str | None) -> dict[str, Value]:
     if statistic is None:
         return {}
     return {"Statistic" if statistic in simple_statistics() else "ExtendedStatistic": statistic}
+
+
+def _told(block: Alarms, rule: AlarmRule) -> Alarms:
+    """The block with the actions that a rule has instead."""
+    own = {key: actions for key in ACTION_KEYS if (actions := getattr(rule, key)) is not None}
+    return replace(block, **own) if own else block
 
 
 def actions_of(block: Alarms | StepPolicy, *before: Value) -> dict[str, Value]:

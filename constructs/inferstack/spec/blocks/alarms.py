@@ -11,7 +11,7 @@ class AlarmRule(Watched, kw_only=True):
 
     shapes: ClassVar = (ALARM_TYPE,)
     # Covers both Statistic and ExtendedStatistic of AWS, so the enum of the former does not apply.
-    aws_keys: ClassVar = {"statistic": None}
+    aws_keys: ClassVar = {"statistic": None, **ACTION_KEYS}
 
     threshold: Number | str
     """The value that each data point is compared with. A latency needs a unit (`500 ms`, `2 s`, `800 us`),
@@ -40,6 +40,13 @@ class AlarmRule(Watched, kw_only=True):
     inference_component: str | None = None
     """Limits the rule to this inference component; if left out, it applies to every component. For a metric
     of your own: the component that it is about, so that the alarm can roll back updates of that component."""
+    actions: tuple[AlarmAction, ...] | None = None
+    """What this alarm notifies or triggers instead of `alarms.actions`: another topic for what wakes nobody
+    up, or `[]` for nothing."""
+    ok_actions: tuple[AlarmAction, ...] | None = None
+    """The same instead of `alarms.ok_actions`."""
+    insufficient_data_actions: tuple[AlarmAction, ...] | None = None
+    """The same instead of `alarms.insufficient_data_actions`."""
 
 
 class Alarms(Block):

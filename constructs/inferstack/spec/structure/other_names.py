@@ -82,8 +82,6 @@ _ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
 _ONE_ROLE = "write the role's ARN as `execution_role` at the top of the spec"
 _ALL_TAGS = "write `tags` at the top of the spec: every resource gets them"
 _NO_TARGET = "remove it: where `autoscaling` is written decides what it scales"
-_ACTIONS = ("actions", "ok_actions", "insufficient_data_actions")
-_ALL_ACTIONS = "write it under `alarms`, for all alarms"
 _JUMPSTART = (
     "JumpStart IDs are not looked up: write its `image`, and its files as `model_data_source`, where "
     "`model_access_config: {accept_eula: true}` under `s3_data_source` accepts a license"
@@ -248,10 +246,9 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "AlarmRule": {
         **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
         "alarm_description": _NOT_DESCRIBED,
-        "actions_enabled": "remove it: alarms act when `alarms` has `actions`",
+        "actions_enabled": "remove it: an alarm acts when it or `alarms` has `actions`",
         "threshold_metric_id": _NO_BAND,
-        "alarm_actions": f"it is called `actions`: {_ALL_ACTIONS}",
-        **dict.fromkeys(_ACTIONS, _ALL_ACTIONS),
+        "severity": "write what an alarm of this severity notifies as `actions`",
     },
 }
 """By the name of a block's class: keys that it does not have, and what to do about each of them."""

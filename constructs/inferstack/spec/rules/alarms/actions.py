@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog import regions
 from inferstack.once import found_once
-from inferstack.spec.blocks.alarms import Alarms
+from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.watched import ACTION_KEYS
@@ -12,6 +12,7 @@ from inferstack.spec.parts.scaling import steps
 from inferstack.spec.parts.walk import region_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import ALARM_PAGE, Finding, error, warning
+from inferstack.spec.rules.metrics.watching import alarm_rules
 from inferstack.spec.texts.alarm_actions import ACTION_KINDS, ActionKind
 from inferstack.spec.texts.placeholders import arn_fields
 
@@ -24,9 +25,10 @@ _KEYS = tuple(ACTION_KEYS)
 _MOST = 5
 
 
-def _blocks(spec: ModelSpec) -> Iterator[tuple[SpecPath, Alarms | StepPolicy]]:
+def _blocks(spec: ModelSpec) -> Iterator[tuple[SpecPath, Alarms | AlarmRule | StepPolicy]]:
     if isinstance(spec.alarms, Alarms):
         yield ("alarms",), spec.alarms
+    yield from alarm_rules(spec)
     for path, _, step in steps(spec):
         yield path, step
 
@@ -36,7 +38,7 @@ def _actions(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, ActionKind]]:
     """Each action of an alarm: path, ARN and kind. Those known only at deployment are left out."""
     for path, block in _blocks(spec):
         for key in _KEYS:
-            for index, arn in enumerate(getattr(block, key)):
+            for index, arn in enumerate(getattr(block, key) or ()):
                 kind = ACTION_KINDS.get(next(iter(arn_fields(arn)[2:3]), ""))
                 if kind is not None:
                     yield (*path, key, index), arn, kind
