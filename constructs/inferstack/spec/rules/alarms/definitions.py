@@ -24,11 +24,18 @@ from inferstack.spec.rules.metrics.watching import alarm_rules, unfit_threshold,
 from inferstack.spec.rules.names import unknown_name
 from inferstack.spec.texts.statistic import adds_up
 
+_MISSING = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html"
 _PUBLISHED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html"
 _FREQUENCY = "metric_publish_frequency_in_seconds"
 
 _HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
 _SHORT_PERIODS = (10, 20, 30)
+# These compare with a band that another metric of the alarm computes, not with a threshold.
+_OF_A_BAND = (
+    "LessThanLowerOrGreaterThanUpperThreshold",
+    "LessThanLowerThreshold",
+    "GreaterThanUpperThreshold",
+)
 
 
 def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
@@ -329,12 +336,21 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     return f"{fix} with `enable_enhanced_metrics: true`, without which it applies to utilization only"
 
 
-# These compare with a band that another metric of the alarm computes, not with a threshold.
-_OF_A_BAND = (
-    "LessThanLowerOrGreaterThanUpperThreshold",
-    "LessThanLowerThreshold",
-    "GreaterThanUpperThreshold",
+@warning(
+    "IS848",
+    "An alarm that looks for a lack of requests should say what a period without data means.",
+    _MISSING,
+    ModelSpec,
+    about="rules",
 )
+def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Finding]:
+    """Without any request there is no data, which by default is no reason for an alarm."""
+    for path, rule, name in _on_sagemaker(spec):
+        looks_down = rule.comparison_operator not in _OF_A_BAND and evaluation(rule).looks_down
+        if looks_down and rule.treat_missing_data is None and name in metrics.COUNTS_OF_REQUESTS:
+            message = f"without requests {name} has no data, and this alarm does not go off"
+            fix = "write `treat_missing_data: breaching`, or `notBreaching` if you meant few, not none"
+            yield Finding((*path, "metric"), message, fix)
 
 
 @error(
