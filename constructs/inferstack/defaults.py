@@ -76,8 +76,14 @@ WAKE_COMPONENT = Default(
     _ZERO,
 )
 TRACK_COMPONENT = Default(
-    ScalingPolicy(metric="SageMakerInferenceComponentInvocationsPerCopy", target_value=5),
-    "A component that can go to zero copies follows its traffic above zero; AWS's example has this target.",
+    ScalingPolicy(
+        metric="SageMakerInferenceComponentInvocationsPerCopy",
+        target_value=5,
+        scale_in_cooldown=300,
+        scale_out_cooldown=300,
+    ),
+    "A component that can go to zero copies follows its traffic above zero. AWS's example has these "
+    "cooldowns: copies have none of their own accord, and take minutes to start.",
     _ZERO,
 )
 EMPTY_FLEET = Default(

@@ -28,6 +28,8 @@ def test_one_line_makes_all_four_pieces(resolve: Resolved) -> None:
             "PredefinedMetricType": "SageMakerInferenceComponentInvocationsPerCopy"
         },
         "TargetValue": 5,
+        "ScaleInCooldown": 300,
+        "ScaleOutCooldown": 300,
     }
     assert step["StepScalingPolicyConfiguration"] == {
         "AdjustmentType": "ChangeInCapacity",

@@ -101,9 +101,10 @@ class ScalingPolicy(Block, kw_only=True):
     instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240. A latency cannot be held at a
     target; use `step_policies` for it."""
     scale_in_cooldown: int | None = None
-    """Seconds to wait after removing capacity before removing more."""
+    """Seconds to wait after removing capacity before removing more; if left out, 300 for a variant's
+    instances and 0 for a component's copies and for provisioned concurrency."""
     scale_out_cooldown: int | None = None
-    """Seconds to wait after adding capacity before adding more."""
+    """Seconds to wait after adding capacity before adding more; the same if left out."""
     disable_scale_in: bool | None = None
     """True means that this policy only ever adds capacity."""
     policy_name: str | None = None
