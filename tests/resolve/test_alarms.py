@@ -352,6 +352,13 @@ def test_a_rule_may_tell_somebody_else_or_nobody(resolve: Resolved) -> None:
     assert told["DiskUtilization"] == []
 
 
+def test_a_rule_may_say_what_to_do(resolve: Resolved) -> None:
+    runbook = "See https://wiki/disk of ${AWS::Region}"
+    rule = f"{{metric: DiskUtilization, threshold: 80 %, alarm_description: '{runbook}'}}"
+    (alarm,) = alarms(resolve("single", f"alarms: {{rules: [{rule}]}}"), "DiskUtilization")
+    assert alarm["AlarmDescription"] == {"Fn::Sub": runbook}
+
+
 def test_an_alarm_has_one_kind_of_statistic(resolve: Resolved) -> None:
     for base in ("single", "multi", "components"):
         found = of_type(resolve(base), ALARM)

@@ -101,7 +101,8 @@ def rollback_alarm_arns(
 
 
 def _properties(alarm: OwnAlarm) -> dict[str, Value]:
-    return alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
+    made = alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
+    return {**made, **present(AlarmDescription=alarm.rule.alarm_description)}
 
 
 def _suffix(part: Measured) -> str:

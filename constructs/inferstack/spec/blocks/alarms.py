@@ -40,6 +40,9 @@ class AlarmRule(Watched, kw_only=True):
     inference_component: str | None = None
     """Limits the rule to this inference component; if left out, it applies to every component. For a metric
     of your own: the component that it is about, so that the alarm can roll back updates of that component."""
+    alarm_description: str | None = None
+    """What whoever is notified reads: what to do, or where that is written. If left out, it says what the
+    alarm watches."""
     actions: tuple[AlarmAction, ...] | None = None
     """What this alarm notifies or triggers instead of `alarms.actions`: another topic for what wakes nobody
     up, or `[]` for nothing."""
