@@ -34,7 +34,7 @@ from inferstack.spec.parts.walk import (
 )
 from inferstack.spec.texts.digest_urls import pattern_of
 from inferstack.spec.texts.placeholders import is_opaque
-from inferstack.spec.texts.s3_urls import is_open
+from inferstack.spec.texts.s3_urls import has_key, is_open
 from inferstack.spec.texts.wildcards import wildcard_in
 
 _S3_PREFIX = "S3Prefix"
@@ -121,10 +121,9 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
     A value with a wildcard is left out: how much it covers is not known.
     """
     for value in environment.values():
-        bucket, _, key = value.removeprefix("s3://").partition("/")
         # Slashes alone are no key: without them, the whole bucket would be left.
-        if value.startswith("s3://") and bucket and key.strip("/") and wildcard_in(value) is None:
-            name = key.rpartition("/")[2]
+        if value.startswith("s3://") and has_key(value) and wildcard_in(value) is None:
+            name = value.rpartition("/")[2]
             # A name with a dot may be a file's or, like `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:
                 yield value, False

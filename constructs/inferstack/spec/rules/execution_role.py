@@ -13,6 +13,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
 from inferstack.spec.rules.base import Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.s3_urls import has_key
 from inferstack.spec.texts.wildcards import wildcard_in
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
@@ -149,7 +150,7 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
 
 @warning(
     "IS226",
-    "A variable that names files in S3 should have no wildcards: the role cannot be given those files.",
+    "A variable that names files in S3 should name one object or prefix: the role gets no other permission.",
     _RESOURCES,
     ModelSpec,
     about="environment",
@@ -160,12 +161,20 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
         return
     for placed in containers(spec):
         for key, value in (placed.container.environment or {}).items():
-            wild = wildcard_in(value) if value.startswith("s3://") else None
-            if wild is not None:
-                message = f"`{key}` names files with `{wild}`, so the role gets no permission to read them"
+            too_much = _too_much(value) if value.startswith("s3://") else None
+            if too_much is not None:
+                message = f"`{key}` names {too_much}, so the role gets no permission to read that"
                 fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
                 fix += "`execution_role.statements`"
                 yield Finding((*placed.path, "environment", key), message, fix)
+
+
+def _too_much(url: str) -> str | None:
+    """What a URL names that the role is not given; None for an object or a prefix."""
+    wild = wildcard_in(url)
+    if wild is not None:
+        return f"files with `{wild}`"
+    return None if has_key(url) or is_opaque(url) else "a whole bucket"
 
 
 def _has_policies(spec: ModelSpec) -> bool:
