@@ -121,8 +121,10 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
     A value with a wildcard is left out: how much it covers is not known.
     """
     for value in environment.values():
+        if not value.startswith("s3://") or value.startswith("s3:///"):
+            continue
         # Slashes alone are no key: without them, the whole bucket would be left.
-        if value.startswith("s3://") and has_key(value) and wildcard_in(value) is None:
+        if has_key(value) and wildcard_in(value) is None:
             name = value.rpartition("/")[2]
             # A name with a dot may be a file's or, like `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:
