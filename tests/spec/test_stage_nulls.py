@@ -44,7 +44,8 @@ def test_a_null_on_a_key_that_the_format_does_not_have_is_an_unknown_key(
 ) -> None:
     [problem] = [it for it in problems_of(tmp_path, override) if it.path == path]
     assert (problem.code, problem.line, problem.column) == ("IS101", LINE, column)
-    assert problem.message.endswith("so the stage `prod` removes nothing")
+    block = f"`{path[-2]}`" if path[1:] else "the spec"
+    assert problem.message == f"unknown key `{path[-1]}` in {block}, so the stage `prod` removes nothing"
     assert meant in problem.fix
 
 
