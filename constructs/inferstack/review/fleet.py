@@ -77,7 +77,7 @@ def _count(update: Update, name: str, variant: Properties) -> tuple[str, int, bo
     kind = variant.get("InstanceType", "instances of its pools")
     managed = mapping(variant.get("ManagedInstanceScaling")).get("MaxInstanceCount")
     most = deployed.scaled_variants(update.before).get(name, {}).get("MaxCapacity", managed)
-    count = variant.get("InitialInstanceCount", 1) if most is None else most
+    count = variant.get("InitialInstanceCount") if most is None else most
     return kind, count if isinstance(count, int) else 1, most is not None
 
 
