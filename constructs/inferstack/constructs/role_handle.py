@@ -13,7 +13,7 @@ from constructs import Construct
 from inferstack.constructs.known_tokens import for_cdk
 from inferstack.resolve.execution_role import ROLE
 from inferstack.spec.blocks.execution_role import ROLE_ARN, ExecutionRole
-from inferstack.spec.texts.placeholders import arn_fields, is_opaque
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_opaque
 
 _FORM = "arn:aws:iam::111122223333:role/name"
 # Where `Role.customize_roles` remembers that it was called.
@@ -74,11 +74,13 @@ def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:
 
 def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:
     """The role that a spec names by its ARN."""
-    fields = arn_fields(arn)
-    if fields[4:5] == ["${AWS::AccountId}"]:
-        # By name, since CDK would cut the name out of an ARN with placeholders, and take a path for it.
-        return cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), fields[5].removeprefix("role/"))
-    return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), for_cdk(arn))
+    # Each placeholder on its own: out of one function CDK would cut the name, and take a path for it.
+    return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), PLACEHOLDER.sub(_as_a_token, arn))
+
+
+def _as_a_token(placeholder: re.Match[str]) -> str:
+    """A pseudo parameter as CDK writes it; a token of CDK's stays as it is."""
+    return cdk.Fn.ref(placeholder[1]) if placeholder[1] in PSEUDO_PARAMETERS else placeholder[0]
 
 
 def imported(logical_id: str) -> str:
