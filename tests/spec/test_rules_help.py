@@ -582,3 +582,13 @@ def test_of_a_bucket_that_is_none_it_is_said_what_one_is(url: str, said: str) ->
     text = fix("IS230", {**SINGLE, "model": {**SINGLE["model"], "model_data_url": url}})
     assert said in text
     assert ("small letters" in text) is ("small letters" in said)
+
+
+@pytest.mark.parametrize(
+    ("alarm", "said"),
+    [({"alarm_name": "late"}, "the alarm late"), ({"metric": "ModelLatency"}, "the alarm on ModelLatency")],
+)
+def test_an_alarm_that_is_listed_twice_is_called_as_in_the_list(alarm: dict[str, str], said: str) -> None:
+    config = {"auto_rollback_configuration": {"alarms": [alarm, alarm]}}
+    messages = [it.message for it in found({**SINGLE, "endpoint": {"deployment_config": config}}) if it.code == "IS622"]
+    assert messages == [f"{said} is listed twice"]
