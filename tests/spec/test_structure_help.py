@@ -650,3 +650,10 @@ def test_the_topic_of_alarms_is_written_as_their_action(tmp_path: Path) -> None:
     assert fix(tmp_path, f"{SINGLE}alarms: {topic}\n") == f"write `{{actions: [{topic}]}}`"
     assert fixes(tmp_path, f"{SINGLE}alarms: {{actions: [{topic}]}}\n") == []
     assert fix(tmp_path, f"{SINGLE}alarms: pager\n").startswith("write keys under it: ")
+
+
+def test_of_keys_that_exclude_each_other_those_are_named_that_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(f"{SINGLE}triton: {{models: {{net: {{dynamic_batching: {{}}, sequence_batching: {{}}}}}}}}\n")
+    (problem,) = (it for it in check_file(path) if it.code == "IS109")
+    assert problem.message == "`dynamic_batching` and `sequence_batching` cannot be used together in `net`"
