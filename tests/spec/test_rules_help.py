@@ -592,3 +592,17 @@ def test_an_alarm_that_is_listed_twice_is_called_as_in_the_list(alarm: dict[str,
     config = {"auto_rollback_configuration": {"alarms": [alarm, alarm]}}
     messages = [it.message for it in found({**SINGLE, "endpoint": {"deployment_config": config}}) if it.code == "IS622"]
     assert messages == [f"{said} is listed twice"]
+
+
+@pytest.mark.parametrize(
+    ("own", "said", "fix_of_it"),
+    [
+        ({"unit": "Count"}, "`unit` of ModelLatency follows from its name", "remove it, or "),
+        ({"namespace": "Acme", "unit": "Count"}, "`namespace` and `unit` of ModelLatency follow from its name", "remove them, or "),
+    ],
+)
+def test_what_follows_from_a_metrics_name_is_named(own: dict[str, str], said: str, fix_of_it: str) -> None:
+    rule = {"metric": "ModelLatency", "threshold": "5 ms", **own}
+    (problem,) = (it for it in found({**SINGLE, "alarms": {"rules": [rule]}}) if it.code == "IS813")
+    assert problem.message == said
+    assert problem.fix.startswith(fix_of_it)
