@@ -86,7 +86,7 @@ def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Findi
     for name in sorted(model.config.parameters) if is_torchscript(model) else ():
         parameter = PARAMETERS.get(name)
         place = at(model, "parameters", name)
-        if parameter is None and name not in known:
+        if name not in known:
             what = "not a parameter of the PyTorch backend"
             if name in _IN_PYTHON:
                 what = "a parameter of PyTorch models in Python only"
