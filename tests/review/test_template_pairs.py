@@ -113,6 +113,7 @@ PLACES = {
     "path of the role": "execution_role.path",
     "guardrails added": "endpoint.deployment_config",
     "scaling added": "autoscaling",
+    "scaling of a component removed": "inference_components.chat",
     "value in the environment": "model.environment.LOG_Level",
     "weights and tags": "model.model_data_url",
     "timeout of a shadow": "shadow_variants.0.model_data_download_timeout_in_seconds",
