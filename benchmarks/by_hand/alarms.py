@@ -73,12 +73,11 @@ _GPU_MEMORY = Watch(
 )
 
 
-def variant_alarms(stack: Stack, endpoint: Endpoint) -> None:
-    """Alarms of an endpoint that hosts models."""
+def variant_alarms(stack: Stack, endpoint: Endpoint) -> list[str]:
+    """Alarms of an endpoint that hosts models: their logical ids."""
     where = {"EndpointName": endpoint.name, "VariantName": VARIANT}
     topics = None if endpoint.kind == "ensemble" else [TOPIC]
-    for watch in _variant_watches(endpoint):
-        _alarm(stack, watch, VARIANT, where, topics)
+    return [_alarm(stack, watch, VARIANT, where, topics) for watch in _variant_watches(endpoint)]
 
 
 def _variant_watches(endpoint: Endpoint) -> Iterator[Watch]:
@@ -91,11 +90,13 @@ def _variant_watches(endpoint: Endpoint) -> Iterator[Watch]:
             yield from (*_OF_VARIANTS, _latency(endpoint, "p95", 3))
 
 
-def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> None:
-    """Alarms of inference components."""
-    for watch in (*_OF_COMPONENTS, _latency(endpoint, "p99", 5), _GPU_MEMORY):
-        for part in parts:
-            _alarm(stack, watch, part.name, {"InferenceComponentName": part.name}, [TOPIC])
+def component_alarms(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> list[str]:
+    """Alarms of inference components: their logical ids."""
+    return [
+        _alarm(stack, watch, part.name, {"InferenceComponentName": part.name}, [TOPIC])
+        for watch in (*_OF_COMPONENTS, _latency(endpoint, "p99", 5), _GPU_MEMORY)
+        for part in parts
+    ]
 
 
 def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
@@ -103,14 +104,16 @@ def _latency(endpoint: Endpoint, statistic: str, periods: int) -> Watch:
     return Watch("ModelLatency", _CALLS, statistic, limit * 1000, f"{limit} ms", periods, "Microseconds")
 
 
-def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics: list[str] | None) -> None:
+def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics: list[str] | None) -> str:
     named = "" if watch.is_named_plainly else watch.statistic[0].upper() + watch.statistic[1:]
     is_percentile = watch.statistic.startswith("p")
     said = f"{watch.statistic} of {watch.metric} of {title} reaches {watch.limit}. {watch.reason}".strip()
     dimension = cloudwatch.CfnAlarm.DimensionProperty
+    # Directly in a stack, the id is also the logical id.
+    name = f"Alarm{watch.metric}{named}{suffix(title, *where.values())}"
     cloudwatch.CfnAlarm(
         stack,
-        f"Alarm{watch.metric}{named}{suffix(title, *where.values())}",
+        name,
         alarm_description=said,
         namespace=watch.namespace,
         metric_name=watch.metric,
@@ -126,3 +129,4 @@ def _alarm(stack: Stack, watch: Watch, title: str, where: dict[str, str], topics
         treat_missing_data="notBreaching",
         alarm_actions=topics,
     )
+    return name

@@ -69,10 +69,14 @@ _GRAPHS = {
 }
 
 
-def dashboard(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> cloudwatch.CfnDashboard:
-    """The dashboard of an endpoint."""
+def dashboard(
+    stack: Stack, endpoint: Endpoint, parts: Sequence[Component], alarms: Sequence[str]
+) -> cloudwatch.CfnDashboard:
+    """The dashboard of an endpoint: the states of its alarms, given by their logical ids, and graphs."""
+    states = _states(alarms)
     graphs = _GRAPHS[endpoint.kind].items()
-    body = {"widgets": [_widget(i, endpoint, parts, *graph) for i, graph in enumerate(graphs)]}
+    drawn = [_widget(i, states["height"], endpoint, parts, *graph) for i, graph in enumerate(graphs)]
+    body = {"widgets": [states, *drawn]}
     return cloudwatch.CfnDashboard(
         stack,
         "Dashboard",
@@ -81,7 +85,19 @@ def dashboard(stack: Stack, endpoint: Endpoint, parts: Sequence[Component]) -> c
     )
 
 
-def _widget(index: int, endpoint: Endpoint, parts: Sequence[Component], title: str, rows: Any) -> Any:
+def _states(alarms: Sequence[str]) -> dict[str, Any]:
+    shown = {
+        "title": "Alarms",
+        "sortBy": "stateUpdatedTimestamp",
+        "alarms": [f"${{{name}.Arn}}" for name in alarms],
+    }
+    height = min(2 + (len(alarms) + 5) // 6, 6)
+    return {"type": "alarm", "x": 0, "y": 0, "width": 24, "height": height, "properties": shown}
+
+
+def _widget(
+    index: int, top: int, endpoint: Endpoint, parts: Sequence[Component], title: str, rows: Any
+) -> Any:
     row, column = divmod(index, 3)
     shown = {
         "title": title,
@@ -90,7 +106,8 @@ def _widget(index: int, endpoint: Endpoint, parts: Sequence[Component], title: s
         "yAxis": {"left": {"min": 0}},
         "metrics": [line for metric in rows for line in _lines(endpoint, parts, *metric)],
     }
-    return {"type": "metric", "x": 8 * column, "y": 6 * row, "width": 8, "height": 6, "properties": shown}
+    place = {"x": 8 * column, "y": top + 6 * row, "width": 8, "height": 6}
+    return {"type": "metric", **place, "properties": shown}
 
 
 def _lines(

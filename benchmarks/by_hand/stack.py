@@ -39,12 +39,12 @@ class HandWrittenStack(Stack):
         parts = _components(endpoint)
         role = execution_role(self, endpoint, parts)
         if parts:
-            made = self._fleet_of_components(endpoint, role.attr_arn, parts)
+            made, alarms = self._fleet_of_components(endpoint, role.attr_arn, parts)
         else:
-            made = self._fleet_of_models(endpoint, role.attr_arn)
+            made, alarms = self._fleet_of_models(endpoint, role.attr_arn)
         user = "EndpointConfig" if parts else "Model"
         self.node.find_child(user).add_resource_dependency(self.node.find_child("ExecutionPolicy"))
-        board = dashboard(self, endpoint, parts)
+        board = dashboard(self, endpoint, parts, alarms)
         self._outputs(made, parts)
         url = f"{_CONSOLE}?region=${{AWS::Region}}#dashboards/dashboard/${{{board.logical_id}}}"
         CfnOutput(self, "DashboardUrl", description="Dashboard of the endpoint", value=Fn.sub(url))
@@ -52,24 +52,22 @@ class HandWrittenStack(Stack):
             Tags.of(self).add("team", _TAGS[endpoint.kind])
             Tags.of(self).add("cost-center", "4711")
 
-    def _fleet_of_models(self, endpoint: Endpoint, role_arn: str) -> sagemaker.CfnEndpoint:
+    def _fleet_of_models(self, endpoint: Endpoint, role_arn: str) -> tuple[sagemaker.CfnEndpoint, list[str]]:
         model = models.model(self, endpoint, role_arn)
         config = fleets.model_config(self, endpoint, model)
         made = fleets.endpoint(self, endpoint, config)
         variant_scaling(self, endpoint, made)
-        variant_alarms(self, endpoint)
-        return made
+        return made, variant_alarms(self, endpoint)
 
     def _fleet_of_components(
         self, endpoint: Endpoint, role_arn: str, parts: tuple[Component, ...]
-    ) -> sagemaker.CfnEndpoint:
+    ) -> tuple[sagemaker.CfnEndpoint, list[str]]:
         config = fleets.component_config(self, endpoint, role_arn)
         made = fleets.endpoint(self, endpoint, config)
         self._made = {part: inference_component(self, part, made) for part in parts}
         for part, resource in self._made.items():
             component_scaling(self, endpoint, part, resource)
-        component_alarms(self, endpoint, parts)
-        return made
+        return made, component_alarms(self, endpoint, parts)
 
     def _outputs(self, made: sagemaker.CfnEndpoint, parts: tuple[Component, ...]) -> None:
         CfnOutput(self, "EndpointName", description="Name to invoke", value=made.attr_endpoint_name)

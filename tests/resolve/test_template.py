@@ -175,7 +175,7 @@ def test_a_component_is_known_to_clients_by_its_name_and_not_by_the_lower_case_o
 def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved) -> None:
     def drawn(base: str, change: str = "{}") -> set[str]:
         body: Any = only(resolve(base, change), "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
-        return {line[1] for w in json.loads(body)["widgets"] for line in w["properties"]["metrics"]}
+        return {line[1] for w in json.loads(body)["widgets"] for line in w["properties"].get("metrics", ())}
 
     assert "LoadedModelCount" in drawn("multi")
     assert "LoadedModelCount" not in drawn("single")
@@ -186,6 +186,25 @@ def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved)
     capacity = "{memory_size_in_mb: 2048, max_concurrency: 20}"
     serverless = f"variant: {{instance_type: null, initial_instance_count: null, serverless_config: {capacity}}}"
     assert "ServerlessConcurrentExecutionsUtilization" in drawn("single", serverless)
+
+
+def test_the_dashboard_begins_with_the_states_of_the_alarms(resolve: Resolved) -> None:
+    def shown(change: str) -> tuple[list[Any], int]:
+        """Alarms, height and place of the widgets for them, and where the graphs begin."""
+        template = resolve("single", change)
+        body: Any = only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"]["Fn::Sub"]
+        widgets = json.loads(body)["widgets"]
+        states = [it for it in widgets if it["type"] == "alarm"]
+        named = [it for widget in states for it in widget["properties"]["alarms"]]
+        assert named == [f"${{{it}.Arn}}" for it in of_type(template, "AWS::CloudWatch::Alarm")]
+        graphs = min(it["y"] for it in widgets if it["type"] == "metric")
+        return [(len(it["properties"]["alarms"]), it["height"], it["y"]) for it in states], graphs
+
+    rules = [{"metric": "CPUUtilization", "threshold": index} for index in range(1, 102)]
+    assert shown("{alarms: false}") == ([], 0)
+    assert shown("{}") == ([(4, 3, 0)], 3)
+    many = yaml.safe_dump({"alarms": {"defaults": False, "rules": rules}})
+    assert shown(many) == ([(100, 6, 0), (1, 3, 6)], 9)
 
 
 @pytest.mark.parametrize("default", DEFAULT_ALARMS, ids=lambda default: default.rule.metric)

@@ -35,6 +35,8 @@ from inferstack.resolve.execution_role import ROLE, resolve_execution_role
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
 from inferstack.resolve.needs import gather_needs
+from inferstack.resolve.resource import at_deployment
+from inferstack.resolve.template import Template
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, checked
 from inferstack.spec.names_across_files import SAME_COMPONENT, SAME_DASHBOARD
@@ -130,8 +132,14 @@ class _Part(Rendered):
         names = free_names(scope, loaded, ids, self.takes)
         self._waits_for = tuple(waits_for(template, ids))
         loaded = replace(loaded, warnings=tuple(filter(self._concerns, loaded.warnings)))
-        super().__init__(scope, construct_id, loaded, part_of(template, ids, name), main_id=self.main_id)
+        part = self._alone(loaded.spec, part_of(template, ids, name))
+        super().__init__(scope, construct_id, loaded, part, main_id=self.main_id)
         take(scope, self, construct_id, names)
+
+    @classmethod
+    def _alone(cls, spec: ModelSpec, part: Template) -> Template:
+        """What the part has in a template without the rest."""
+        return part
 
     @classmethod
     def _concerns(cls, warning: Problem) -> bool:
@@ -279,6 +287,12 @@ class EndpointDashboard(_Part, DashboardL1s):
     about = frozenset({"dashboard"})
     takes = frozenset({SAME_DASHBOARD})
     main_id = DASHBOARD
+
+    @classmethod
+    def _alone(cls, spec: ModelSpec, part: Template) -> Template:
+        """The graphs alone: the alarms whose states it would show are made elsewhere."""
+        made = at_deployment(resolve_dashboard(spec)[DASHBOARD].properties)
+        return {**part, "Resources": {DASHBOARD: {**part["Resources"][DASHBOARD], "Properties": made}}}
 
 
 class EndpointAutoscaling(_Beside, ScalingL1s, AlarmL1s):

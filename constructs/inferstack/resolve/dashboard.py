@@ -5,22 +5,26 @@ Body: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatc
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import msgspec
 
 from inferstack.catalog import metrics, regions
-from inferstack.resolve.resource import Resource, Resources, Value
+from inferstack.resolve.resource import Resource, Resources, Value, substituted
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.dashboard_name import dashboard_name
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import hosting_of
 
 DASHBOARD = "Dashboard"
+_TYPE = "AWS::CloudWatch::Dashboard"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 6, 24
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html
 _MOST_METRICS = 500
+_MOST_ALARMS = 100
+# So many are shown beside each other; what is higher than a graph is scrolled.
+_ALARMS_IN_A_ROW = 6
 
 
 class Widget(msgspec.Struct, frozen=True):
@@ -101,13 +105,16 @@ What a default alarm watches is drawn with the alarm's statistic, so that the gr
 """
 
 
-def resolve_dashboard(spec: ModelSpec) -> Resources:
-    """The dashboard, unless the spec wants none."""
+def resolve_dashboard(spec: ModelSpec, alarms: Sequence[str] = ()) -> Resources:
+    """The dashboard, unless the spec wants none. The states of ``alarms``, given by their logical ids in the
+    same template, come first.
+    """
     name = dashboard_name(spec)
     if name is None:
         return {}
-    made = {"DashboardName": name, "DashboardBody": ascii_json(_body(spec))}
-    return {DASHBOARD: Resource("AWS::CloudWatch::Dashboard", made, ("dashboard",))}
+    arns = [f"{logical_id}.Arn" for logical_id in alarms]
+    body = substituted(ascii_json(_body(spec, arns)), attributes=arns)
+    return {DASHBOARD: Resource(_TYPE, {"DashboardName": name, "DashboardBody": body}, ("dashboard",))}
 
 
 def ascii_json(value: Value) -> str:
@@ -131,7 +138,10 @@ def dashboard_url(region: str | None) -> Value:
     return {"Fn::Sub": f"{console}?region=${{AWS::Region}}#dashboards/dashboard/${{{DASHBOARD}}}"}
 
 
-def _body(spec: ModelSpec) -> Value:
+def _body(spec: ModelSpec, arns: Sequence[str]) -> Value:
+    starts = range(0, len(arns), _MOST_ALARMS)
+    states = [_states(arns[start : start + _MOST_ALARMS], index) for index, start in enumerate(starts)]
+    top = sum(it["height"] for it in states)
     parts = measured(spec)
     drawn = ((title, _lines(shown, parts)) for title, shown in _shown(hosting_of(spec)))
     widgets = [
@@ -139,7 +149,25 @@ def _body(spec: ModelSpec) -> Value:
         for title, lines in drawn
         for start in range(0, len(lines), _MOST_METRICS)
     ]
-    return {"widgets": [_widget(title, lines, index) for index, (title, lines) in enumerate(widgets)]}
+    graphs = (_widget(title, lines, index, top) for index, (title, lines) in enumerate(widgets))
+    return {"widgets": [*states, *graphs]}
+
+
+def _states(arns: Sequence[str], index: int) -> dict[str, Value]:
+    """The states of alarms, those in ALARM first. Every such widget but the last one has the full height."""
+    rows = -(-len(arns) // _ALARMS_IN_A_ROW)
+    return {
+        "type": "alarm",
+        "x": 0,
+        "y": index * _HEIGHT,
+        "width": _COLUMNS,
+        "height": min(rows + 2, _HEIGHT),
+        "properties": {
+            "title": "Alarms",
+            "sortBy": "stateUpdatedTimestamp",
+            "alarms": [f"${{{arn}}}" for arn in arns],
+        },
+    }
 
 
 Shown = tuple[tuple[metrics.Metric, str], ...]
@@ -158,12 +186,12 @@ def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
     )
 
 
-def _widget(title: msgspec.Raw, lines: list[Value], index: int) -> Value:
+def _widget(title: msgspec.Raw, lines: list[Value], index: int, top: int) -> Value:
     row, column = divmod(index, _COLUMNS // _WIDTH)
     return {
         "type": "metric",
         "x": column * _WIDTH,
-        "y": row * _HEIGHT,
+        "y": top + row * _HEIGHT,
         "width": _WIDTH,
         "height": _HEIGHT,
         "properties": {

@@ -1,7 +1,7 @@
 """The resources that the modules of this folder make, and how to write CloudFormation's ids and functions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -102,12 +102,17 @@ def _with_sub(text: str) -> Value:
     return {"Fn::Sub": text} if PSEUDO_PARAMETERS.keys() >= set(names) else substituted(text)
 
 
-def substituted(text: str, variables: Mapping[str, Value] = MappingProxyType({})) -> Value:
-    """``Fn::Sub`` of a text, which fills in pseudo parameters, tokens and ``variables``, and nothing else."""
+def substituted(
+    text: str, variables: Mapping[str, Value] = MappingProxyType({}), attributes: Iterable[str] = ()
+) -> Value:
+    """``Fn::Sub`` of a text, which fills in pseudo parameters, tokens, ``variables`` and ``attributes``, such
+    as `Model.Arn`, and nothing else.
+    """
+    known = {*PSEUDO_PARAMETERS, *variables, *attributes}
     held: dict[str, Value] = dict(variables)
 
     def replaced(found: re.Match[str]) -> str:
-        if found[1] in PSEUDO_PARAMETERS or found[1] in variables:
+        if found[1] in known:
             return found[0]
         if is_opaque(found[0]):
             # What CDK puts there may be a function, which only a variable of Fn::Sub can hold.

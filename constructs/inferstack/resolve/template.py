@@ -56,6 +56,7 @@ def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf
 def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
     """Every resource by logical id, in the order in which a reader wants to meet them."""
     made: Resources = {}
+    alarms = resolve_alarms(spec)
     for part in (
         resolve_execution_role(spec.execution_role, gather_needs(spec, region)),
         resolve_models(spec, region),
@@ -63,8 +64,8 @@ def resolve_resources(spec: ModelSpec, region: str | None) -> Resources:
         resolve_endpoint(spec),
         resolve_inference_components(spec, region),
         resolve_autoscaling(spec),
-        resolve_alarms(spec),
-        resolve_dashboard(spec),
+        alarms,
+        resolve_dashboard(spec, [*alarms]),
     ):
         # The rules refuse names that would make one logical id; but no resource may ever be lost in silence.
         if twice := made.keys() & part.keys():
