@@ -1,5 +1,8 @@
 """The commands with which pipelines review a change, taken from the documentation and run on a repository."""
 
+import shutil
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,49 @@ def test_github_comments_what_each_stage_would_deploy(repository: Repository) ->
     assert comment.count("| warning | `model_specs/bert.yaml:5` | **IS870** ") == 2
     assert comment.count("+        ModelDataUrl: s3://acme-models/bert/two/model.tar.gz\n") == 2
     assert (repository.calls / "summary.md").read_text("utf-8") == comment
+
+
+def test_what_another_version_of_inferstack_changes_is_shown(repository: Repository) -> None:
+    wheel = "inferstack-0.0.1-py3-none-any.whl"
+    older_version(repository.folder / wheel)
+    (repository.folder / "requirements.txt").write_text(f"./{wheel}\n", "utf-8")
+    repository.commit(BEFORE)
+    (repository.folder / "requirements.txt").write_text("inferstack @ newer\n", "utf-8")
+    repository.propose(BEFORE)
+    status, printed = github(repository)
+    assert status == 0, printed
+    assert repository.comment().count("-        Image: older\n") == 2
+
+
+def test_a_version_that_is_not_to_be_had_any_more_is_said(repository: Repository) -> None:
+    (repository.folder / "requirements.txt").write_text("./gone.whl\n", "utf-8")
+    repository.commit(BEFORE)
+    (repository.folder / "requirements.txt").write_text("inferstack\n", "utf-8")
+    repository.propose(NEW_WEIGHTS)
+    status, printed = github(repository)
+    assert status == 0, printed
+    assert "The old requirements.txt cannot be installed" in repository.comment()
+    assert "IS870" in repository.comment()
+
+
+def older_version(wheel: Path) -> None:
+    """An inferstack that makes templates as this one does, but with another image."""
+    program = shutil.which("inferstack", path=Path(sys.executable).parent)
+    script = f"""
+import pathlib, re, subprocess, sys
+def main():
+    status = subprocess.run([{program!r}, *sys.argv[1:]], check=False).returncode
+    for file in pathlib.Path(sys.argv[-1]).iterdir():
+        file.write_text(re.sub("Image: .*", "Image: older", file.read_text("utf-8")), "utf-8")
+    return status
+"""
+    about = "inferstack-0.0.1.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("older.py", script)
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: inferstack\nVersion: 0.0.1\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/entry_points.txt", "[console_scripts]\ninferstack = older:main\n")
+        archive.writestr(f"{about}/RECORD", "")
 
 
 def test_lines_that_moved_are_no_change(repository: Repository) -> None:
