@@ -49,12 +49,13 @@ _MOVES = {
 def resolve_alarms(spec: ModelSpec) -> Resources:
     """One alarm for each rule and each part of the endpoint that publishes its metric."""
     block = alarms_block(spec)
-    return {
-        logical_id: Resource(
-            ALARM_TYPE, {**_properties(alarm), **actions_of(_told(block, alarm.rule))}, alarm.path
-        )
-        for logical_id, alarm in _by_id(spec)
-    }
+    of_all = actions_of(block)
+    made: Resources = {}
+    for name, alarm in _by_id(spec):
+        told = _told(block, alarm.rule)
+        actions = of_all if told is block else actions_of(told)
+        made[name] = Resource(ALARM_TYPE, {**_properties(alarm), **actions}, alarm.path)
+    return made
 
 
 @found_once
@@ -102,7 +103,9 @@ def rollback_alarm_arns(
 
 def _properties(alarm: OwnAlarm) -> dict[str, Value]:
     made = alarm_properties(alarm.rule, alarm.evaluation, alarm.part, alarm.metric, alarm.reason)
-    return {**made, **present(AlarmDescription=alarm.rule.alarm_description)}
+    if alarm.rule.alarm_description is not None:
+        made["AlarmDescription"] = alarm.rule.alarm_description
+    return made
 
 
 def _suffix(part: Measured) -> str:

@@ -98,8 +98,7 @@ def _with_sub(text: str) -> Value:
     names = PLACEHOLDER.findall(text)
     if PSEUDO_PARAMETERS.keys().isdisjoint(names):
         return text
-    # Nearly always it has no other placeholders, so that nothing has to be replaced.
-    return {"Fn::Sub": text} if PSEUDO_PARAMETERS.keys() >= set(names) else substituted(text)
+    return substituted(text)
 
 
 def substituted(
@@ -109,6 +108,8 @@ def substituted(
     as `Model.Arn`, and nothing else.
     """
     known = {*PSEUDO_PARAMETERS, *variables, *attributes}
+    if known.issuperset(PLACEHOLDER.findall(text)):
+        return {"Fn::Sub": [text, dict(variables)] if variables else text}
     held: dict[str, Value] = dict(variables)
 
     def replaced(found: re.Match[str]) -> str:
