@@ -62,7 +62,8 @@ class Alarms(Block):
     actions: tuple[AlarmAction, ...] = ()
     """What is notified or triggered when an alarm goes into ALARM: ARNs of SNS topics, Lambda functions,
     OpsItems (`arn:aws:ssm:us-east-1:111122223333:opsitem:2#CATEGORY=Performance`), Incident Manager response
-    plans, investigation groups or scaling policies. A function must allow CloudWatch to invoke it."""
+    plans, investigation groups or scaling policies. A function must allow CloudWatch to invoke it. A rule may
+    have `actions` of its own instead."""
     ok_actions: tuple[AlarmAction, ...] = ()
     """The same when an alarm goes back to OK; OpsItems, incidents and investigations are for `actions`
     only."""

@@ -101,10 +101,9 @@ class ScalingPolicy(Block, kw_only=True):
     instance and CPUUtilization over its vCPUs: 60 % on four GPUs is 240. A latency cannot be held at a
     target; use `step_policies` for it."""
     scale_in_cooldown: int | None = None
-    """Seconds to wait after removing capacity before removing more. If left out, 300 for a variant's
-    instances, 0 for provisioned concurrency and, as far as AWS says, for a component's copies."""
+    """Seconds to wait after removing capacity before removing more; if left out, 300."""
     scale_out_cooldown: int | None = None
-    """Seconds to wait after adding capacity before adding more. If left out, the same."""
+    """Seconds to wait after adding capacity before adding more; if left out, 300."""
     disable_scale_in: bool | None = None
     """True means that this policy only ever adds capacity."""
     policy_name: str | None = None
