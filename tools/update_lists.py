@@ -72,8 +72,8 @@ An adapter runs in the container of its base and on the base's copies. It has a 
 `Invocation5XXErrors`, one on `NoCapacityInvocationFailures` if its base may go to zero copies, and none on
 memory, which the base's alarms watch. A rule of your own without `inference_component` covers adapters too.
 
-A multi-model endpoint has a default alarm on memory, disk and GPU memory only with
-`model_cache_setting: Disabled`. Otherwise SageMaker [keeps
+A multi-model endpoint, or a pipeline with a multi-model container, has a default alarm on memory, disk and
+GPU memory only with `model_cache_setting: Disabled`. Otherwise SageMaker [keeps
 models](https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-caching.html) until there is no room for
 another one, so all three are nearly full in normal operation.
 

@@ -196,8 +196,8 @@ class DefaultAlarm(msgspec.Struct, frozen=True):
     not_where_taken: bool = False
     """Leaves out parts of the endpoint that run a server of :data:`GPU_MEMORY_TAKEN`."""
     not_where_cached: bool = False
-    """Leaves out multi-model endpoints that keep models until there is no room for another one, which fills
-    memory and disk in normal operation.
+    """Leaves out endpoints with a multi-model container that keeps models until there is no room for another
+    one, which fills memory and disk in normal operation.
     https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-caching.html
     """
     of_adapters: OfAdapters = "all"

@@ -161,6 +161,19 @@ def test_models_that_are_kept_until_there_is_no_room_may_fill_memory_and_disk(re
     assert watched("{model_cache_setting: Disabled}") == kept | fill_up
 
 
+def test_a_container_of_a_pipeline_may_fill_memory_and_disk_with_its_many_models(resolve: Resolved) -> None:
+    def watched(config: str) -> set[str]:
+        image = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
+        many = f"mode: MultiModel, model_data_url: s3://models/many/, multi_model_config: {config}"
+        containers = f"[{{image: '{image}', container_hostname: first}}, {{image: '{image}', container_hostname: many, {many}}}]"
+        return {alarm["MetricName"] for alarm in all_alarms(resolve("pipeline", f"model: {{containers: {containers}}}"))}
+
+    kept = watched("{model_cache_setting: Enabled}")
+    assert kept == watched("{}")
+    fill_up = {"MemoryUtilization", "DiskUtilization", "GPUMemoryUtilization"}
+    assert watched("{model_cache_setting: Disabled}") - kept == fill_up
+
+
 def test_a_fleet_without_gpus_has_no_gpu_alarm(resolve: Resolved) -> None:
     cpu = resolve("single", "variant: {instance_type: ml.m5.large}")
     assert alarms(resolve("single"), "GPUMemoryUtilization")

@@ -9,7 +9,8 @@ from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.once import answered_once, found_once
 from inferstack.spec.blocks.alarms import AlarmRule, Alarms
 from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration, RollbackAlarm
-from inferstack.spec.blocks.kinds import ModelSpec, MultiModelSpec
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.model import Container
 from inferstack.spec.parts.adapters import bases_of_adapters
 from inferstack.spec.parts.evaluation import Evaluation, evaluation
 from inferstack.spec.parts.measured import Measured, is_chosen, measured, published, seconds_between_readings
@@ -18,9 +19,9 @@ from inferstack.spec.parts.to_zero import goes_to_zero
 from inferstack.spec.parts.walk import (
     component_scalings,
     components,
+    containers,
     deployment_config,
     hosting_of,
-    model_containers,
     shadow_variants,
     watched_name,
 )
@@ -90,10 +91,9 @@ def _defaults(spec: ModelSpec, block: Alarms) -> Iterator[DefaultAlarm]:
 
 
 def _keeps_models(spec: ModelSpec) -> bool:
-    """Whether this is a multi-model endpoint that keeps what it has loaded, as it does by default."""
-    if not isinstance(spec, MultiModelSpec):
-        return False
-    configs = (container.multi_model_config for _, _, container in model_containers(spec))
+    """Whether a container with many models keeps what it has loaded, as it does by default."""
+    many = (it.container for it in containers(spec) if it.takes_prefix)
+    configs = (it.multi_model_config for it in many if isinstance(it, Container))
     return any(it is None or it.model_cache_setting != "Disabled" for it in configs)
 
 
