@@ -309,7 +309,7 @@ def test_a_version_of_what_the_sdk_calls_so_says_which_framework_has_it(
     assert fix("IS700", {**SINGLE, "model": {"image": image}, "variant": variant}).startswith(said)
 
 
-@pytest.mark.parametrize(("version", "newer"), [("26.06", True), ("26.04", False), ("22.12", False)])
+@pytest.mark.parametrize(("version", "newer"), [("26.06", True), ("26.05-py3", False), ("26.04", False), ("22.12", False)])
 def test_a_version_beyond_the_catalog_may_be_written_as_an_uri(version: str, newer: bool) -> None:
     said = fix("IS700", {**SINGLE, "model": {"image": {"framework": "triton", "version": version}}})
     assert said.endswith("; if it is newer than those, write the image's URI") == newer
@@ -606,3 +606,11 @@ def test_what_follows_from_a_metrics_name_is_named(own: dict[str, str], said: st
     (problem,) = (it for it in found({**SINGLE, "alarms": {"rules": [rule]}}) if it.code == "IS813")
     assert problem.message == said
     assert problem.fix.startswith(fix_of_it)
+
+
+def test_of_an_alarm_on_too_few_requests_no_more_is_said_than_aws_says() -> None:
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html does not tell what is published
+    # without requests; an earlier page on scaling spoke of zeros.
+    rule = {"metric": "Invocations", "threshold": 5, "comparison_operator": "LessThanThreshold"}
+    (problem,) = (it for it in found({**SINGLE, "alarms": {"rules": [rule]}}) if it.code == "IS848")
+    assert problem.message.startswith("without requests Invocations may have no data, and then ")

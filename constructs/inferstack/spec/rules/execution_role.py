@@ -170,11 +170,12 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _too_much(url: str) -> str | None:
-    """What a URL names that the role is not given; None for an object or a prefix."""
+    """What a URL names that the role is not given; None for an object, a prefix, or no bucket at all."""
     wild = wildcard_in(url)
     if wild is not None:
         return f"files with `{wild}`"
-    return None if has_key(url) or is_opaque(url) else "a whole bucket"
+    no_bucket = not url.removeprefix("s3://").strip("/")
+    return None if no_bucket or has_key(url) or is_opaque(url) else "a whole bucket"
 
 
 def _has_policies(spec: ModelSpec) -> bool:

@@ -246,7 +246,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
     "AlarmRule": {
         **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
         **dict.fromkeys(("description", "runbook"), "it is called `alarm_description` here"),
-        "actions_enabled": "remove it: an alarm acts when it or `alarms` has `actions`",
+        "actions_enabled": "remove it, or write `actions: []` for an alarm that notifies nobody",
         "threshold_metric_id": _NO_BAND,
         "severity": "write what an alarm of this severity notifies as `actions`",
     },

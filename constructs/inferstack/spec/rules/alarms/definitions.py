@@ -344,11 +344,11 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     about="rules",
 )
 def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Finding]:
-    """Without any request there is no data, which by default is no reason for an alarm."""
+    """Without any request there may be no data, which by default is no reason for an alarm."""
     for path, rule, name in _on_sagemaker(spec):
         looks_down = rule.comparison_operator not in _OF_A_BAND and evaluation(rule).looks_down
         if looks_down and rule.treat_missing_data is None and name in metrics.COUNTS_OF_REQUESTS:
-            message = f"without requests {name} has no data, and this alarm does not go off"
+            message = f"without requests {name} may have no data, and then this alarm does not go off"
             fix = "write `treat_missing_data: breaching`, or `notBreaching` if you meant few, not none"
             yield Finding((*path, "metric"), message, fix)
 

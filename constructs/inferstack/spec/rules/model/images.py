@@ -133,8 +133,10 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
         # A version with similar digits may be years away.
         nearest = _nearest_versions(numbers, allowed)
         question = f"did you mean {listed(nearest)}? " if nearest else ""
-        # AWS may have published it since this catalog was written.
-        beyond = numbers > max(map(_numbers, allowed))
+        # AWS may have published it since this catalog was written. What follows a version, as in
+        # `26.05-py3`, makes it no newer.
+        newest = max(map(_numbers, allowed))
+        beyond = numbers[: len(newest)] > newest
         newer = "; if it is newer than those, write the image's URI" if beyond else ""
         return f"{question}allowed: {listed(allowed)}{newer}"
     shown = likest(found, allowed) if word == "framework" else listed(allowed)
