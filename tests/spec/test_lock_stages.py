@@ -28,6 +28,13 @@ def test_a_stage_with_another_bucket_needs_an_upload_of_its_own(tmp_path: Path) 
     assert urls(file).pop().startswith("s3://acme-models/one/model-sha256-")
 
 
+def test_the_stage_that_lacks_an_upload_is_named_once(tmp_path: Path) -> None:
+    file = lay_out_spec(tmp_path, ONE + "stages: {dev: {}, prod: {}}\n")
+    write_lock(file, "dev")
+    (problem,) = found(file)
+    assert problem.message.count("stage `prod`") == 1
+
+
 def test_a_stage_with_other_weights_keeps_them_apart(tmp_path: Path) -> None:
     prod = "stages: {prod: {triton: {models: {net: {files: {1/model.onnx: weights/dogs.onnx}}}}}}\n"
     file = locked_spec(tmp_path, ONE + prod)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.archiving import MODEL, lay_out
 from support.checking import check_file
 
 from inferstack.spec.check import check_document
@@ -280,6 +281,24 @@ def test_what_is_wrong_at_some_stages_outside_of_them_names_those(tmp_path: Path
     fix = "remove `alarms: false`, or `auto_rollback_configuration` as well"
     assert found["IS624"] == f"9:51: IS624: the spec has no alarms of this endpoint (at stages `dev` and `test`); {fix}"
     assert "at stage" not in found["IS106"]
+
+
+def test_what_is_wrong_with_a_models_own_files_at_some_stages_names_those(tmp_path: Path) -> None:
+    config = {**MODEL, "net/config.pbtxt": f"{MODEL['net/config.pbtxt']}instance_group {{ kind: KIND_GPU }}\n"}
+    lay_out(tmp_path / "models", config)
+    (tmp_path / "s.yaml").write_text("""
+        kind: single-model
+        endpoint_name: film-${stage}
+        model: {image: {framework: triton, version: "24.05"}, model_data_url: s3://films/m.tar.gz}
+        variant: {instance_type: ml.g5.xlarge, initial_instance_count: 2}
+        triton: {repository: models}
+        stages:
+          dev: {variant: {instance_type: ml.m5.large}}
+          prod: {}
+    """)
+    (problem,) = (it for it in check_file(tmp_path / "s.yaml") if it.code == "IS931")
+    assert problem.file.endswith("models/net/config.pbtxt")
+    assert problem.message.endswith(" its container has none (at stage `dev`)")
 
 
 def test_a_file_lists_fifty_stages_at_most() -> None:

@@ -113,8 +113,9 @@ def check_document(
 ) -> tuple[list[LoadedSpec], list[Problem]]:
     """The specs of a document, at one stage or at each that can be deployed, and everything wrong with them.
 
-    A problem that several stages share is reported once. If it stands outside of `stages` and not all stages
-    have it, it names those that have it. ``region`` is used if the spec names none.
+    A problem that several stages share is reported once. If it stands outside of `stages`, such as in a file
+    of a model, and not all stages have it, it names those that have it. ``region`` is used if the spec names
+    none.
     """
     specs: list[LoadedSpec] = []
     found: dict[Problem, list[str | None]] = {}
@@ -133,9 +134,10 @@ def check_document(
 
 
 def _at_stages(document: Document, problem: Problem, stages: Collection[str | None]) -> Problem:
-    """The problem with the names of the stages that have it, unless its place is in one of them."""
+    """The problem with the names of the stages that have it, unless its place or its message tells them."""
     at = {document.position(problem.path), document.position(problem.path, key=True)}
-    if None in stages or problem.file != document.file or (problem.line, problem.column) not in at:
+    is_in_a_stage = problem.file == document.file and (problem.line, problem.column) not in at
+    if None in stages or is_in_a_stage or all(f"stage `{one}`" in problem.message for one in stages):
         return problem
     names = [one for one in stages if one is not None]
     where = f"at stage{'s' if len(names) > 1 else ''} {listed(names, last='and')}"
