@@ -82,8 +82,8 @@ TRACK_COMPONENT = Default(
         scale_in_cooldown=300,
         scale_out_cooldown=300,
     ),
-    "A component that can go to zero copies follows its traffic above zero. Target and cooldowns are those "
-    "of AWS's example: copies take minutes to start.",
+    "A component that can go to zero copies follows its traffic above zero. AWS's example has these "
+    "cooldowns: copies take minutes to start.",
     _ZERO,
 )
 EMPTY_FLEET = Default(
