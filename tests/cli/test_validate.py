@@ -78,7 +78,14 @@ def test_a_file_that_is_named_twice_is_checked_once(write: Write, capsys: pytest
 def test_a_folder_without_specs_is_a_problem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "empty").mkdir()
     assert main(["validate", "empty"]) == 1
-    assert capsys.readouterr().out.startswith("empty:1:1: IS040: the folder holds no spec file; ")
+    assert capsys.readouterr().out.startswith("empty:1:1: IS040: the folder holds no spec file; put a *.yaml ")
+
+
+def test_of_a_projects_folder_the_specs_in_it_are_meant(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("project/model_specs/a.yaml")
+    assert main(["validate", "project"]) == 1
+    message = "the folder holds no spec file; did you mean `project/model_specs`?"
+    assert capsys.readouterr().out == f"project:1:1: IS040: {message}\n"
 
 
 def test_a_path_that_does_not_exist_is_a_problem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inferstack.catalog import regions
-from inferstack.spec.check_files import spec_files
+from inferstack.spec.check_files import USUAL_FOLDER, spec_files
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.spec.problem.file_codes import NO_FILE
 from inferstack.spec.problem.words import did_you_mean
 
-_DEFAULT = Path("model_specs")
+_DEFAULT = Path(USUAL_FOLDER)
 
 
 def add_paths(command: argparse.ArgumentParser) -> None:

@@ -14,6 +14,9 @@ from inferstack.spec.problem import Problem, SpecError, in_file_order
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.texts.file_names import SUFFIXES
 
+USUAL_FOLDER = "model_specs"
+"""Where specs are looked for unless another path is given."""
+
 NO_SPECS = "IS040"
 FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot be read."))
 """Everything that this module reports."""
@@ -53,7 +56,12 @@ def _is_spec(file: Path) -> bool:
 
 
 def _no_specs(folder: Path, message: str) -> Problem:
-    fix = "put a *.yaml or *.yml file directly into it, or name another path"
+    usual = folder / USUAL_FOLDER
+    fix = (
+        f"did you mean `{usual.as_posix()}`?"
+        if is_folder(usual)
+        else "put a *.yaml or *.yml file directly into it, or name another path"
+    )
     return Problem(folder.as_posix(), 1, 1, NO_SPECS, message, fix)
 
 
