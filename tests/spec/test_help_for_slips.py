@@ -162,6 +162,7 @@ def test_words_of_other_tools_lead_to_those_of_the_format(change: dict[str, Any]
     [
         ("copies", "copy_count"),
         ("max_copies", "`autoscaling`"),
+        ("policies", "write it under the component's `autoscaling`"),
         ("gpus", "number_of_accelerator_devices_required"),
         ("memory", "min_memory_required_in_mb"),
         ("cpus", "number_of_cpu_cores_required"),

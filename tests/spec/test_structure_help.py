@@ -331,6 +331,25 @@ def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp
     assert said in fix(tmp_path, SINGLE + more)
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            "variants: {Old: {model_name: a}, New: {model_name: b}}\n",
+            "write a list: `- variant_name: Old` and its keys below `variant_name`, one item for each",
+        ),
+        (
+            "autoscaling: {min_capacity: 1, max_capacity: 2, policies: {metric: CPUUtilization, target_value: 5}}\n",
+            "write a list: `- metric: …`, and the other keys below `metric`",
+        ),
+        ("alarms: {rules: {Slow: {metric: ModelLatency}}}\n", "write a list: [a, b] or one `- item` per line"),
+        ("alarms: {rules: {}}\n", "write a list: [a, b] or one `- item` per line"),
+    ],
+)
+def test_a_mapping_that_should_be_a_list_of_blocks_is_shown_as_one(more: str, said: str, tmp_path: Path) -> None:
+    assert said in fixes(tmp_path, SINGLE + more)
+
+
 def test_dimensions_by_name_are_shown_as_the_list_that_they_are(tmp_path: Path) -> None:
     # In Terraform and CDK, dimensions are a mapping.
     rule = "namespace: Acme, metric_name: Depth, threshold: 5, dimensions: {Queue: in, Zone: a}"

@@ -106,6 +106,7 @@ _STEPS = (
 )
 _COPIES = "write `runtime_config: {copy_count: …}` in the component"
 _LIMITS_OF_COPIES = "write `min_capacity` and `max_capacity` under the component's `autoscaling`"
+_SCALING_OF_COPIES = "write it under the component's `autoscaling`"
 _ACCELERATORS = (
     "write `number_of_accelerator_devices_required` under `specification.compute_resource_requirements`"
 )
@@ -210,6 +211,7 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
         "model": "write `specification: {model_name: …}` for a model under `models`, or a `container` there",
         **dict.fromkeys(("copies", "num_copies", "initial_copy_count"), _COPIES),
         **dict.fromkeys(("min_copies", "max_copies", "min_capacity", "max_capacity"), _LIMITS_OF_COPIES),
+        **dict.fromkeys(("policies", "step_policies", "scheduled_actions"), _SCALING_OF_COPIES),
         **dict.fromkeys(("accelerators", "num_accelerators", "number_of_accelerators"), _ACCELERATORS),
         **dict.fromkeys(("gpu", "gpus", "num_gpus"), _ACCELERATORS),
         **dict.fromkeys(("memory", "min_memory", "min_memory_mb", "memory_in_mb"), _MEMORY),

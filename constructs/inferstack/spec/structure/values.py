@@ -151,6 +151,8 @@ def _retype(wanted: str | list[str], schema: dict[str, Any], found: object, key:
             return "write true or false: in YAML 1.2 other words are strings"
         case "array", dict() if found and _names_and_values(schema):
             return f"write a list: {_by_name_and_value(found)}"
+        case "array", dict() if found and (how := _as_blocks(schema, found)):
+            return how
         case "array", _:
             return "write a list: [a, b] or one `- item` per line"
         case _:
@@ -164,6 +166,19 @@ _SHOWN = 3
 def _names_and_values(schema: dict[str, Any]) -> bool:
     """Whether the list is of names with their values, such as dimensions: elsewhere they are mappings."""
     return set(resolved(schema.get("items", {})).get("properties", ())) == {"name", "value"}
+
+
+def _as_blocks(schema: dict[str, Any], found: dict[str, Any]) -> str:
+    """How to write a mapping as the list of blocks that it should be; empty if it holds no such blocks."""
+    block = resolved(schema.get("items", {}))
+    keys = block.get("properties", {})
+    first = next(iter(found))
+    if first in keys:
+        return f"write a list: `- {first}: …`, and the other keys below `{first}`"
+    name = NAMED_BY.get(block.get("title", ""))
+    if name in keys and all(isinstance(value, dict) for value in found.values()):
+        return f"write a list: `- {name}: {first}` and its keys below `{name}`, one item for each"
+    return ""
 
 
 def _by_name_and_value(found: dict[str, Any]) -> str:
