@@ -561,6 +561,31 @@ def test_of_many_metrics_those_are_proposed_that_are_like_the_one_found() -> Non
     )
 
 
+def test_of_two_metrics_that_begin_alike_the_one_published_here_is_meant() -> None:
+    # The nearer one, letter for letter, is `ConcurrentRequestsPerCopy`, which only components have.
+    alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "ConcurrentRequests", "threshold": 5}]}}
+    for code, spec in (("IS510", tracking("ConcurrentRequests")), ("IS800", alarmed)):
+        assert fix(code, spec).startswith("did you mean `ConcurrentRequestsPerModel`? ")
+
+
+@pytest.mark.parametrize("name", ["5XXError", "Invocation5XXError", "5xx_errors"])
+def test_metrics_are_known_by_their_last_words_in_singular_and_plural(name: str) -> None:
+    alarmed = {**SINGLE, "alarms": {"rules": [{"metric": name, "threshold": 5}]}}
+    assert fix("IS800", alarmed).startswith("did you mean `Invocation5XXErrors`? ")
+
+
+@pytest.mark.parametrize(
+    ("more", "missing"),
+    [({}, "`namespace` and `statistic`"), ({"statistic": "p99"}, "`namespace`")],
+)
+def test_a_metric_of_sagemakers_without_a_namespace_is_proposed_by_its_name(more: dict[str, str], missing: str) -> None:
+    rule = {"metric_name": "ModelLatency", "threshold": "500 ms", **more}
+    [problem] = found({**SINGLE, "alarms": {"rules": [rule]}})
+    assert (problem.code, problem.path) == ("IS813", ("alarms", "rules", 0, "metric_name"))
+    assert problem.message == f"the metric is missing {missing}"
+    assert problem.fix == f"write `metric: ModelLatency` for SageMaker's, or add {missing} for one of your own"
+
+
 def test_a_share_of_a_sum_is_put_the_same_way_in_alarms_and_policies() -> None:
     policy, alarm = tracking("CPUUtilization"), {"rules": [{"metric": "CPUUtilization", "threshold": 90}]}
     said = [str(it).partition(": warning: ")[2] for it in found({**policy, "alarms": alarm})]

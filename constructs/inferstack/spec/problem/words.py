@@ -95,6 +95,11 @@ def did_you_mean_then(found: object, options: Sequence[str], rest: str) -> str:
     return f"{did_you_mean(found, options)} {rest}".lstrip()
 
 
+def begun_by(found: str, options: Iterable[str]) -> list[str]:
+    """The options whose beginning ``found`` is."""
+    return [option for option in options if option.startswith(found)]
+
+
 def choose(found: object, options: Sequence[object]) -> str:
     """What was probably meant and what is allowed; if that is a lot, only what is similar to ``found``."""
     words = [str(option) for option in options]
@@ -168,8 +173,11 @@ def _leaves_off(said: str, option: str) -> bool:
 
 
 def _is_part(said: str, option: str) -> bool:
-    text = _fold(said)
-    if len(text) >= _TELLING and _fold(option).endswith(text):
+    text, whole = _fold(said), _fold(option)
+    # `5XXError`, as other services' metrics are called, is a part of `Invocation5XXErrors`. Of a whole option
+    # in the singular that is not said here: `metric` may be as near to `metric_name` as to `metrics`.
+    ends = (text,) if whole == f"{text}s" else (text, f"{text}s")
+    if len(text) >= _TELLING and whole.endswith(ends):
         return True
     rest = option[len(said) :] if option.startswith(said) else ""
     # The first word of a key, such as `min` of `min_capacity`, counts even if it is very short.

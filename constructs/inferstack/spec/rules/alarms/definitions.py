@@ -18,7 +18,7 @@ from inferstack.spec.parts.scaling import steps
 from inferstack.spec.parts.step_bounds import counted_metric
 from inferstack.spec.parts.walk import components, hosting_of, variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import did_you_mean_then, likest
+from inferstack.spec.problem.words import begun_by, did_you_mean_then, likest
 from inferstack.spec.rules.base import ALARM_PAGE, METRICS_PAGE, Finding, error, warning
 from inferstack.spec.rules.metrics.watching import alarm_rules, unfit_threshold, watching
 from inferstack.spec.rules.names import unknown_name
@@ -62,9 +62,8 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
             known = _published_names(spec)
-            fix = did_you_mean_then(
-                name, [*known, *metrics.names()], f"available here: {likest(name, known)}"
-            )
+            meant = begun_by(name, known) or [*known, *metrics.names()]
+            fix = did_you_mean_then(name, meant, f"available here: {likest(name, known)}")
             yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 

@@ -12,7 +12,7 @@ from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
 from inferstack.spec.parts.walk import hosting_of, hosts
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import did_you_mean_then, likest, listed
+from inferstack.spec.problem.words import begun_by, did_you_mean_then, likest, listed
 from inferstack.spec.rules.base import METRICS_PAGE, TRACKING_PAGE, Finding, error, warning
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
@@ -27,9 +27,8 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
     for path, scaled, _, name in named_policies(spec):
         if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
-            fix = did_you_mean_then(
-                name, [*fitting, *metrics.names()], f"available here: {likest(name, fitting)}"
-            )
+            meant = begun_by(name, fitting) or [*fitting, *metrics.names()]
+            fix = did_you_mean_then(name, meant, f"available here: {likest(name, fitting)}")
             yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
 
 

@@ -24,9 +24,14 @@ def given(of: HasMetric, keys: Sequence[str]) -> list[str]:
     return [key for key in keys if getattr(of, key) is not None]
 
 
+def lacks(of: HasMetric) -> list[str]:
+    """The keys that a metric that stands alone needs and that are not set."""
+    return [key for key in _OF_ONE if getattr(of, key) is None]
+
+
 def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Finding]:
     """What a metric that stands alone is missing. ``instead``: what else could be written."""
-    missing = [key for key in _OF_ONE if key not in given(of, _OF_ONE)]
+    missing = lacks(of)
     if missing:
         lacking = listed(missing, last="and")
         yield Finding(path, f"the metric is missing {lacking}", f"add {lacking}{instead}")

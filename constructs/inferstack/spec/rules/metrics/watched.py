@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from inferstack.catalog import metrics
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import StepPolicy
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -10,7 +11,7 @@ from inferstack.spec.blocks.watched import AlarmMetricDataQuery
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe, listed
 from inferstack.spec.rules.base import ALARM_PAGE, Finding, error
-from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, given
+from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, given, lacks
 from inferstack.spec.rules.metrics.watching import watching
 from inferstack.spec.texts.placeholders import is_opaque
 
@@ -61,8 +62,18 @@ def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
             yield from _follows_from_the_name(path, watched)
         elif watched.metrics is not None:
             yield from broken_metrics(path, watched, _OF_ONE, "compared with the threshold")
+        elif _may_be_sagemakers(watched):
+            lacking = listed(lacks(watched), last="and")
+            name = watched.metric_name
+            fix = f"write `metric: {name}` for SageMaker's, or add {lacking} for one of your own"
+            yield Finding((*path, "metric_name"), f"the metric is missing {lacking}", fix)
         elif watched.metric_name is not None or watched.namespace is not None:
             yield from broken_metric(path, watched)
+
+
+def _may_be_sagemakers(watched: Watching) -> bool:
+    """Whether a metric has the name of one of SageMaker's, and no namespace that would say whose it is."""
+    return watched.namespace is None and bool(metrics.find(watched.metric_name or ""))
 
 
 def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Finding]:
@@ -85,6 +96,8 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
     """Only the units of SageMaker's metrics are known."""
     for path, watched in watching(spec):
         threshold = watched.threshold
+        if _may_be_sagemakers(watched):
+            continue
         if given(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
             message = f"the threshold is {describe(threshold)}, but this is a custom metric"
             fix = "write a number without quotes or unit, in the unit that the metric is published in"
