@@ -63,6 +63,18 @@ def test_a_policy_that_spells_out_a_time_is_not_sent_to_where_it_is_refused() ->
     assert said == "write `metric: CPUUtilization` in the policy itself instead"
 
 
+@pytest.mark.parametrize(("names", "which"), [(["a"], ""), (["a", "b"], " and `variant_name: a`")])
+def test_an_alarm_on_a_metric_of_several_parts_is_told_how_to_choose_one(names: list[str], which: str) -> None:
+    dimensions = [{"name": "EndpointName", "value": "churn"}, {"name": "VariantName", "value": "a"}]
+    stat = {"namespace": "AWS/SageMaker", "metric_name": "Invocation5XXErrors", "dimensions": dimensions}
+    rule = {**stat, "statistic": "Sum", "threshold": 5}
+    parts = [{**SINGLE["variant"], "variant_name": name, "model_name": name} for name in names]
+    models = {name: SINGLE["model"] for name in names}
+    spec = {key: value for key, value in SINGLE.items() if key not in ("model", "variant")}
+    said = fix("IS843", {**spec, "models": models, "variants": parts, "alarms": {"rules": [rule]}})
+    assert said == f"write `metric: Invocation5XXErrors`{which} instead"
+
+
 @pytest.mark.parametrize(
     ("code", "metric"),
     [
