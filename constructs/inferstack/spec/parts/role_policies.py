@@ -64,7 +64,7 @@ def policies_made(spec: ModelSpec) -> int:
     if isinstance(spec.execution_role, str):
         return 0
     length = _ALWAYS + sum(_lengths(spec))
-    return 1 if length <= LONGEST_POLICY else max(2, ceil(length / _IN_ONE_OF_SEVERAL))
+    return 1 if length <= LONGEST_POLICY else ceil(length / _IN_ONE_OF_SEVERAL)
 
 
 def _lengths(spec: ModelSpec) -> Iterator[int]:
