@@ -465,6 +465,19 @@ def test_a_token_that_cannot_be_is_refused(change: dict[str, Any], problem: str)
     assert problem in found_in(of_single(**change))
 
 
+@pytest.mark.parametrize(("ends", "codes"), [((44, 44), []), ((44, 45), ["IS532"])])
+def test_a_number_may_be_any_other_one_of_the_spec(ends: tuple[int, int], codes: list[str]) -> None:
+    adjustments = [
+        {"metric_interval_lower_bound": 0, "metric_interval_upper_bound": 33, "scaling_adjustment": 1},
+        {"metric_interval_lower_bound": NUMBER, "metric_interval_upper_bound": ends[0], "scaling_adjustment": 2},
+        {"metric_interval_lower_bound": ends[1], "scaling_adjustment": 3},
+    ]
+    step = {**STEP, "metric": "Invocations", "threshold": 70}
+    steps = [{**step, "step_adjustments": adjustments}]
+    found = errors(of_single(autoscaling={**SCALED, "step_policies": steps}))
+    assert [it.code for it in found] == codes
+
+
 def test_what_a_token_turns_out_to_be_is_checked() -> None:
     data = of_single(model={"model_data_url": known("s3://models/model.zip")})
     with pytest.raises(SpecError, match="IS231"):

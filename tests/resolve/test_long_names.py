@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from inferstack.resolve import resolve_template
-from inferstack.resolve.resource import LONGEST_ID
+from inferstack.resolve.resource import LONGEST_ID, logical_id
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import SpecError
 
@@ -61,6 +61,7 @@ def test_ids_with_long_names_are_as_long_as_cloudformation_takes_them(blocks: di
 def test_ids_that_are_short_enough_stay_as_they_are() -> None:
     made = resources(alarms={"rules": [{**OWN, "metric_name": "Lag" * 30}]})
     assert any(name.startswith("AlarmLagLag") and len(name) < LONGEST_ID for name in made)
+    assert logical_id("A" * LONGEST_ID) == "A" * LONGEST_ID
 
 
 @pytest.mark.parametrize("name", ["", "a" * 256])
