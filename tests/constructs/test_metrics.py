@@ -306,6 +306,19 @@ def test_whether_none_is_chosen_or_another_is_needed_is_said(chosen, said):
         made.metric("Invocations", **chosen)
 
 
+@pytest.mark.parametrize(
+    ("metric", "chosen", "said"),
+    [
+        ("InvocationsPerCopy", {}, "InvocationsPerCopy is none of the endpoint's; name its `inference_components`"),
+        ("ApproximateBacklogSize", {"variant_name": "A"}, "of 'A' is none of the endpoint's; name no part"),
+    ],
+)
+def test_what_to_name_is_said_where_there_is_nothing_to_choose_from(metric, chosen, said):
+    made = InferenceEndpoint.from_endpoint_name(stack(), "Old", "one", variant_names=["A"])
+    with pytest.raises(ValueError, match=said):
+        made.metric(metric, **chosen)
+
+
 @pytest.mark.parametrize("option", ["variant_names", "inference_components"])
 def test_a_text_is_no_list_of_names(option):
     with pytest.raises(TypeError, match=rf"`{option}` is the text 'base'; write a list: `\['base'\]`"):

@@ -557,6 +557,27 @@ def test_what_is_wrong_with_the_model_of_a_component_is_mended_there(
     assert fix(code, MODELLED | change) == said
 
 
+@pytest.mark.parametrize(
+    ("instance_type", "has", "said"),
+    [
+        ("ml.m5.large", "none", "remove it, or choose a type with accelerators"),
+        ("ml.g5.xlarge", "1 of them", "write at most 1, or choose a larger instance type"),
+    ],
+)
+def test_accelerators_that_an_instance_lacks_are_told_apart_from_none(
+    instance_type: str, has: str, said: str
+) -> None:
+    needs = {"compute_resource_requirements": {**NEEDS, "number_of_accelerator_devices_required": 2}}
+    spec = {
+        **MODELLED,
+        "variant": {"instance_type": instance_type, "initial_instance_count": 2},
+        "inference_components": {"one": {"specification": {"model_name": "net", **needs}}},
+    }
+    (problem,) = [it for it in found(spec) if it.code == "IS412"]
+    assert problem.message.endswith(f"has {has}")
+    assert problem.fix == said
+
+
 def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
     assert "ml.m5.large has no GPU, so GPUUtilization is not published" in str(found(tracking("GPUUtilization")))
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "Nothing", "threshold": 5}]}}

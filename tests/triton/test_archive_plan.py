@@ -10,6 +10,7 @@ from support.archiving import MODEL, PIPE, lay_out, locate
 from inferstack.spec.check import parse_spec
 from inferstack.spec.problem import Problem, SpecError
 from inferstack.triton.archive.entry import ArchiveEntry
+from inferstack.triton.archive.names import unfit
 from inferstack.triton.archive.plan import Plan, plan_archive, plan_archives
 from inferstack.triton.config.conversion import config_from_spec
 from inferstack.triton.model import Repository, TritonModel
@@ -203,6 +204,11 @@ def test_paths_that_cannot_stand_in_an_archive_are_refused(path: str, why: str, 
     (found,) = refusals(declared(tmp_path, {path: "model"}), tmp_path)
     assert found.code == "IS993"
     assert found.message.endswith(why)
+
+
+@pytest.mark.parametrize("path", ["x" * 255, "é" * 127 + "x", "a/" * 63 + "x"])
+def test_paths_that_just_fit_are_taken(path: str) -> None:
+    assert unfit(path) is None
 
 
 @pytest.mark.parametrize("name", ["../out.tar.gz", "a/../../out.tar.gz", "a\\b.tar.gz", "/out.tar.gz"])

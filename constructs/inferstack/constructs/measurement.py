@@ -92,7 +92,7 @@ def _dimensions(alarm: Resource) -> dict[str, str]:
     return {it["Name"]: it["Value"] for it in alarm.properties.get("Dimensions", [])}
 
 
-def _not_one(wanted: Wanted, count: int, choices: Iterable[Mapping[str, str]]) -> str:
+def _not_one(wanted: Wanted, count: int, choices: Sequence[Mapping[str, str]]) -> str:
     """The message that asks to name a part, or another part."""
     named = {
         f"{option}={values[name]!r}"
@@ -100,9 +100,15 @@ def _not_one(wanted: Wanted, count: int, choices: Iterable[Mapping[str, str]]) -
         for name, option in ((VARIANT_NAME, "variant_name"), (COMPONENT_NAME, "inference_component"))
         if name in values
     }
-    choices_text = listed(sorted(named), quote="")
+    if named:
+        fix = f"choose one of {listed(sorted(named), quote='')}"
+    elif choices:
+        fix = "name no part, since it is about the whole endpoint"
+    else:
+        # Of an endpoint that is imported, only what was named is known; a variant is always there.
+        fix = "name its `inference_components`"
     stands_for = "stands for several" if count else "is none"
-    return f"{wanted} {stands_for} of the endpoint's; choose one of {choices_text}"
+    return f"{wanted} {stands_for} of the endpoint's; {fix}"
 
 
 def imported_parts(
