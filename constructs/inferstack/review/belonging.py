@@ -42,10 +42,9 @@ def own_templates(
     """Templates of the spec's endpoint; without any, those made from the spec file under another name."""
     name = one.spec.endpoint_name.casefold()
     found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
-    if len(found) > 1:
-        # The same endpoint in several accounts or regions: the app puts these into the stack's name.
-        env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
-        found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
+    # The same endpoint may be in several accounts or regions: the app puts these into the stack's name.
+    env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
+    found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
     if found or deployed.has_stages:
         # A template under another name may be another stage's.
         return found
