@@ -213,6 +213,11 @@ def test_what_a_default_alarm_watches_is_on_the_dashboard(default: DefaultAlarm)
     assert (default.rule.metric, default.rule.statistic) in drawn
 
 
+def test_every_metric_of_the_dashboard_exists() -> None:
+    drawn = [name for widget in WIDGETS for name, _ in widget.metrics]
+    assert [name for name in drawn if not metrics.find(name)] == []
+
+
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.title)
 def test_what_shares_an_axis_is_all_time_or_no_time(widget: Widget) -> None:
     found = [metric for name, _ in widget.metrics for metric in metrics.find(name)]

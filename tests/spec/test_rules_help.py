@@ -69,7 +69,7 @@ def test_an_alarm_on_a_metric_of_several_parts_is_told_how_to_choose_one(names: 
     stat = {"namespace": "AWS/SageMaker", "metric_name": "Invocation5XXErrors", "dimensions": dimensions}
     rule = {**stat, "statistic": "Sum", "threshold": 5}
     parts = [{**SINGLE["variant"], "variant_name": name, "model_name": name} for name in names]
-    models = {name: SINGLE["model"] for name in names}
+    models = dict.fromkeys(names, SINGLE["model"])
     spec = {key: value for key, value in SINGLE.items() if key not in ("model", "variant")}
     said = fix("IS843", {**spec, "models": models, "variants": parts, "alarms": {"rules": [rule]}})
     assert said == f"write `metric: Invocation5XXErrors`{which} instead"
