@@ -107,8 +107,8 @@ def test_archives_that_others_put_under_a_prefix_are_pointed_out_before_they_are
     package: Command, cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("a.yaml").write_text(MANY)
-    for name in ("cats", "birds", "fish"):
-        cloud.s3.put_object(Bucket=BUCKET, Key=f"many/{name}.tar.gz", Body=b"")
+    for name in ("cats.tar.gz", "birds.tar.gz", "fish.tar.gz", "about.txt"):
+        cloud.s3.put_object(Bucket=BUCKET, Key=f"many/{name}", Body=b"")
     package()
     assert "note: birds.tar.gz and 1 more under s3://acme-models/many/ did not come" in capsys.readouterr().err
     package()

@@ -114,6 +114,13 @@ def test_a_moved_line_changes_nothing(say: Say) -> None:
     assert "nothing changes" in note
 
 
+def test_what_changes_together_is_said_together(say: Say) -> None:
+    render(write("bert"))
+    write("bert", url="two", image=IMAGE.replace(":1", ":2"))
+    _, [problem], _ = say()
+    assert ": `model.image` and `model.model_data_url` change: " in problem
+
+
 def test_what_changes_is_said_at_its_line(say: Say) -> None:
     render(write("bert"))
     write("bert", url="two")
