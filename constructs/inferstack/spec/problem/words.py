@@ -85,6 +85,11 @@ def nearest(found: object, options: Sequence[str]) -> str | None:
     return next(iter(_by_nearness(found, options)), None)
 
 
+def ask(meant: Sequence[str]) -> str:
+    """Asks whether one of these was meant; empty if there are none."""
+    return f"did you mean {listed(meant)}?" if meant else ""
+
+
 def did_you_mean(found: object, options: Sequence[str], otherwise: str = "") -> str:
     """Asks whether the nearest option was meant, with all that are as near; ``otherwise`` if none is near."""
     return _question(_by_nearness(found, options)) or otherwise
@@ -123,8 +128,7 @@ def _likest(near: Mapping[str, float], options: Sequence[str], most: int, *, quo
 def _question(near: Mapping[str, float]) -> str:
     """Asks whether the nearest option was meant, with all that are as near."""
     best = next(iter(near.values()), 0)
-    meant = [option for option, nearness in near.items() if nearness == best]
-    return f"did you mean {listed(meant)}?" if meant else ""
+    return ask([option for option, nearness in near.items() if nearness == best])
 
 
 def _by_nearness(found: object, options: Sequence[str]) -> Mapping[str, float]:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from inferstack.spec.problem.words import by_length, listed, slips_among
+from inferstack.spec.problem.words import ask, by_length, listed, slips_among
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules.base import Context, Finding, at, warning
 
@@ -91,7 +91,7 @@ def _gap(folder: str) -> Gap | None:
 def _fix(local: Path, around: _Around, present: Mapping[FileKind, list[str]]) -> str | None:
     meant = list(_meant(local, around))
     if meant:
-        return f"did you mean {listed(meant)}?"
+        return ask(meant)
     # Code is in a checkout where weights are not, so that only another file of the same kind tells something.
     alike = present.get((local.parent, local.suffix), []) if present else []
     return f"{listed(alike, last='and')} of the same model does, so check the name;" if alike else None

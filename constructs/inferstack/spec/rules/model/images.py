@@ -16,7 +16,7 @@ from inferstack.spec.parts.triton_blocks import own_block
 from inferstack.spec.parts.triton_image import TRITON_FRAMEWORKS, may_be_triton, shows_triton
 from inferstack.spec.parts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.problem.words import did_you_mean_then, likest, listed
+from inferstack.spec.problem.words import ask, did_you_mean_then, likest, listed
 from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import has_pseudo_parameter, is_opaque
 
@@ -130,17 +130,19 @@ def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
     if not allowed:
         return f"remove `{word}`: there is one build of this version"
     if word == "version" and (numbers := _numbers(found)):
-        # A version with similar digits may be years away.
-        nearest = _nearest_versions(numbers, allowed)
-        question = f"did you mean {listed(nearest)}? " if nearest else ""
-        # AWS may have published it since this catalog was written. What follows a version, as in
-        # `26.05-py3`, makes it no newer.
-        newest = max(map(_numbers, allowed))
-        beyond = numbers[: len(newest)] > newest
-        newer = "; if it is newer than those, write the image's URI" if beyond else ""
-        return f"{question}allowed: {listed(allowed)}{newer}"
+        return _choose_version(numbers, allowed)
     shown = likest(found, allowed) if word == "framework" else listed(allowed)
     return did_you_mean_then(found, allowed, f"allowed: {shown}")
+
+
+def _choose_version(numbers: tuple[int, ...], versions: Sequence[str]) -> str:
+    """A version with similar digits may be years away, so the nearest ones are proposed."""
+    chosen = f"{ask(_nearest_versions(numbers, versions))} allowed: {listed(versions)}".lstrip()
+    newest = max(map(_numbers, versions))
+    # AWS may have published it since this catalog was written. What follows a version, as in `26.05-py3`,
+    # makes it no newer.
+    beyond = numbers[: len(newest)] > newest
+    return f"{chosen}; if it is newer than those, write the image's URI" if beyond else chosen
 
 
 def _nearest_versions(numbers: tuple[int, ...], versions: Sequence[str]) -> list[str]:
