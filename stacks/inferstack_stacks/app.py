@@ -41,7 +41,8 @@ def build_app(
         select_node()
     except NodeMissingError as missing:
         sys.exit(str(missing))
-    with cdk_import_beside():
+    with cdk_import_beside() as starting:
         from inferstack_stacks.building import build  # noqa: PLC0415 - meanwhile, too
 
-        return build(specs_dir, {} if context is None else context, outdir, default_stack_synthesizer)
+        given = {} if context is None else context
+        return build(specs_dir, given, outdir, default_stack_synthesizer, starting)

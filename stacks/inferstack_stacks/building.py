@@ -3,12 +3,13 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inferstack.garbage_collection import without_collection
+from inferstack.resolve import resolve_ahead
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import idle_stage, spec_files
@@ -35,8 +36,11 @@ def build(
     context: Mapping[str, Any],
     outdir: str | None,
     synthesizer: "IReusableStackSynthesizer | None",
+    starting: Callable[[], bool],
 ) -> "App":
-    """The app of all specs in a folder, as :func:`inferstack_stacks.build_app` says."""
+    """The app of all specs in a folder, as :func:`inferstack_stacks.build_app` says, of which as much as
+    possible is done while CDK is ``starting``.
+    """
     specs, stage = specs_and_stage(context)
     account, region = default_place()
     with without_collection():
@@ -44,6 +48,7 @@ def build(
             loaded = load_specs(specs_dir if specs is None else specs, stage, region)
             if (said := idle_stage([one.document.file for one in loaded], stage)) is not None:
                 sys.stderr.write(f"warning: {said}\n")
+            loaded = _resolved_while(starting, loaded)
             app = _app(context, outdir, synthesizer)
             _add_stacks(app, loaded, _or_else(account, region))
             if _OUTDIR not in os.environ:
@@ -77,6 +82,11 @@ def add_stacks(
     region = None if around is None else around.region
     with without_collection():
         return _add_stacks(scope, load_specs(specs_dir, stage, region), lambda _: None)
+
+
+def _resolved_while(starting: Callable[[], bool], loaded: Iterable[LoadedSpec]) -> tuple[LoadedSpec, ...]:
+    """The specs, of which the first are resolved: as many as there is time for while CDK is starting."""
+    return tuple(resolve_ahead(one) if starting() else one for one in loaded)
 
 
 def _or_else(account: str | None, region: str | None) -> "Callable[[ModelSpec], Environment]":

@@ -1,14 +1,15 @@
 """Imports CDK in parallel with other work."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Thread
 
 
 @contextmanager
-def cdk_import_beside() -> Iterator[None]:
-    """Imports CDK in a thread while the block runs. Code in the block that imports it, too, waits for that.
+def cdk_import_beside() -> Iterator[Callable[[], bool]]:
+    """Imports CDK in a thread while the block runs, and says whether it still does. Code in the block that
+    imports it, too, waits for that.
 
     The import mostly waits for Node. Two threads cannot talk to Node at once: each might wait for an answer
     that the other has read. So the block does not end before the import, and code in the block must not
@@ -19,7 +20,7 @@ def cdk_import_beside() -> Iterator[None]:
     thread = Thread(target=_import, args=("aws_cdk",), name="import of aws_cdk")
     thread.start()
     try:
-        yield
+        yield thread.is_alive
     finally:
         thread.join()
 

@@ -15,7 +15,7 @@ from inferstack.cli.streams import tell
 from inferstack.cli.template_folder import without_spec, write_all
 from inferstack.cli.termination import termination_interrupts
 from inferstack.cli.writers import WRITERS
-from inferstack.resolve import resolve_template
+from inferstack.resolve import template_of
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.check import load_spec
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
@@ -69,7 +69,7 @@ def rendered(spec: Path, *, stage: str | None, region: str | None, form: str) ->
     """Reads, checks and renders one spec."""
     try:
         loaded = load_spec(spec, stage=stage, region=region)
-        template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
+        template = template_of(loaded)
         written = WRITERS[form](template)
         refuse_too_large(loaded, template, len(written.encode()))
     except SpecError as error:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from inferstack.constructs.known_tokens import with_what_is_known
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.role_handle import arn_of, made_of
-from inferstack.resolve import resolve_template
+from inferstack.resolve import template_of
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -160,7 +160,7 @@ def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -
         refuse_other_account(loaded, place.account)
     if place.region is not None:
         loaded = in_region(loaded, place.region)
-    template = resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
+    template = template_of(loaded)
     # The construct keeps the tokens as given: it hands them to CDK, which does not know `${AWS::Region}`.
     return (loaded if known is written else replace(loaded, spec=written.spec)), template
 
