@@ -45,9 +45,8 @@ def variant_names_a_model(spec: ModelBackedSpec) -> Iterator[Finding]:
             message = f"`model_name: {found}` cannot be used: the spec has a single `model`"
             yield Finding((*path, "model_name"), message, "remove it, or write the model under `models`")
         elif known and found is None:
-            yield Finding(
-                path, "the variant does not say which model it hosts", f"add `model_name`: {listed(known)}"
-            )
+            message = "the variant does not say which model it hosts"
+            yield Finding(path, message, f"add `model_name`: {listed(known)}", lacks="model_name")
         elif known and found not in known:
             yield unknown_name((*path, "model_name"), "model", str(found), known)
 

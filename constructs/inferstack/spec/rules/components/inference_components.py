@@ -155,7 +155,7 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Find
             )
         elif component.specification is None and component.specifications is None:
             fix = "add `specification:` with a container and compute requirements"
-            yield Finding(path, f"`{name}` does not say what it runs", fix)
+            yield Finding(path, f"`{name}` does not say what it runs", fix, lacks="specification")
 
 
 @error(
@@ -172,7 +172,7 @@ def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield Finding((*path, "model_name"), message, "keep one of them")
         elif it.container is None and it.model_name is None:
             fix = "add `container` with an image, or `model_name`"
-            yield Finding(path, f"`{name}` has no container", fix)
+            yield Finding(path, f"`{name}` has no container", fix, lacks="container")
 
 
 @error(
@@ -186,7 +186,7 @@ def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     for path, _, it in whole_specifications(spec):
         if it.container is not None and it.container.image is None:
             fix = 'add `image: {framework: djl-lmi, version: "0.36.0"}` or an ECR URI'
-            yield Finding((*path, "container"), "the container has no image", fix)
+            yield Finding((*path, "container"), "the container has no image", fix, lacks="image")
 
 
 @error(

@@ -66,9 +66,10 @@ def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     for path, name, it in whole_specifications(spec):
         needs = it.compute_resource_requirements
         if needs is None or needs.min_memory_required_in_mb is None:
-            where = path if needs is None else (*path, "compute_resource_requirements")
+            block, key = "compute_resource_requirements", "min_memory_required_in_mb"
+            where, lacking = (path, block) if needs is None else ((*path, block), key)
             fix = "add `compute_resource_requirements: {min_memory_required_in_mb: …}`, 128 or more"
-            yield Finding(where, f"`{name}` does not say how much memory a copy needs", fix)
+            yield Finding(where, f"`{name}` does not say how much memory a copy needs", fix, lacks=lacking)
 
 
 @error(

@@ -96,9 +96,8 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
             found = getattr(routing, key)
             if found is None and routing.type == kind:
                 fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
-                yield Finding(
-                    _ROUTE, f"{kind} is missing `{key}`, which says how much traffic moves first", fix
-                )
+                message = f"{kind} is missing `{key}`, which says how much traffic moves first"
+                yield Finding(_ROUTE, message, fix, lacks=key)
             elif found is not None and routing.type != kind and not is_opaque(routing.type):
                 yield Finding(
                     (*_ROUTE, key),
@@ -121,7 +120,8 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
         if routing.wait_interval_in_seconds is None:
             what = "long enough for alarms to go off" if routing.type in _SIZE_OF else "0 will do"
             fix = f"add `wait_interval_in_seconds`: 0 to 3600, {what}"
-            yield Finding(_ROUTE, f"{routing.type} is missing `wait_interval_in_seconds`", fix)
+            message = f"{routing.type} is missing `wait_interval_in_seconds`"
+            yield Finding(_ROUTE, message, fix, lacks="wait_interval_in_seconds")
 
 
 @error(

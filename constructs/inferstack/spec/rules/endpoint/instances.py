@@ -30,7 +30,7 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
         if not instance_types(variant):
             serverless = ", or `serverless_config`" if isinstance(spec, SingleModelSpec) else ""
             fix = f"add `instance_type` (or `instance_pools`{serverless})"
-            yield Finding(path, "the variant is missing `instance_type`", fix)
+            yield Finding(path, "the variant is missing `instance_type`", fix, lacks="instance_type")
 
 
 @error(
@@ -60,7 +60,8 @@ def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
     """Autoscaling needs a number to start with, too."""
     for path, variant in _on_instances(spec):
         if variant.initial_instance_count is None:
-            yield Finding(path, "the variant is missing `initial_instance_count`", "add it: 1 or more")
+            key = "initial_instance_count"
+            yield Finding(path, f"the variant is missing `{key}`", "add it: 1 or more", lacks=key)
 
 
 @error(
@@ -154,8 +155,9 @@ def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
     strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
     for path, variant in every_variant(spec):
         if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
-            message = "`routing_config` is missing `routing_strategy`"
-            yield Finding((*path, "routing_config"), message, f"add `routing_strategy`: {listed(strategies)}")
+            key = "routing_strategy"
+            message, fix = f"`routing_config` is missing `{key}`", f"add `{key}`: {listed(strategies)}"
+            yield Finding((*path, "routing_config"), message, fix, lacks=key)
 
 
 _OF_PREFIXES = ("prefix_length", "concurrency_threshold")
@@ -169,15 +171,16 @@ def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
         if routing is None or routing.routing_strategy != "PREFIX_AWARE":
             continue
         where: SpecPath = (*path, "routing_config")
+        block = "prefix_aware_routing_config"
         settings = routing.prefix_aware_routing_config
         if settings is not None:
-            where = (*where, "prefix_aware_routing_config")
+            where = (*where, block)
         for key in _OF_PREFIXES:
             if settings is None or getattr(settings, key) is None:
                 bounds = cloudformation.shape(_SAGEMAKER_CONFIG, "PrefixAwareRoutingConfig")[key].schema
                 allowed = span(bounds.get("minimum"), bounds.get("maximum"))
-                fix = f"add `prefix_aware_routing_config.{key}`, a number: {allowed}"
-                yield Finding(where, f"PREFIX_AWARE is missing `{key}`", fix)
+                fix, lacks = f"add `{block}.{key}`, a number: {allowed}", block if settings is None else key
+                yield Finding(where, f"PREFIX_AWARE is missing `{key}`", fix, lacks=lacks)
 
 
 @warning(

@@ -290,10 +290,10 @@ MODEL_IN_ENVIRONMENT = frozenset(
     ModelSpec,
 )
 def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
-    """Your own image may include its model."""
+    """Your own image may include its model. Where there are many, IS300 asks for their prefix."""
     for placed in containers(spec):
         container = placed.container
-        if not isinstance(container.image, FrameworkImage) or _has_files(container):
+        if placed.takes_prefix or not isinstance(container.image, FrameworkImage) or _has_files(container):
             continue
         # Triton's container loads what is in its folder, whatever the environment names.
         fetches = not is_triton(container.image)
@@ -301,7 +301,7 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
         if not told:
             message = f"the {container.image.framework} container has no model"
             variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
-            yield Finding(placed.path, message, f"add `{placed.url_key}`{variable}")
+            yield Finding(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)
 
 
 def _has_files(container: Container | ComponentContainer) -> bool:

@@ -42,7 +42,7 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
         url = container.model_data_url
         if url is None and container.model_data_source is None:
             fix = "add the prefix of the archives: s3://bucket/prefix/"
-            yield Finding(path, "the model has no `model_data_url`", fix)
+            yield Finding(path, "the model has no `model_data_url`", fix, lacks="model_data_url")
         elif url is not None and not is_opaque(url) and not url.endswith("/"):
             what = "one archive" if url.endswith(".tar.gz") else "not a prefix"
             fix = f'write "{url.rpartition("/")[0]}/"' if url.endswith(".tar.gz") else f'write "{url}/"'
