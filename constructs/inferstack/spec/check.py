@@ -59,6 +59,10 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     uploaded: Mapping[str, LockedArchive] = MappingProxyType({})
     """Archives in the lock, by name: the files in them need not be on this machine."""
 
+    def __reduce__(self) -> tuple[type["LoadedSpec"], tuple[object, ...]]:
+        # The proxy for a mapping cannot be copied.
+        return type(self), (self.spec, self.document, self.stage, self.warnings, dict(self.uploaded))
+
     def source_of(self, path: SpecPath) -> str:
         """Where a part of the spec is, as `file: path`. A line number would change with every line above."""
         return f"{self.document.shown_file}: {dotted(path)}"

@@ -90,6 +90,10 @@ class SpecError(Exception):
         self.problems = in_file_order(problems)
         super().__init__("\n".join(map(str, self.problems)))
 
+    def __reduce__(self) -> tuple[type["SpecError"], tuple[tuple[Problem, ...]]]:
+        # Python would pass the text: out of another process, the error would come as one about its copying.
+        return type(self), (self.problems,)
+
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """The problems by file, line and column, the order in which a person would fix them."""

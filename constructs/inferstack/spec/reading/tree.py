@@ -71,6 +71,10 @@ class Node(msgspec.Struct, frozen=True, eq=False):
             msgspec.structs.force_setattr(self, "held", self.held())
         return cast("Entries | None", self.held)
 
+    def __reduce__(self) -> "tuple[type[Node], tuple[Position, Any, Entries | None]]":
+        # A function cannot be copied into another process.
+        return type(self), (self.at, self.data, self.entries)
+
     def entry(self, step: str | int) -> Entry | None:
         """The entry under a key or at an index, if there is one."""
         entries = self.entries
