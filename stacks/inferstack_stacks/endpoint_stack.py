@@ -1,7 +1,7 @@
 """One endpoint, one stack."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from aws_cdk import (
     App,
@@ -77,7 +77,7 @@ class EndpointStack(Stack):
         *,
         spec: AnySpec,
         role: "IRole | Role | None" = None,
-        env: Environment | None = None,
+        env: Environment | dict[str, Any] | None = None,
         synthesizer: IStackSynthesizer | None = None,
         **options: Unpack[StackOptions],
     ) -> None:
@@ -90,7 +90,7 @@ class EndpointStack(Stack):
             role: from another stack or from outside the app, as for
                 :class:`inferstack.constructs.InferenceEndpoint`.
             env: account and region, for a spec that names none; by default those of a stage around the stack.
-                If nothing names them, the template works anywhere.
+                If nothing names them, the template works anywhere. As CDK's stacks, it takes a dict, too.
             synthesizer: how the stack is deployed; by default the app's own. Where the app has none either,
                 CDK's default one: it uses the roles of the bootstrap stack, and leaves the check of that
                 stack's version to the CDK CLI, so that the template has no parameter.
@@ -105,7 +105,7 @@ class EndpointStack(Stack):
                 endpoint's name, and there is no ``stack_name``.
         """
         loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
-        loaded, env = _placed(loaded, scope, env)
+        loaded, env = _placed(loaded, scope, Environment(**env) if isinstance(env, dict) else env)
         name = options["stack_name"] = _name(options, loaded.spec.endpoint_name)
         options.setdefault("description", description(loaded.spec))
         options.setdefault("analytics_reporting", False)

@@ -62,6 +62,15 @@ def test_the_spec_says_where_to_and_env_fills_in(named, otherwise, expected):
     assert (environment.account, environment.region) == expected
 
 
+def test_as_of_cdks_stacks_account_and_region_may_be_a_dict():
+    stack = made(env={"account": "111122223333", "region": "us-east-1"})
+    assert (stack.account, stack.region) == ("111122223333", "us-east-1")
+    with pytest.raises(SpecError, match=r"env.region: IS111: .*the stack is in `us-west-2`"):
+        made(change="env: {region: us-east-1}", env={"region": "us-west-2"})
+    with pytest.raises(TypeError, match="regoin"):
+        made(env={"regoin": "us-east-1"})
+
+
 @pytest.mark.parametrize(
     ("named", "message"),
     [
