@@ -660,6 +660,39 @@ def test_an_image_needs_a_tag_and_a_time_is_a_number():
     assert [it.fix for it in found.value.problems] == ["pass its `repository_uri_for_tag(…)`", "pass its `to_seconds()`"]
 
 
+def test_what_stands_for_a_text_is_told_how_to_become_one(tmp_path):
+    here = stack()
+    topic = cdk.CfnResource(here, "Topic", type="AWS::SNS::Topic")
+    given = {
+        "CfnParameter": (cdk.CfnParameter(here, "Name"), "`value_as_string`, `value_as_number` or `value_as_list`"),
+        "CfnResource": (topic, "`ref`, or one of its `attr_…`"),
+        "Reference": (topic.get_att("TopicName"), "text `cdk.Token.as_string(…)`, number"),
+        "SecretValue": (cdk.SecretValue.secrets_manager("hub"), "`unsafe_unwrap()`"),
+        "Secret": (cdk.aws_secretsmanager.Secret(here, "Hub"), "`secret_arn`"),
+        "Size": (cdk.Size.gibibytes(2), "`to_mebibytes()`"),
+        type(tmp_path).__name__: (tmp_path, "`as_posix()`"),
+    }
+    with pytest.raises(SpecError) as found:
+        parse_spec({"tags": {name: it for name, (it, _) in given.items()}})
+    for problem, (name, (_, fix)) in zip(found.value.problems, given.items(), strict=True):
+        assert f"is a `{name}`" in problem.message
+        assert problem.fix.startswith(f"pass its {fix}")
+
+
+def test_an_imported_construct_is_called_what_cdk_calls_it():
+    here = stack()
+    given = {
+        "IAlias": (kms.Alias.from_alias_name(here, "Alias", "alias/ml"), "`key_arn`"),
+        "ISecurityGroup": (ec2.SecurityGroup.from_security_group_id(here, "Group", "sg-1"), "`security_group_id`"),
+        "ICfnRuleConditionExpression": (cdk.Fn.condition_if("Big", 2, 1), "text `cdk.Token.as_string(…)`, number"),
+    }
+    with pytest.raises(SpecError) as found:
+        parse_spec({"tags": {name: it for name, (it, _) in given.items()}})
+    for problem, (name, (_, fix)) in zip(found.value.problems, given.items(), strict=True):
+        assert f"is a `{name}`" in problem.message
+        assert problem.fix.startswith(f"pass its {fix}")
+
+
 def test_a_path_where_a_spec_is_wanted_is_told_how_to_read_it():
     with pytest.raises(SpecError, match=r"^<python>: IS0\d\d: .*read a file with `load_spec\(path\)`"):
         InferenceEndpoint(stack(), "Net", spec="model_specs/churn.yaml")

@@ -13,14 +13,22 @@ from inferstack.spec.texts.placeholders import is_opaque
 
 DEEPEST = 64
 """How deeply mappings and lists may be nested; there is a limit because later steps walk data recursively."""
-# What to pass instead of a CDK object: by an attribute that the object has, the one that a spec wants.
-_OF_CDK = {
-    **{name: name for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
-    **{name: name for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
+# What to pass instead of an object: by an attribute that its class has, the one that a spec wants.
+_INSTEAD = {
+    # Before the others: an L1's property of another of these names is what the app has given it, if anything.
+    "cfn_options": "`ref`, or one of its `attr_…`",
+    **{name: f"`{name}`" for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
+    **{name: f"`{name}`" for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
+    **{name: f"`{name}`" for name in ("secret_arn", "string_value", "endpoint_name")},
     # A plain `repository_uri` has no tag, which would mean `latest`.
-    "repository_uri": "repository_uri_for_tag(…)",
-    "endpoint_name": "endpoint_name",
-    "to_seconds": "to_seconds()",
+    "repository_uri": "`repository_uri_for_tag(…)`",
+    "value_as_string": "`value_as_string`, `value_as_number` or `value_as_list`",
+    "unsafe_unwrap": "`unsafe_unwrap()`: the template then refers to the secret",
+    # Only what CDK resolves later has this.
+    "type_hint": "text `cdk.Token.as_string(…)`, number `as_number(…)` or list `as_list(…)`",
+    "to_seconds": "`to_seconds()`",
+    "to_mebibytes": "`to_mebibytes()`",
+    "as_posix": "`as_posix()`",
 }
 MOST_VALUES = 100_000
 """How many keys and values a file may hold; those behind an alias count each time it is used."""
@@ -131,17 +139,30 @@ def _grown(value: object, path: SpecPath, file: str, problems: list[Problem]) ->
             items = [_grown(item, (*path, index), file, problems) for index, item in enumerate(value)]
             return list_node(NOWHERE, [Entry(NOWHERE, item) for item in items])
         case _:
-            message = f"`{_dotted(path)}` is a `{type(value).__name__}`, which is not plain data"
+            message = f"`{_dotted(path)}` is a `{_class_name(value)}`, which is not plain data"
             problems.append(_problem(file, NOT_PLAIN, message, _plainly(value), path))
     return Node(NOWHERE, None)
 
 
 def _plainly(value: object) -> str:
     # Looked up on the class: reading a property of a construct itself would call Node.js.
-    for name, wanted in _OF_CDK.items():
-        if hasattr(type(value), name):
-            return f"pass its `{wanted}`"
+    classes = _classes(value)
+    for name, wanted in _INSTEAD.items():
+        if any(hasattr(it, name) for it in classes):
+            return f"pass its {wanted}"
     return "use dict, list, str, int, float, bool or None"
+
+
+def _class_name(value: object) -> str:
+    # The interface comes last: the class for `IAlias` is `_IAliasProxy`.
+    return _classes(value)[-1].__name__.removeprefix("_").removesuffix("Proxy")
+
+
+def _classes(value: object) -> list[type]:
+    """The class of a value; for jsii's stand-in for an interface, as which imported constructs come, those of
+    the interface.
+    """
+    return [type(it) for it in getattr(value, "_delegates", ()) or (value,)]
 
 
 def _key_problem(file: str, key: object, path: SpecPath) -> Problem:
