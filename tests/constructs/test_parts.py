@@ -3,7 +3,13 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 import yaml
-from aws_cdk import aws_cloudwatch as cloudwatch, aws_iam as iam, aws_s3 as s3
+from aws_cdk import (
+    aws_cloudwatch as cloudwatch,
+    aws_cloudwatch_actions as actions,
+    aws_iam as iam,
+    aws_s3 as s3,
+    aws_sns as sns,
+)
 from support.cdk import spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only, wordy_components
 
@@ -296,6 +302,21 @@ autoscaling:
   policies: [{metric: CPUUtilization, target_value: 50}]
 endpoint_config: {async_inference_config: {output_config: {s3_output_path: s3://a/b/}}}
 """
+
+
+def test_alarms_apart_from_the_endpoint_are_found_by_their_metric():
+    made = EndpointAlarms(here := stack(), "Net", spec=spec("single"))
+    topic = sns.Topic(here, "Topic")
+    alarm = made.alarm("MemoryUtilization")
+    alarm.add_alarm_action(actions.SnsAction(topic))
+    cloudwatch.CompositeAlarm(here, "Unwell", alarm_rule=cloudwatch.AlarmRule.any_of(alarm))
+    result = template(here)
+    found = {it["MetricName"]: it.get("AlarmActions") for it in of_type(result, "AWS::CloudWatch::Alarm").values()}
+    assert found.pop("MemoryUtilization") == [here.resolve(topic.topic_arn)]
+    assert not any(found.values())
+    assert here.resolve(alarm.alarm_arn) in only(result, "AWS::CloudWatch::CompositeAlarm")["AlarmRule"]["Fn::Join"][1]
+    with pytest.raises(ValueError, match="no alarm on `ModelLatency`; it has some on"):
+        made.alarm("ModelLatency")
 
 
 def test_a_part_repeats_the_warnings_of_its_own_blocks_only():

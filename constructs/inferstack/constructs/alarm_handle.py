@@ -1,13 +1,17 @@
-"""CDK's handle for an alarm that a spec makes."""
+"""CDK's handles for the alarms that a spec makes."""
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import cast
 
 import aws_cdk as cdk
 from constructs import Construct
 
+from inferstack.constructs.escape_hatches import AlarmL1s
+from inferstack.constructs.measurement import Wanted, alarm_id
+from inferstack.constructs.role_handle import imported
+from inferstack.resolve.alarms import resolve_alarms
 from inferstack.spec.texts.placeholders import is_list_token
 
 # The L1's property, by the method of CDK's alarms. On an imported alarm, these methods only fill a list.
@@ -18,10 +22,39 @@ _ACTIONS = {
 }
 
 
-def alarm_handle(scope: Construct, construct_id: str, made: cdk.CfnResource) -> cdk.aws_cloudwatch.AlarmBase:
+class AlarmHandles(AlarmL1s):
+    """All alarms of a spec."""
+
+    def alarm(
+        self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
+    ) -> cdk.aws_cloudwatch.AlarmBase:
+        """The alarm that the spec puts on a metric, the first where there are several.
+
+        ``metric_name`` is AWS's name, or for an alarm on an expression the `id` of what that returns. Actions
+        that are added to the alarm come after those of the spec; adding one raises ValueError where the
+        spec's are a list that only the deployment knows.
+
+        Raises:
+            ValueError: when there is none, or when several variants or inference components have one and
+                none is chosen.
+        """
+        wanted = Wanted(metric_name, variant_name, inference_component)
+        logical_id = alarm_id(wanted, resolve_alarms(self._spec))
+        if logical_id not in self._alarms:
+            self._alarms[logical_id] = _handle(self, imported(logical_id), self._l1(logical_id))
+        return self._alarms[logical_id]
+
+    @cached_property
+    def _alarms(self) -> dict[str, cdk.aws_cloudwatch.AlarmBase]:
+        return {}
+
+
+def _handle(scope: Construct, construct_id: str, made: cdk.CfnResource) -> cdk.aws_cloudwatch.AlarmBase:
     """CDK's alarm for an L1: actions that are added to the alarm are added to the L1."""
-    imported = cdk.aws_cloudwatch.Alarm.from_alarm_arn(scope, construct_id, made.get_att("Arn").to_string())
-    handle = cast("cdk.aws_cloudwatch.AlarmBase", imported)
+    arn = made.get_att("Arn").to_string()
+    handle = cast(
+        "cdk.aws_cloudwatch.AlarmBase", cdk.aws_cloudwatch.Alarm.from_alarm_arn(scope, construct_id, arn)
+    )
     for method, actions in _ACTIONS.items():
         setattr(handle, method, partial(_add, handle, made, actions))
     return handle

@@ -11,10 +11,9 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
-from inferstack.constructs.alarm_handle import alarm_handle
+from inferstack.constructs.alarm_handle import AlarmHandles
 from inferstack.constructs.capabilities import Connectable, Grantable
 from inferstack.constructs.escape_hatches import (
-    AlarmL1s,
     ComponentL1s,
     DashboardL1s,
     RoleL1s,
@@ -23,12 +22,10 @@ from inferstack.constructs.escape_hatches import (
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.known_tokens import for_cdk
-from inferstack.constructs.measurement import Wanted, alarm_id
 from inferstack.constructs.names_taken import free_names, take
 from inferstack.constructs.rendered import AnySpec, template_for
-from inferstack.constructs.role_handle import imported, named_role, role_handle
+from inferstack.constructs.role_handle import named_role, role_handle
 from inferstack.constructs.security_groups import security_group
-from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
@@ -44,7 +41,7 @@ _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outpu
 
 
 @jsii.implements(Grantable, Connectable)
-class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1s, IInferenceEndpoint):
+class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, ScalingL1s, IInferenceEndpoint):
     """A SageMaker inference endpoint: role, models, configuration, components, scaling, alarms, dashboard.
 
     `node.default_child` is the AWS::SageMaker::Endpoint. CDK's objects for grants, metrics and the role are
@@ -243,30 +240,6 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmL1s, DashboardL1s, ScalingL1
     def cfn_endpoint_config(self) -> cdk.aws_sagemaker.CfnEndpointConfig:
         """The L1 of the endpoint configuration."""
         return self._only_l1(cdk.aws_sagemaker.CfnEndpointConfig)
-
-    def alarm(
-        self, metric_name: str, *, variant_name: str | None = None, inference_component: str | None = None
-    ) -> cdk.aws_cloudwatch.AlarmBase:
-        """The alarm that the spec puts on a metric, the first where there are several.
-
-        ``metric_name`` is AWS's name, or for an alarm on an expression the `id` of what that returns. Actions
-        that are added to the alarm come after those of the spec; adding one raises ValueError where the
-        spec's are a list that only the deployment knows.
-
-        Raises:
-            ValueError: when there is none, or when several variants or inference components have one and
-                none is chosen.
-        """
-        wanted = Wanted(metric_name, variant_name, inference_component)
-        logical_id = alarm_id(wanted, resolve_alarms(self._spec))
-        if logical_id not in self._alarms:
-            made = self._l1(logical_id)
-            self._alarms[logical_id] = alarm_handle(self, imported(logical_id), made)
-        return self._alarms[logical_id]
-
-    @cached_property
-    def _alarms(self) -> dict[str, cdk.aws_cloudwatch.AlarmBase]:
-        return {}
 
     def inference_component_name(self, name: str) -> str:
         """Name to invoke an inference component by; a resource that refers to it is deployed after that.

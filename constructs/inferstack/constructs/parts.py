@@ -15,6 +15,7 @@ import jsii
 from constructs import Construct, Dependable, IConstruct
 from msgspec.structs import replace
 
+from inferstack.constructs.alarm_handle import AlarmHandles
 from inferstack.constructs.capabilities import Grantable
 from inferstack.constructs.escape_hatches import (
     AlarmL1s,
@@ -267,7 +268,7 @@ class ExecutionRole(_Part, RoleL1s):
         return self._l1(ROLE).get_att("Arn").to_string()
 
 
-class EndpointAlarms(_Part, AlarmL1s):
+class EndpointAlarms(_Part, AlarmHandles):
     """The alarms of an endpoint that exists already.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
