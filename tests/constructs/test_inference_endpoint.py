@@ -569,6 +569,14 @@ def test_nothing_is_added_to_actions_that_only_the_deployment_knows():
         made.alarm("MemoryUtilization").add_alarm_action(actions.SnsAction(sns.Topic(here, "Topic")))
 
 
+@pytest.mark.parametrize("given", [sns.Topic, lambda here, _: "arn:aws:sns:us-east-1:111122223333:oncall"])
+def test_what_is_no_action_of_an_alarm_is_told_how_to_become_one(given):
+    made = endpoint("single")
+    topic = given(made.stack, "Topic")
+    with pytest.raises(TypeError, match=rf"^a {type(topic).__name__} is no action of an alarm; pass .*`SnsAction\(topic\)`"):
+        made.alarm("MemoryUtilization").add_alarm_action(topic)
+
+
 def test_an_alarm_on_an_expression_is_found_by_the_id_of_what_it_returns():
     queries = "[{id: slowest, period: 60, expression: SELECT MAX(Seconds) FROM Acme}]"
     made = endpoint("single", f"alarms: {{rules: [{{threshold: 2, metrics: {queries}}}]}}")

@@ -66,6 +66,10 @@ def _add(
     name: str,
     *actions: cdk.aws_cloudwatch.IAlarmAction,
 ) -> None:
+    for action in actions:
+        if not hasattr(action, "bind"):
+            fix = "pass one of `aws_cloudwatch_actions`, such as `SnsAction(topic)`"
+            raise TypeError(f"a {type(action).__name__} is no action of an alarm; {fix}")
     there = getattr(made, name)
     there = () if there is None else there
     if any(map(is_list_token, there)):
