@@ -27,7 +27,8 @@ def test_a_stack_has_the_description_of_its_spec():
 
 
 def test_a_stack_has_outputs():
-    assert {"EndpointName", "EndpointArn"} <= template(made())["Outputs"].keys()
+    assert {"EndpointName", "EndpointArn"} <= template(stack := made())["Outputs"].keys()
+    assert stack.resolve(stack.endpoint.get_output("EndpointName").logical_id) == "EndpointName"
 
 
 @pytest.mark.parametrize(

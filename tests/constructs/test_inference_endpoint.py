@@ -122,6 +122,22 @@ def test_tags_of_the_stack_reach_what_is_around_the_endpoint():
             assert resource["Tags"] == [{"Key": "stage", "Value": "prod"}]
 
 
+def test_tags_of_the_app_win_over_those_of_the_spec():
+    made = endpoint("single", "tags: {team: spec, cost: spec}")
+    cdk.Tags.of(made).add("team", "app")
+    tags = only(synthesised(made), "AWS::SageMaker::Model")["Tags"]
+    assert {it["Key"]: it["Value"] for it in tags} == {"cost": "spec", "team": "app"}
+
+
+def test_references_to_the_endpoint_can_be_made_weak_by_its_l1():
+    here = stack()
+    there = cdk.Stack(cdk.App.of(here), "There", env=cdk.Environment(region=here.region))
+    made = InferenceEndpoint(here, "Net", spec=spec("single"))
+    cdk.CrossStackReferences.of(made.cfn_endpoint).produce(cdk.ReferenceStrength.WEAK)
+    sns.Topic(there, "Topic", display_name=made.endpoint_name)
+    assert "Fn::GetStackOutput" in only(template(there), "AWS::SNS::Topic")["DisplayName"]
+
+
 def test_aspects_see_l1_constructs():
     @jsii.implements(cdk.IAspect)
     class Look:
