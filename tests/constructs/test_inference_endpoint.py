@@ -496,6 +496,35 @@ def test_a_group_of_the_app_gets_the_rules_that_its_own_settings_want(lets_all_o
     assert [it["GroupId"] for it in ways_out] == [here.resolve(group.security_group_id)] * (not lets_all_out)
 
 
+@pytest.mark.parametrize("kind", ["single", "components"])
+def test_the_endpoint_waits_for_the_routes_of_subnets_that_the_app_makes(kind):
+    here = stack()
+    vpc = ec2.Vpc(here, "Vpc", availability_zones=["us-east-1a"])
+    network = {"subnets": [vpc.private_subnets[0].subnet_id], "security_group_ids": ["sg-0a1b2c3d4e5f60718"]}
+    holder = "model" if kind == "single" else "endpoint_config"
+    InferenceEndpoint(here, "Net", spec=spec(kind, {holder: {"vpc_config": network}}))
+    resources = template(here)["Resources"]
+    (waiting,) = [it for it in resources.values() if it["Type"] == "AWS::SageMaker::Endpoint"]
+    assert sorted(resources[it]["Type"] for it in waiting["DependsOn"]) == [
+        "AWS::EC2::Route",
+        "AWS::EC2::SubnetRouteTableAssociation",
+    ]
+
+
+@pytest.mark.parametrize("subnets", ["looked up", "a list", "a parameter", "a dynamic reference"])
+def test_subnets_that_the_app_does_not_make_are_waited_for_by_no_one(subnets):
+    here = stack()
+    given = {
+        "looked up": ["subnet-0a1b2c3d4e5f60718"],
+        "a list": cdk.CfnParameter(here, "List", type="CommaDelimitedList").value_as_list,
+        "a parameter": [cdk.CfnParameter(here, "One").value_as_string],
+        "a dynamic reference": ["{{resolve:ssm:/net/subnet}}"],
+    }
+    network = {"subnets": given[subnets], "security_group_ids": ["sg-0a1b2c3d4e5f60718"]}
+    InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": network}}))
+    assert all("DependsOn" not in it for it in template(here)["Resources"].values() if it["Type"] == "AWS::SageMaker::Endpoint")
+
+
 @pytest.mark.parametrize("made_as", ["import", "L1", "part of a text"])
 def test_a_group_of_which_nothing_is_known_is_not_taken_to_let_all_out(made_as):
     here = stack()

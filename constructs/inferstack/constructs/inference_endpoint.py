@@ -23,15 +23,16 @@ from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import IInferenceEndpoint
 from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.names_taken import free_names, take
+from inferstack.constructs.network import routes_of, security_group
 from inferstack.constructs.rendered import AnySpec, template_for
 from inferstack.constructs.role_handle import named_role, role_handle
-from inferstack.constructs.security_groups import security_group
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.resolve.template import Template
+from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.parts.measured import Measured, measured
 from inferstack.spec.parts.walk import components, endpoint_config, hosting_of, models
 from inferstack.spec.texts.placeholders import is_list_token
@@ -93,6 +94,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         take(scope, self, construct_id, names)
         if given is not None:
             self._start_after(given)
+        self._start_after_routes()
 
     @staticmethod
     def from_endpoint_name(
@@ -204,6 +206,16 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         for logical_id in (*(model_id(name) for _, name, _ in models(self._spec)), ENDPOINT_CONFIG):
             self._l1(logical_id).node.add_dependency(role)
 
+    def _start_after_routes(self) -> None:
+        """Makes the endpoint wait for the routes of subnets that the app makes, and go before they do.
+
+        Instances fetch the model's files through them.
+        https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html
+        """
+        subnets = dict.fromkeys(it for network in self._networks() for it in network.subnets)
+        for routes in filter(None, map(routes_of, subnets)):
+            self._l1(ENDPOINT).node.add_dependency(routes)
+
     @property
     def grant_principal(self) -> cdk.aws_iam.IPrincipal:
         """The role of the endpoint: it gets what is granted to that, as by `bucket.grant_read(endpoint)`."""
@@ -220,7 +232,8 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
 
     @cached_property
     def _connections(self) -> cdk.aws_ec2.Connections:
-        groups = [for_cdk(group) for group in dict.fromkeys(self._security_group_ids())]
+        named = dict.fromkeys(it for network in self._networks() for it in network.security_group_ids)
+        groups = list(map(for_cdk, named))
         if any(map(is_list_token, groups)):
             name = self._spec.endpoint_name
             message = f"only the deployment knows how many security groups the endpoint {name} has"
@@ -269,11 +282,9 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
     def _hosting(self) -> Hosting:
         return hosting_of(self._spec)
 
-    def _security_group_ids(self) -> Iterator[str]:
+    def _networks(self) -> Iterator[VpcConfig]:
         of_models = (model.vpc_config for _, _, model in models(self._spec))
-        for network in (endpoint_config(self._spec).vpc_config, *of_models):
-            if network is not None:
-                yield from network.security_group_ids
+        return filter(None, (endpoint_config(self._spec).vpc_config, *of_models))
 
 
 def _sections(template: Template, *, has_stack: bool) -> Template:
