@@ -751,6 +751,13 @@ def test_a_path_where_a_spec_is_wanted_is_told_how_to_read_it():
         InferenceEndpoint(stack(), "Net", spec="model_specs/churn.yaml")
 
 
+def test_a_number_in_a_spec_made_in_python_is_not_put_down_to_a_file():
+    with pytest.raises(SpecError) as found:
+        spec("single", {"model": {"environment": {"WORKERS": 4}}})
+    (problem,) = found.value.problems
+    assert problem.fix == "put quotes around it, just as it is written: without them it is a number"
+
+
 def test_a_mistake_in_a_spec_made_in_python_is_known_by_its_path():
     with pytest.raises(SpecError, match=r"^variant\.instance_type: IS104: "):
         spec("single", {"variant": {"instance_type": "ml.m5.larg"}})

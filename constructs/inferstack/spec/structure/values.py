@@ -142,7 +142,7 @@ def _retype(wanted: str | list[str], schema: dict[str, Any], found: object, key:
         case "string", bool():
             return f'quote it: "{str(found).lower()}" (and check that YAML did not change the text)'
         case "string", int() | float():
-            return "put quotes around it, as it is written in the file: YAML read it as a number"
+            return "put quotes around it, just as it is written: without them it is a number"
         case "integer" | "number", _:
             return _as_number(wanted == "integer", schema, found, key)
         case "boolean", str() if found.lower() in ("true", "false"):
