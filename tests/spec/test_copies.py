@@ -10,7 +10,7 @@ import pytest
 from support.locked_specs import locked_spec
 from support.locking import ONE
 
-from inferstack.resolve import template_of
+from inferstack.resolve import resolve_ahead, template_of
 from inferstack.spec.check import LoadedSpec, load_spec, parse_spec
 from inferstack.spec.problem import SpecError
 
@@ -37,6 +37,14 @@ def assert_same(made: LoadedSpec, loaded: LoadedSpec) -> None:
 def test_a_copy_of_a_file_says_the_same(file: Path, copied: Callable[[LoadedSpec], LoadedSpec]) -> None:
     loaded = load_spec(file)
     assert_same(copied(loaded), loaded)
+
+
+@pytest.mark.parametrize("copied", [sent, copy.deepcopy, copy.copy])
+def test_a_copy_of_a_resolved_spec_has_its_template(copied: Callable[[LoadedSpec], LoadedSpec]) -> None:
+    ahead = resolve_ahead(load_spec(FILES[0]))
+    made = copied(ahead)
+    assert_same(made, ahead)
+    assert template_of(made) is made.template
 
 
 @pytest.mark.parametrize("copied", [sent, copy.deepcopy])

@@ -8,7 +8,6 @@ lock is read once, together with the Document, for all its stages.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -56,12 +55,8 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     document: Document
     stage: str | None
     warnings: tuple[Problem, ...]
-    uploaded: Mapping[str, LockedArchive] = MappingProxyType({})
+    uploaded: Mapping[str, LockedArchive] = msgspec.field(default_factory=dict)
     """Archives in the lock, by name: the files in them need not be on this machine."""
-
-    def __reduce__(self) -> tuple[type["LoadedSpec"], tuple[object, ...]]:
-        # The proxy for a mapping cannot be copied.
-        return type(self), (self.spec, self.document, self.stage, self.warnings, dict(self.uploaded))
 
     def source_of(self, path: SpecPath) -> str:
         """Where a part of the spec is, as `file: path`. A line number would change with every line above."""

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -31,7 +30,8 @@ class Applied(msgspec.Struct, frozen=True):
     """
 
     spec: ModelSpec
-    uploaded: Mapping[str, LockedArchive] = MappingProxyType({})
+    # No proxy, which could not be copied into another process.
+    uploaded: Mapping[str, LockedArchive] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
