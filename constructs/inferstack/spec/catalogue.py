@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import cache
 
-from inferstack.spec.check import CHECK_CODES
 from inferstack.spec.check_files import FOLDER_CODES
 from inferstack.spec.document.references import REFERENCE_CODES
 from inferstack.spec.document.tokens import TOKEN_CODES
@@ -39,7 +38,7 @@ def every_entry() -> Iterator[Code]:
     from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415
 
     of_files = (FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES)
-    of_specs = (STRUCTURE_CODES, CHECK_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
+    of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
     of_deployments = (STACK_CODES, UPDATE_CODES, LEFT_OVER_CODES)
     for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
         yield from table.values()

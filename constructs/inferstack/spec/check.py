@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from inferstack.spec.blocks.kinds import Environment, ModelSpec, Spec
 from inferstack.spec.document import Document, read_document
-from inferstack.spec.document.references import reference_problems
+from inferstack.spec.document.references import placeholder_problems, reference_problems
 from inferstack.spec.document.stages import at_stage, overridden, stage_names, uses_stage
 from inferstack.spec.document.tokens import token_problems
 from inferstack.spec.lock.applying import apply_lock
@@ -23,26 +23,9 @@ from inferstack.spec.lock.file import Lock, LockedArchive
 from inferstack.spec.lock.reading import NO_LOCK, FoundLock, lock_beside
 from inferstack.spec.parts.triton_blocks import triton_blocks
 from inferstack.spec.problem import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
-from inferstack.spec.problem.codes import by_code, error
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.spec.problem.words import listed
 from inferstack.spec.rules.asking import rule_problems
 from inferstack.spec.structure import of_meant_kind, structure_problems
-from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
-
-UNKNOWN_PLACEHOLDER = "IS110"
-_PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
-CHECK_CODES = by_code(
-    error(
-        UNKNOWN_PLACEHOLDER,
-        "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
-        _PSEUDO,
-    ),
-)
-
-# CloudFormation knows these, too, and a spec cannot hold them.
-_OTHER_PSEUDO_PARAMETERS = frozenset(
-    f"AWS::{name}" for name in ("NoValue", "NotificationARNs", "StackId", "StackName")
-)
 
 
 class LoadedSpec(msgspec.Struct, frozen=True):
@@ -165,7 +148,7 @@ def _structural_problems(document: Document) -> list[Problem]:
     found = structure_problems(document)
     wrong = {problem.path for problem in found}
     # Where a value has the wrong type or form, what is wrong inside of its text need not be said as well.
-    held = (*_placeholder_problems(document), *reference_problems(document))
+    held = (*placeholder_problems(document), *reference_problems(document))
     return [*found, *(it for it in held if it.path not in wrong), *token_problems(document)]
 
 
@@ -219,15 +202,3 @@ def with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
     if region is None or spec.region is not None:
         return spec
     return replace(spec, env=Environment(account=spec.account, region=region))
-
-
-def _placeholder_problems(document: Document) -> Iterator[Problem]:
-    known = list(PSEUDO_PARAMETERS)
-    for path, text in document.placeholders:
-        for name in PLACEHOLDER.findall(text):
-            if name.startswith("AWS::") and name not in known:
-                message = f"`${{{name}}}` is not a CloudFormation pseudo parameter"
-                if name in _OTHER_PSEUDO_PARAMETERS:
-                    message = f"a spec cannot use `${{{name}}}`"
-                fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
-                yield document.problem(path, UNKNOWN_PLACEHOLDER, message, fix)

@@ -1,4 +1,4 @@
-"""Dynamic references that CloudFormation would not fill in."""
+"""Pseudo parameters and dynamic references that CloudFormation would not fill in."""
 
 import re
 from collections.abc import Iterator
@@ -8,23 +8,48 @@ from inferstack.spec.document import Document
 from inferstack.spec.document.placeholders import texts_with
 from inferstack.spec.problem import Problem
 from inferstack.spec.problem.codes import by_code, error
-from inferstack.spec.problem.words import choose
+from inferstack.spec.problem.words import choose, did_you_mean_then, listed
+from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 
+UNKNOWN_PLACEHOLDER = "IS110"
 NOT_RESOLVED = "IS216"
+_PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 _PAGE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
 REFERENCE_CODES = by_code(
+    error(
+        UNKNOWN_PLACEHOLDER,
+        "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
+        _PSEUDO,
+    ),
     error(
         NOT_RESOLVED,
         "A dynamic reference must name a value in `secretsmanager` or `ssm`: CloudFormation resolves"
         " `ssm-secure` for a few resource types only, none of them SageMaker's.",
         _PAGE,
-    )
+    ),
 )
 
+# CloudFormation knows these, too, and a spec cannot hold them.
+_OTHER_PSEUDO_PARAMETERS = frozenset(
+    f"AWS::{name}" for name in ("NoValue", "NotificationARNs", "StackId", "StackName")
+)
 _REFERENCE = re.compile(REFERENCE)
 # This leaves out `{{ resolve }}`, which a prompt template may contain.
 _BEGINNING = re.compile(r"\{\{\s*resolve\s*:|\{\{resolve\}\}", re.IGNORECASE)
 _INSTEAD = f"write '{AS_WRITTEN['secretsmanager']}'"
+
+
+def placeholder_problems(document: Document) -> Iterator[Problem]:
+    """Every `${AWS::…}` in a document that is not a pseudo parameter, or not one for specs."""
+    known = list(PSEUDO_PARAMETERS)
+    for path, text in document.placeholders:
+        for name in PLACEHOLDER.findall(text):
+            if name.startswith("AWS::") and name not in known:
+                message = f"`${{{name}}}` is not a CloudFormation pseudo parameter"
+                if name in _OTHER_PSEUDO_PARAMETERS:
+                    message = f"a spec cannot use `${{{name}}}`"
+                fix = did_you_mean_then(name, known, f"allowed: {listed(known)}")
+                yield document.problem(path, UNKNOWN_PLACEHOLDER, message, fix)
 
 
 def reference_problems(document: Document) -> Iterator[Problem]:
