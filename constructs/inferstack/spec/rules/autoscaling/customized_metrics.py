@@ -10,9 +10,6 @@ from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics
 _CUSTOMIZED = (
     "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
 )
-_QUERY = (
-    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingMetricDataQuery.html"
-)
 _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
 
 

@@ -82,25 +82,18 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
 )
 def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
     """At least one of the two, the minimum not above the maximum, and nothing below what can run."""
-    for scaled in scaled_parts(spec):
+    for path, scaled, action in _actions(spec):
         least = 1 if scaled.dimension == INSTANCE_COUNT and not is_async(spec) else 0
-        for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
-            low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
-            where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")
-            if low is None and high is None:
-                yield Finding(
-                    where,
-                    "the action has no effect without limits",
-                    "add `min_capacity`, `max_capacity` or both",
-                )
-            elif low is not None and high is not None and low > high:
-                yield Finding(
-                    where,
-                    f"`min_capacity` is {low}, above the `max_capacity` of {high}",
-                    f"write at most {high}",
-                )
-            elif low is not None and low < least:
-                yield Finding((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
+        low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
+        where = (*path, "scalable_target_action")
+        if low is None and high is None:
+            message = "the action has no effect without limits"
+            yield Finding(where, message, "add `min_capacity`, `max_capacity` or both")
+        elif low is not None and high is not None and low > high:
+            message = f"`min_capacity` is {low}, above the `max_capacity` of {high}"
+            yield Finding(where, message, f"write at most {high}")
+        elif low is not None and low < least:
+            yield Finding((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
 
 
 @error(

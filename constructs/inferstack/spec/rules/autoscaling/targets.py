@@ -151,14 +151,11 @@ def capacity_comes_back(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise the fleet stays at the largest size that it ever reached."""
     for it in scaled_parts(spec):
         adds = it.scaling.policies or it.scaling.step_policies
-        if adds and not any(map(_removes, it.scaling.policies)) and not _shrinks(it.scaling):
+        removes = any(policy.disable_scale_in is not True for policy in it.scaling.policies)
+        if adds and not removes and not _shrinks(it.scaling):
             message = "the policies add capacity, but nothing ever removes it"
             fix = "add a step policy with `LessThanThreshold` and a negative `scaling_adjustment`"
             yield Finding(it.path, message, f"{fix}, or a policy that holds a metric at a target")
-
-
-def _removes(policy: ScalingPolicy) -> bool:
-    return policy.disable_scale_in is not True
 
 
 def _shrinks(scaling: Autoscaling) -> bool:

@@ -38,9 +38,10 @@ def _placements(spec: InferenceComponentsSpec) -> Iterator[_Placement]:
     for path, name, component in components(spec):
         for below, it in specifications(path, component):
             needs = it.compute_resource_requirements
-            for host in _hosts(spec, component, it) if needs is not None else ():
-                if needs is not None:
-                    yield _Placement((*below, "compute_resource_requirements"), name, needs, host)
+            if needs is None:
+                continue
+            for host in _hosts(spec, component, it):
+                yield _Placement((*below, "compute_resource_requirements"), name, needs, host)
 
 
 def _hosts(
@@ -84,11 +85,9 @@ def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     for path, _, component in components(spec):
         for below, it in specifications(path, component):
             needs = it.compute_resource_requirements
-            low, high = (
-                (None, None)
-                if needs is None
-                else (needs.min_memory_required_in_mb, needs.max_memory_required_in_mb)
-            )
+            if needs is None:
+                continue
+            low, high = needs.min_memory_required_in_mb, needs.max_memory_required_in_mb
             if low is not None and high is not None and high < low:
                 where = (*below, "compute_resource_requirements", "max_memory_required_in_mb")
                 yield Finding(

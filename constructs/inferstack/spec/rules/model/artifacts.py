@@ -307,9 +307,8 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
 def _has_files(container: Container | ComponentContainer) -> bool:
     if isinstance(container, ComponentContainer):
         return container.artifact_url is not None
-    return (container.model_data_url, container.model_data_source, container.model_package_name) != (
-        None,
-    ) * 3
+    sources = (container.model_data_url, container.model_data_source, container.model_package_name)
+    return any(it is not None for it in sources)
 
 
 @error(

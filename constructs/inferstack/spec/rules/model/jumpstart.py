@@ -28,7 +28,7 @@ def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
     here = region_of(spec)
     for path, bucket in _buckets(spec):
         there = bucket["region"]
-        if here is not None and there != here and regions.has_form(there) and regions.has_form(here):
+        if here is not None and there != here and regions.has_form(there):
             message = f"the bucket is in {there}, but the stack is in {here}"
             name = f"jumpstart-{bucket['private'] or ''}cache-prod-{here}"
             yield Finding(path, message, f"write {name}, or ${{AWS::Region}} at the end of its name")
