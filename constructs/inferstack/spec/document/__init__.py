@@ -63,7 +63,7 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def rewritten(self, found: str, key: str, text: str) -> "Document":
         """The document with ``key: text`` in the place of the key ``found`` at its top."""
-        entries = self.tree.entries if isinstance(self.tree.entries, dict) else {}
+        entries = self.tree.by_key
         others = {name: entry for name, entry in entries.items() if name != found}
         at, node = entries[found]
         tree = mapping_node(self.tree.at, {key: Entry(at, Node(node.at, text)), **others})

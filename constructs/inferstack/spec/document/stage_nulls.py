@@ -37,8 +37,7 @@ def nulls_of(stage: str, base: Node, override: Node) -> StageNulls:
 
 
 def _nulls(base: Node | None, override: Node, at: SpecPath) -> Iterator[tuple[SpecPath, Entry, bool]]:
-    entries = override.entries if isinstance(override.entries, dict) else {}
-    for name, entry in entries.items():
+    for name, entry in override.by_key.items():
         there = None if base is None else base.entry(name)
         if entry.node.data is None:
             yield (*at, name), entry, there is not None

@@ -93,7 +93,7 @@ def _staged(document: Document, tree: Node, nulls: StageNulls = NO_NULLS) -> Doc
 
 
 def _without_stages(tree: Node) -> Node:
-    return mapping_node(tree.at, {name: entry for name, entry in _entries(tree).items() if name != STAGES})
+    return mapping_node(tree.at, {name: entry for name, entry in tree.by_key.items() if name != STAGES})
 
 
 def _override(document: Document, stage: str) -> Node | None:
@@ -103,8 +103,8 @@ def _override(document: Document, stage: str) -> Node | None:
 
 
 def _merged(base: Node, override: Node) -> Node:
-    entries = dict(_entries(base))
-    for name, entry in _entries(override).items():
+    entries = dict(base.by_key)
+    for name, entry in override.by_key.items():
         if entry.node.data is None:
             entries.pop(name, None)
         else:
@@ -119,10 +119,6 @@ def _merged_entry(base: Entry | None, override: Entry) -> Entry:
         # Merging into an empty mapping drops the nulls, which have nothing to remove.
         return Entry(override.at, _merged(mapping_node(override.node.at, {}), override.node))
     return Entry(base.at, _merged(base.node, override.node))
-
-
-def _entries(node: Node) -> dict[str, Entry]:
-    return node.entries if isinstance(node.entries, dict) else {}
 
 
 # ---------------------------------------------------------------- ${stage}

@@ -83,6 +83,11 @@ class Node(msgspec.Struct, frozen=True, eq=False):
         # A function cannot be copied into another process.
         return type(self), (self.at, self.data, self.entries)
 
+    @property
+    def by_key(self) -> dict[str, Entry]:
+        """The entries of a mapping; none for anything else."""
+        return self.entries if isinstance(self.entries, dict) else {}
+
     def entry(self, step: str | int) -> Entry | None:
         """The entry under a key or at an index, if there is one."""
         entries = self.entries

@@ -11,10 +11,9 @@ def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, J
 
     A path that leads through such a key is left out, since it is wrong there already.
     """
-    top = shipped_schema()["$defs"][definition]
     found = {}
     for path in paths:
-        blocks = list(_blocks_at(top, path[:-1]))
+        blocks = blocks_at(definition, path[:-1])
         if blocks and not any(_below(block, path[-1]) for block in blocks):
             found[path] = blocks[0]
     return found
@@ -28,12 +27,7 @@ def allowed_at(definition: str, path: SpecPath) -> list[JsonSchema]:
 
 def blocks_at(definition: str, path: SpecPath) -> list[JsonSchema]:
     """The blocks that the format has at a path, one for each form; empty if it has none."""
-    return _blocks_at(shipped_schema()["$defs"][definition], path)
-
-
-def _blocks_at(top: JsonSchema, path: SpecPath) -> list[JsonSchema]:
-    """The mappings that are allowed at a path."""
-    blocks = [top]
+    blocks = [shipped_schema()["$defs"][definition]]
     for step in path:
         blocks = [it for block in blocks for it in _below(block, step) if it.get("type") == "object"]
     return blocks
