@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.spec.document.placeholders import texts_with
+from inferstack.spec.document.scalars import texts_with
 from inferstack.spec.document.stage_nulls import NO_NULLS, StageNulls
 from inferstack.spec.problem import IN_PYTHON, Problem, SpecError, SpecPath
 from inferstack.spec.problem.file_codes import NO_SPEC

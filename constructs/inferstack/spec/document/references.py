@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog.dynamic_references import AS_WRITTEN, FORMS, REFERENCE
 from inferstack.spec.document import Document
-from inferstack.spec.document.placeholders import texts_with
+from inferstack.spec.document.scalars import texts_with
 from inferstack.spec.problem import Problem
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.problem.words import choose, did_you_mean_then, listed

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.spec.document import Document
+from inferstack.spec.document.scalars import scalars
 from inferstack.spec.problem import Problem, SpecPath
 from inferstack.spec.problem.codes import by_code, error
 from inferstack.spec.texts.placeholders import is_list_token, is_opaque, tokens
@@ -57,7 +58,7 @@ def token_problems(document: Document) -> Iterator[Problem]:
     """Every token in a document at a place that no deployment could fill in."""
     if not document.may_have_placeholders:
         return
-    for path, value in _values((), document.data):
+    for path, value in scalars(document.data):
         if isinstance(value, str) and is_list_token(value) and not _is_whole(document, path):
             message = f"{_name(path)} has, as one of its texts, a list known only at deployment"
             fix = "pass the token as the whole list, or select an entry: `cdk.Fn.select(0, …)`"
@@ -70,18 +71,6 @@ def token_problems(document: Document) -> Iterator[Problem]:
             message = f"a key of {_name(path)} is known only at deployment"
             fix = "write the key itself; a token can be its value"
             yield document.problem((*path, key), NEEDED_BEFORE, message, fix)
-
-
-def _values(path: SpecPath, value: Any) -> Iterator[tuple[SpecPath, Any]]:
-    match value:
-        case dict():
-            for key, item in value.items():
-                yield from _values((*path, key), item)
-        case list():
-            for index, item in enumerate(value):
-                yield from _values((*path, index), item)
-        case _:
-            yield path, value
 
 
 def _keys(path: SpecPath, value: Any) -> Iterator[tuple[SpecPath, str]]:
