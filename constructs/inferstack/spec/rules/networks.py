@@ -9,7 +9,7 @@ from inferstack.spec.blocks.model import VpcConfig
 from inferstack.spec.parts.walk import PlacedContainer, containers, every_variant, hosting, models
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe
-from inferstack.spec.rules.base import Finding, warning
+from inferstack.spec.rules.base import CONFIG_PAGE, Finding, error, warning
 from inferstack.spec.rules.model.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.spec.texts.placeholders import PLACEHOLDER, is_opaque
 
@@ -19,6 +19,24 @@ _ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-int
 _ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
 _SSM = "https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
+
+
+@error(
+    "IS608",
+    "Network settings go on the model, or for inference components on the endpoint configuration.",
+    CONFIG_PAGE,
+    ModelSpec,
+    about=("vpc_config", "enable_network_isolation"),
+)
+def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
+    """The endpoint configuration's own VPC is only for inference components."""
+    config = spec.endpoint_config
+    if config is None or isinstance(spec, InferenceComponentsSpec):
+        return
+    for key in ("vpc_config", "enable_network_isolation"):
+        if getattr(config, key) is not None:
+            message = f"`endpoint_config.{key}` is only for inference components"
+            yield Finding(("endpoint_config", key), message, f"move it to `model.{key}`")
 
 
 @warning(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec
 from inferstack.spec.blocks.variant import ServerlessConfig, Variant
 from inferstack.spec.parts.walk import is_async, models, variants
 from inferstack.spec.problem import SpecPath
@@ -179,21 +179,3 @@ def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Finding]:
         for path, _, _ in _serverless(spec):
             message = "`serverless_config` cannot be used with `async_inference_config`"
             yield Finding((*path, "serverless_config"), message, "keep one of them")
-
-
-@error(
-    "IS608",
-    "Network settings go on the model, or for inference components on the endpoint configuration.",
-    CONFIG_PAGE,
-    ModelSpec,
-    about=("vpc_config", "enable_network_isolation"),
-)
-def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
-    """The endpoint configuration's own VPC is only for inference components."""
-    config = spec.endpoint_config
-    if config is None or isinstance(spec, InferenceComponentsSpec):
-        return
-    for key in ("vpc_config", "enable_network_isolation"):
-        if getattr(config, key) is not None:
-            message = f"`endpoint_config.{key}` is only for inference components"
-            yield Finding(("endpoint_config", key), message, f"move it to `model.{key}`")
