@@ -126,9 +126,9 @@ VALUES = {
 """The possible values of all variables whose value becomes that of an option."""
 
 
-def set_variable(environment: Mapping[str, str] | None, name: str) -> str | None:
+def set_variable(environment: Mapping[str, str], name: str) -> str | None:
     """The value of a variable. To the start script, an empty variable is not set."""
-    return None if environment is None else environment.get(name) or None
+    return environment.get(name) or None
 
 
 def likely_default(names: Sequence[str], ensembles: Sequence[str]) -> str | None:

@@ -13,9 +13,7 @@ from inferstack.spec.parts.walk import PlacedContainer
 
 def container_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str] | None:
     """The container's environment, or None when there is nothing in it."""
-    own = placed.container.environment
-    implied = _triton_environment(spec, placed)
-    return {**implied, **({} if own is None else own)} or None
+    return {**_triton_environment(spec, placed), **placed.environment} or None
 
 
 def _triton_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str]:

@@ -98,7 +98,7 @@ def _files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
 
 def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
     for placed in containers(spec):
-        yield from _files_of_environment(placed.container.environment or {})
+        yield from _files_of_environment(placed.environment)
         match placed.container:
             case Container(model_data_source=ModelDataSource() as source):
                 files = source.s3_data_source

@@ -214,6 +214,12 @@ class PlacedContainer(msgspec.Struct, frozen=True):
         return self.container.image
 
     @property
+    def environment(self) -> Mapping[str, str]:
+        """Its environment variables, as the spec writes them; empty where it has none."""
+        written = self.container.environment
+        return {} if written is None else written
+
+    @property
     def url_key(self) -> str:
         """The key for the URL of its files."""
         return "artifact_url" if isinstance(self.container, ComponentContainer) else "model_data_url"
@@ -251,6 +257,13 @@ def containers(spec: ModelSpec) -> Iterator[PlacedContainer]:
     for run in runs(spec):
         if run.specification.container is not None:
             yield PlacedContainer((*run.path, "container"), run.specification.container, spec, run=run)
+
+
+def environment_variables(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, str]]:
+    """Every environment variable of a container: path, name, value."""
+    for placed in containers(spec):
+        for name, value in placed.environment.items():
+            yield (*placed.path, "environment", name), name, value
 
 
 def how_to_have_many(spec: ModelSpec) -> str:

@@ -8,7 +8,7 @@ from inferstack.spec.blocks.execution_role import PolicyStatement
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.marketplace import marketplace_packages
 from inferstack.spec.parts.role_policies import additions, is_our_sid, policies_made
-from inferstack.spec.parts.walk import containers, is_async, model_containers
+from inferstack.spec.parts.walk import environment_variables, is_async, model_containers
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, listed
 from inferstack.spec.rules.base import Finding, error, warning
@@ -159,14 +159,13 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
     """In an ARN, a wildcard would match more than it does for the container."""
     if _has_policies(spec) or not _lacks(spec, "s3:GetObject"):
         return
-    for placed in containers(spec):
-        for key, value in (placed.container.environment or {}).items():
-            too_much = _too_much(value) if value.startswith("s3://") else None
-            if too_much is not None:
-                message = f"`{key}` names {too_much}, so the role gets no permission to read that"
-                fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
-                fix += "`execution_role.statements`"
-                yield Finding((*placed.path, "environment", key), message, fix)
+    for path, name, value in environment_variables(spec):
+        too_much = _too_much(value) if value.startswith("s3://") else None
+        if too_much is not None:
+            message = f"`{name}` names {too_much}, so the role gets no permission to read that"
+            fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
+            fix += "`execution_role.statements`"
+            yield Finding(path, message, fix)
 
 
 def _too_much(url: str) -> str | None:

@@ -75,7 +75,7 @@ def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
 def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker itself still fetches the files that the model names."""
     for placed in _isolated(spec):
-        environment = placed.container.environment or {}
+        environment = placed.environment
         for name in sorted(MODEL_IN_ENVIRONMENT & environment.keys()):
             if _ELSEWHERE.fullmatch(environment[name]):
                 component = isinstance(placed.container, ComponentContainer)

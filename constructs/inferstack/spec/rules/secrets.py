@@ -13,8 +13,7 @@ import msgspec
 
 from inferstack.catalog.dynamic_references import AS_WRITTEN
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.walk import containers
-from inferstack.spec.problem import SpecPath
+from inferstack.spec.parts.walk import environment_variables
 from inferstack.spec.rules.base import Finding, warning
 from inferstack.spec.texts.placeholders import DYNAMIC_REFERENCE
 
@@ -91,19 +90,6 @@ _SWITCHES = frozenset(
 _UUID = r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
-class _Variable(msgspec.Struct, frozen=True):
-    path: SpecPath
-    key: str
-    value: str
-
-
-def _variables(spec: ModelSpec) -> Iterator[_Variable]:
-    for placed in containers(spec):
-        environment = placed.container.environment
-        for key, value in ({} if environment is None else environment).items():
-            yield _Variable((*placed.path, "environment", key), key, value)
-
-
 @warning(
     "IS214",
     "An environment variable should not have a value that looks like a secret.",
@@ -113,10 +99,10 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
 )
 def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
     """Parts that CloudFormation fills in at deployment are not secrets in the file."""
-    for variable in _variables(spec):
-        kind = _known_kind(variable.value)
+    for path, name, value in environment_variables(spec):
+        kind = _known_kind(value)
         if kind is not None:
-            yield Finding(variable.path, f"`{variable.key}` contains {kind} in plain text", _FIX)
+            yield Finding(path, f"`{name}` contains {kind} in plain text", _FIX)
 
 
 @warning(
@@ -128,10 +114,10 @@ def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
 )
 def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
     """Under the name of a password any text counts; under that of a token or key, only what looks random."""
-    for variable in _variables(spec):
-        if _is_named_secret(variable) and _known_kind(variable.value) is None:
-            message = f"`{variable.key}` contains what looks like a secret in plain text"
-            yield Finding(variable.path, message, _FIX)
+    for path, name, value in environment_variables(spec):
+        if _is_named_secret(name, value.strip()) and _known_kind(value) is None:
+            message = f"`{name}` contains what looks like a secret in plain text"
+            yield Finding(path, message, _FIX)
 
 
 def _known_kind(value: str) -> str | None:
@@ -147,13 +133,12 @@ def _is_in(text: str, form: _Form) -> bool:
     return not all(map(_stands_for_another, found))
 
 
-def _is_named_secret(variable: _Variable) -> bool:
+def _is_named_secret(name: str, value: str) -> bool:
     # `openaiApiKey` consists of the same words.
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", variable.key).upper()
-    is_password = re.search(_PASSWORD_NAME, name) is not None
-    if not is_password and re.search(_SECRET_NAME, name) is None:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+    is_password = re.search(_PASSWORD_NAME, words) is not None
+    if not is_password and re.search(_SECRET_NAME, words) is None:
         return False
-    value = variable.value.strip()
     if re.search(_KNOWN_AT_DEPLOYMENT, value) or _says_where(value) or _stands_for_another(value):
         return False
     return len(value) >= 4 if is_password else _looks_random(value)

@@ -67,7 +67,7 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
 
 
 def _chosen_by_environment(placed: PlacedTriton) -> bool:
-    return any(set_variable(it.container.environment, DEFAULT_MODEL) for it in placed.loaders)
+    return any(set_variable(it.environment, DEFAULT_MODEL) for it in placed.loaders)
 
 
 def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:

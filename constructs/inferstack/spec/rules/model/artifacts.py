@@ -297,7 +297,7 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
             continue
         # Triton's container loads what is in its folder, whatever the environment names.
         fetches = not is_triton(container.image)
-        told = fetches and MODEL_IN_ENVIRONMENT & (container.environment or {}).keys()
+        told = fetches and MODEL_IN_ENVIRONMENT & placed.environment.keys()
         if not told:
             message = f"the {container.image.framework} container has no model"
             variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""

@@ -22,7 +22,7 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding
     """With more, the server exits when it starts, after downloading the model."""
     for placed in containers(spec):
         for name in _GPUS_OF_ONE_MODEL:
-            said = (placed.container.environment or {}).get(name, "")
+            said = placed.environment.get(name, "")
             if not (said.isascii() and said.isdecimal()):
                 continue
             for what, there in _gpus(spec, placed):

@@ -44,7 +44,7 @@ def _bounds(placed: PlacedContainer) -> Mapping[str, Any]:
 
 def _variables(spec: ModelSpec) -> Iterator[_Variable]:
     for placed in containers(spec):
-        for key, value in (placed.container.environment or {}).items():
+        for key, value in placed.environment.items():
             yield _Variable((*placed.path, "environment", key), key, value, _bounds(placed))
 
 
@@ -145,7 +145,7 @@ def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
 def environment_count(spec: ModelSpec) -> Iterator[Finding]:
     """A component's container may have far fewer than a model's."""
     for placed in containers(spec):
-        count, most = len(placed.container.environment or {}), _bounds(placed)["maxProperties"]
+        count, most = len(placed.environment), _bounds(placed)["maxProperties"]
         if count > most:
             message = f"the environment has {count} variables"
             yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
@@ -277,6 +277,6 @@ def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
 def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
     """A mapping whose only key is `Ref` is a reference, wherever it is in a template."""
     for placed in containers(spec):
-        if set(placed.container.environment or {}) == {"Ref"}:
+        if set(placed.environment) == {"Ref"}:
             message = "`Ref` as the only variable would be read as a CloudFormation reference"
             yield Finding((*placed.path, "environment"), message, "rename the variable, or add another one")

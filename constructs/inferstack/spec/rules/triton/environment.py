@@ -24,7 +24,7 @@ _OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/comm
 def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
     """With any other, the server does not start, or reads only the leading digits: 16 of `16MB`."""
     for placed in containers(spec):
-        environment = placed.container.environment or {}
+        environment = placed.environment
         for name in _options_set(spec, placed):
             found, value = set_variable(environment, name), VALUES[name]
             if found is None or not is_settled(found) or value.fits(found, triton_release(placed.image)):
@@ -35,7 +35,7 @@ def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
 
 def _options_set(spec: ModelSpec, placed: PlacedContainer) -> list[str]:
     """The variables of a container that set options, if it runs Triton."""
-    names = VALUES.keys() & (placed.container.environment or {})
+    names = VALUES.keys() & placed.environment.keys()
     runs_triton = names and (is_triton(placed.image) or loaded_by(spec, placed) is not None)
     return sorted(names) if runs_triton else []
 

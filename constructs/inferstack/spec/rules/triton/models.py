@@ -62,8 +62,7 @@ def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
     certain = [it for it in placed.loaders if triton_release(it.image) is not None]
     for one in certain or placed.loaders:
         path = (*one.path, "environment")
-        environment = one.container.environment or {}
-        yield Context(triton_release(one.image), _gpus(spec, one), environment, path)
+        yield Context(triton_release(one.image), _gpus(spec, one), one.environment, path)
     if not placed.loaders:
         yield Context()
 

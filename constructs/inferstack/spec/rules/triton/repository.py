@@ -100,7 +100,7 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
         models = placed.block.models or {}
         if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
             continue
-        if not all(set_variable(it.container.environment, DEFAULT_MODEL) for it in placed.loaders):
+        if not all(set_variable(it.environment, DEFAULT_MODEL) for it in placed.loaders):
             found = ensembles(placed.block)
             what = f"{len(found)} ensembles" if found else "no ensemble"
             message = f"the repository has {len(models)} models, {what} and no default"
