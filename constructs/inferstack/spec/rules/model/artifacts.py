@@ -10,6 +10,7 @@ from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage, S3DataSource
 from inferstack.spec.parts.triton_image import is_triton
+from inferstack.spec.parts.uses import Named
 from inferstack.spec.parts.walk import (
     components,
     containers,
@@ -38,22 +39,26 @@ def _sources(spec: ModelSpec) -> Iterator[tuple[SpecPath, S3DataSource]]:
             yield (*path, "model_data_source", "s3_data_source"), model.model_data_source.s3_data_source
 
 
-@found_once
-def urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+def model_urls(spec: ModelSpec) -> Iterator[Named]:
     """Every S3 URL that a container's files come from, as written in the spec."""
     for placed in containers(spec):
         url = placed.url
-        if url is not None and not is_opaque(url):
+        if url is not None:
             yield (*placed.path, placed.url_key), url
     for path, source in _sources(spec):
-        if not is_opaque(source.s3_uri):
-            yield (*path, "s3_uri"), source.s3_uri
+        yield (*path, "s3_uri"), source.s3_uri
 
 
 @found_once
-def _urls(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+def urls(spec: ModelSpec) -> Iterator[Named]:
+    """Those of them that are known before the deployment."""
+    return ((path, url) for path, url in model_urls(spec) if not is_opaque(url))
+
+
+@found_once
+def _urls(spec: ModelSpec) -> Iterator[Named]:
     """The same URLs as they may be once deployed."""
-    yield from ((path, str(sample(url))) for path, url in urls(spec))
+    return ((path, str(sample(url))) for path, url in urls(spec))
 
 
 @error("IS230", "The URL of model files must have a bucket and a key.", CONTAINER_PAGE, ModelSpec)

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import Container
 from inferstack.spec.parts.uses import Named, baselines, core_dumps, results
-from inferstack.spec.parts.walk import containers
 from inferstack.spec.problem.words import describe
 from inferstack.spec.rules.base import Finding, error
+from inferstack.spec.rules.model.artifacts import model_urls
 from inferstack.spec.texts.s3_urls import s3_url
 
 _REFERENCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
@@ -31,18 +30,7 @@ def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
 
 def every_url(spec: ModelSpec) -> Iterator[Named]:
     """Each S3 URL of a spec, with its path."""
-    yield from _of_models(spec)
+    yield from model_urls(spec)
     yield from core_dumps(spec)
     yield from results(spec)
     yield from baselines(spec)
-
-
-def _of_models(spec: ModelSpec) -> Iterator[Named]:
-    for placed in containers(spec):
-        container, url = placed.container, placed.url
-        source = container.model_data_source if isinstance(container, Container) else None
-        if url is not None:
-            yield (*placed.path, placed.url_key), url
-        if source is not None:
-            where = (*placed.path, "model_data_source", "s3_data_source", "s3_uri")
-            yield where, source.s3_data_source.s3_uri
