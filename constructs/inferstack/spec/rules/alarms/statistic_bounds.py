@@ -1,20 +1,16 @@
 """Statistics that look between two bounds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from inferstack.spec.blocks.autoscaling import TargetTrackingMetricDataQuery
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.watched import AlarmMetricDataQuery
-from inferstack.spec.parts.scaling import policies
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import ALARM_PAGE, Finding, error, warning
+from inferstack.spec.rules.metrics.queries import HasMetric, customized, stats
 from inferstack.spec.rules.metrics.watching import watching
 from inferstack.spec.texts.statistic import Bounds, bounds
 
 _STATISTICS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html"
 _LEAST, _MOST = 10, 90
-
-Queries = Sequence[AlarmMetricDataQuery | TargetTrackingMetricDataQuery] | None
 
 
 def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
@@ -25,17 +21,13 @@ def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
 def _of_queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
     """Statistics of the metrics that expressions use, in alarms and in policies."""
     for path, rule in watching(spec):
-        yield from _stats(path, rule.metrics)
-    for path, _, policy in policies(spec):
-        own = policy.customized_metric_specification
-        if own is not None:
-            yield from _stats((*path, "customized_metric_specification"), own.metrics)
+        yield from _stats(path, rule)
+    for path, _, custom in customized(spec):
+        yield from _stats(path, custom)
 
 
-def _stats(path: SpecPath, queries: Queries) -> Iterator[tuple[SpecPath, str | None]]:
-    for index, query in enumerate(queries or ()):
-        if query.metric_stat is not None:
-            yield (*path, "metrics", index, "metric_stat", "stat"), query.metric_stat.stat
+def _stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | None]]:
+    return (((*below, "stat"), it.stat) for below, it in stats(path, of))
 
 
 @error(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.parts.scaling import policies
 from inferstack.spec.rules.base import TRACKING_PAGE, Finding, error
-from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics
+from inferstack.spec.rules.metrics.queries import broken_metric, broken_metrics, customized
 
 _CUSTOMIZED = (
     "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
@@ -41,11 +41,8 @@ def one_metric(spec: ModelSpec) -> Iterator[Finding]:
 )
 def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
     """Of several metrics, exactly one is held at the target."""
-    for path, _, policy in policies(spec):
-        custom = policy.customized_metric_specification
-        if custom is not None:
-            where = (*path, "customized_metric_specification")
-            if custom.metrics is None:
-                yield from broken_metric(where, custom, ", or `metrics` for an expression")
-            else:
-                yield from broken_metrics(where, custom, _OF_ONE, "held at the target")
+    for path, _, custom in customized(spec):
+        if custom.metrics is None:
+            yield from broken_metric(path, custom, ", or `metrics` for an expression")
+        else:
+            yield from broken_metrics(path, custom, _OF_ONE, "held at the target")

@@ -1,24 +1,19 @@
 """The characters that the names of a custom metric may have."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from inferstack.spec.blocks.alarms import AlarmRule
-from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, StepPolicy, TargetTrackingMetric
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.watched import AlarmMetric
-from inferstack.spec.parts.scaling import policies, steps
+from inferstack.spec.parts.scaling import steps
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import describe
 from inferstack.spec.rules.base import Finding, error
-from inferstack.spec.rules.metrics.queries import Query
+from inferstack.spec.rules.metrics.queries import HasMetric, Holder, customized, stats
 from inferstack.spec.rules.metrics.watching import alarm_rules
 from inferstack.spec.texts.placeholders import is_opaque
 
 _DIMENSION = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Dimension.html"
 _CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
 _FIX = "write it as the metric is published: in ASCII letters, digits and punctuation"
-
-Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | TargetTrackingMetric
 
 
 @error(
@@ -71,17 +66,11 @@ def _holders(spec: ModelSpec) -> Iterator[tuple[SpecPath, Holder]]:
         yield from _with_queries(path, rule)
     for path, _, step in steps(spec):
         yield from _with_queries(path, step)
-    for path, _, policy in policies(spec):
-        custom = policy.customized_metric_specification
-        if custom is not None:
-            yield from _with_queries((*path, "customized_metric_specification"), custom)
+    for path, _, custom in customized(spec):
+        yield from _with_queries(path, custom)
 
 
-def _with_queries(
-    path: SpecPath, holder: AlarmRule | StepPolicy | CustomizedMetricSpecification
-) -> Iterator[tuple[SpecPath, Holder]]:
+def _with_queries(path: SpecPath, holder: HasMetric) -> Iterator[tuple[SpecPath, Holder]]:
     yield path, holder
-    queries: Sequence[Query] = holder.metrics or ()
-    for index, query in enumerate(queries):
-        if query.metric_stat is not None:
-            yield (*path, "metrics", index, "metric_stat", "metric"), query.metric_stat.metric
+    for below, stat in stats(path, holder):
+        yield (*below, "metric"), stat.metric

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.scaling import policies
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, describe
 from inferstack.spec.rules.base import Finding, error, warning
-from inferstack.spec.rules.metrics.queries import Query
+from inferstack.spec.rules.metrics.queries import Query, customized
 from inferstack.spec.rules.metrics.watching import watching
 from inferstack.spec.texts.placeholders import is_opaque
 
@@ -64,10 +63,9 @@ def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
 
 
 def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:
-    for path, _, policy in policies(spec):
-        own = policy.customized_metric_specification
-        if own is not None and own.metrics is not None:
-            yield (*path, "customized_metric_specification", "metrics"), own.metrics
+    for path, _, custom in customized(spec):
+        if custom.metrics is not None:
+            yield (*path, "metrics"), custom.metrics
     for path, watched in watching(spec):
         if watched.metrics is not None:
             yield (*path, "metrics"), watched.metrics

@@ -7,16 +7,39 @@ from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import (
     CustomizedMetricSpecification,
     StepPolicy,
+    TargetTrackingMetric,
     TargetTrackingMetricDataQuery,
+    TargetTrackingMetricStat,
 )
-from inferstack.spec.blocks.watched import AlarmMetricDataQuery
+from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.watched import AlarmMetric, AlarmMetricDataQuery, AlarmMetricStat
+from inferstack.spec.parts.scaling import Scaled, policies
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import listed
 from inferstack.spec.rules.base import Finding
 
 Query = TargetTrackingMetricDataQuery | AlarmMetricDataQuery
 HasMetric = CustomizedMetricSpecification | AlarmRule | StepPolicy
+Stat = TargetTrackingMetricStat | AlarmMetricStat
+Holder = HasMetric | TargetTrackingMetric | AlarmMetric
+"""What has the namespace, name and dimensions of a metric as CloudFormation writes them."""
 _OF_ONE = ("namespace", "metric_name", "statistic")
+
+
+def customized(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, CustomizedMetricSpecification]]:
+    """The custom metrics that policies hold at a target: path, what scales, metric."""
+    for path, scaled, policy in policies(spec):
+        custom = policy.customized_metric_specification
+        if custom is not None:
+            yield (*path, "customized_metric_specification"), scaled, custom
+
+
+def stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, Stat]]:
+    """The metrics that an expression uses, each with its statistic."""
+    queries: Sequence[Query] = of.metrics or ()
+    for index, query in enumerate(queries):
+        if query.metric_stat is not None:
+            yield (*path, "metrics", index, "metric_stat"), query.metric_stat
 
 
 def given(of: HasMetric, keys: Sequence[str]) -> list[str]:

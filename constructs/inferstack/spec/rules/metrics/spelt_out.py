@@ -5,32 +5,28 @@ missing one never leaves INSUFFICIENT_DATA, and inferstack still creates its def
 SageMaker may publish metrics that the catalog does not have, so all of this is advice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
 from inferstack.once import found_once
-from inferstack.spec.blocks.alarms import AlarmRule
-from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification, StepPolicy, TargetTrackingMetric
+from inferstack.spec.blocks.autoscaling import CustomizedMetricSpecification
 from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.watched import AlarmMetric
 from inferstack.spec.parts.measured import Measured, measured, of_endpoint
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, is_time
-from inferstack.spec.parts.scaling import policies, steps
+from inferstack.spec.parts.scaling import steps
 from inferstack.spec.parts.walk import components, every_variant, hosting_of
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import choose, did_you_mean, listed, slip_of
 from inferstack.spec.rules.base import METRICS_PAGE, Finding, warning
-from inferstack.spec.rules.metrics.queries import Query
+from inferstack.spec.rules.metrics.queries import HasMetric, Holder, customized, stats
 from inferstack.spec.rules.metrics.watching import alarm_rules
 from inferstack.spec.texts.placeholders import is_opaque
 
 _CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
 _SPELT_OUT = "namespace"
-
-Holder = AlarmRule | StepPolicy | CustomizedMetricSpecification | AlarmMetric | TargetTrackingMetric
 
 
 class SpeltOut(msgspec.Struct, frozen=True):
@@ -57,11 +53,9 @@ def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
         yield from _spelt_out_in(path, rule, path, None)
     for path, scaled, step in steps(spec):
         yield from _spelt_out_in(path, step, path, scaled.part)
-    for path, scaled, policy in policies(spec):
-        custom = policy.customized_metric_specification
-        if custom is not None:
-            where = (*path, "customized_metric_specification")
-            yield from _spelt_out_in(where, custom, path if _tracks_the_same(custom) else None, scaled.part)
+    for path, scaled, custom in customized(spec):
+        in_the_policy = path[:-1] if _tracks_the_same(custom) else None
+        yield from _spelt_out_in(path, custom, in_the_policy, scaled.part)
 
 
 def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
@@ -71,19 +65,11 @@ def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
 
 
 def _spelt_out_in(
-    path: SpecPath,
-    holder: AlarmRule | StepPolicy | CustomizedMetricSpecification,
-    chosen_by: SpecPath | None,
-    follows: Measured | None,
+    path: SpecPath, holder: HasMetric, chosen_by: SpecPath | None, follows: Measured | None
 ) -> Iterator[SpeltOut]:
     yield from _if_sagemakers(path, holder, chosen_by, follows)
-    queries: Sequence[Query] = holder.metrics or ()
-    for index, query in enumerate(queries):
-        stat = query.metric_stat
-        if stat is not None:
-            yield from _if_sagemakers(
-                (*path, "metrics", index, "metric_stat", "metric"), stat.metric, None, follows
-            )
+    for below, stat in stats(path, holder):
+        yield from _if_sagemakers((*below, "metric"), stat.metric, None, follows)
 
 
 def _if_sagemakers(
