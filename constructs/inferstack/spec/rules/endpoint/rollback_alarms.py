@@ -54,7 +54,7 @@ def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
 def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
     """From the default set or from `alarms.rules`; for a component, one of its own alarms."""
     for path, rollback, component in rollbacks(spec):
-        there = [watched_name(alarm.rule) for alarm in _own_alarms_about(spec, component)]
+        there = [watched_name(alarm.rule) for alarm in _rolling_back(spec, _ALL, component)]
         add = _NONE_AT_ALL if spec.alarms is False else _ADD
         if isinstance(rollback.alarms, str) and not there:
             yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", add)
@@ -65,6 +65,7 @@ def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
                 yield Finding((*path, "alarms", index, "metric"), message, found)
 
 
+_ALL = AutoRollbackConfiguration(alarms="own")
 _ADD = "add a rule for it under `alarms.rules`"
 _NONE_AT_ALL = "remove `alarms: false`, or `auto_rollback_configuration` as well"
 
@@ -73,16 +74,11 @@ def _about(component: str | None) -> str:
     return "of this endpoint" if component is None else f"of the component `{component}`"
 
 
-def _own_alarms_about(spec: ModelSpec, component: str | None) -> list[OwnAlarm]:
-    """The spec's own alarms that could roll back an update of the endpoint, or of a component."""
-    everything = AutoRollbackConfiguration(alarms="own")
-    return [alarm for alarm in own_alarms(spec) if rolls_back(alarm, everything, component)]
-
-
-def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
-    """Every alarm of the spec that rolls back some update."""
-    for _, rollback, component in rollbacks(spec):
-        yield from (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
+def _rolling_back(
+    spec: ModelSpec, rollback: AutoRollbackConfiguration, component: str | None
+) -> list[OwnAlarm]:
+    """The spec's own alarms that roll back an update of the endpoint, or of a component."""
+    return [alarm for alarm in own_alarms(spec) if rolls_back(alarm, rollback, component)]
 
 
 @error(
@@ -95,7 +91,7 @@ def _chosen(spec: ModelSpec) -> Iterator[OwnAlarm]:
 def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
     """One metric may stand for several alarms, one for each variant or component; each of them counts."""
     for path, rollback, component in rollbacks(spec):
-        own = [watched_name(it.rule) for it in own_alarms(spec) if rolls_back(it, rollback, component)]
+        own = [watched_name(it.rule) for it in _rolling_back(spec, rollback, component)]
         count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
         if count > _MOST:
             message = f"{count} alarms would roll back an update, but SageMaker accepts at most {_MOST}"
@@ -113,7 +109,7 @@ def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
 def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
     """Without requests it would be in ALARM, and roll back every update before anyone has seen it."""
     seen = []
-    for alarm in _chosen(spec):
+    for alarm in (it for _, rollback, name in rollbacks(spec) for it in _rolling_back(spec, rollback, name)):
         if alarm.evaluation.treat_missing_data == "breaching" and alarm.path not in seen:
             seen.append(alarm.path)
             name = watched_name(alarm.rule)
@@ -133,7 +129,7 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
     """SageMaker watches the alarms only while it waits, and one bad minute does not yet set off an alarm."""
     for path, rollback, component in rollbacks(spec):
         where, most = _wait(spec, component)
-        chosen = (it for it in own_alarms(spec) if rolls_back(it, rollback, component))
+        chosen = _rolling_back(spec, rollback, component)
         own = {watched_name(it.rule): _time_to_alarm(it) for it in chosen}
         if isinstance(rollback.alarms, str):
             # With all alarms, some are slow on purpose: one that is quick enough will do.
