@@ -85,14 +85,14 @@ def rollback(
 
 
 def rollback_alarm_ids(
-    spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
+    spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None
 ) -> tuple[str, ...]:
     """Logical ids of the alarms of :func:`rollback` that are the spec's own."""
     return tuple(logical_id for logical_id, it in _by_id(spec) if rolls_back(it, chosen, component))
 
 
 def rollback_alarm_arns(
-    spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None = None
+    spec: ModelSpec, chosen: AutoRollbackConfiguration, component: str | None
 ) -> Iterator[Value]:
     """ARNs of all alarms of :func:`rollback`, for the role under which SageMaker looks at them."""
     yield from (get_att(logical_id, "Arn") for logical_id in rollback_alarm_ids(spec, chosen, component))

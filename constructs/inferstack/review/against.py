@@ -37,8 +37,8 @@ def compare_with(
     files: Sequence[Path],
     *,
     stage: str | None,
-    region: str | None = None,
-    folders: Iterable[Path] = (),
+    region: str | None,
+    folders: Iterable[Path],
 ) -> Comparison:
     """Compares specs with previous templates. Specs with errors are left out: they deploy nothing.
 

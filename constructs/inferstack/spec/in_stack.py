@@ -55,7 +55,7 @@ def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> 
     return loaded.document.problem(("env", what), OTHER_PLACE, message, fix)
 
 
-def under_role(loaded: LoadedSpec, role_arn: str, made_of: str | ExecutionRole | None = None) -> LoadedSpec:
+def under_role(loaded: LoadedSpec, role_arn: str, made_of: ExecutionRole | None) -> LoadedSpec:
     """The spec with the app's own role as its `execution_role`.
 
     ``made_of`` is the `execution_role` block that the role was made of. A spec with the same block is right:

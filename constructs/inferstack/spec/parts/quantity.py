@@ -122,7 +122,7 @@ def absolute_threshold(threshold: Number | str, metric: Metric, devices: int | N
 
 
 def absolute_bound(
-    bound: Number | str, threshold: Number | str, metric: Metric, devices: int | None = 1
+    bound: Number | str, threshold: Number | str, metric: Metric, devices: int | None
 ) -> Number:
     """How far from its threshold a step begins or ends, in the unit that CloudWatch compares in.
 

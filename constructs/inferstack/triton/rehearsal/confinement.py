@@ -54,7 +54,7 @@ class Confinement:
                 stderr=subprocess.DEVNULL,
             )
         try:
-            self.folder = Path(self._answer(_SETUP_SECONDS)["folder"])
+            self.folder = Path(self._answer()["folder"])
         except BaseException:
             self._end()
             raise
@@ -71,12 +71,12 @@ class Confinement:
     def start(self, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         """Starts the server; what it prints goes to ``log``."""
         self._order({"start": list(arguments), "environment": dict(environment), "log": str(log)})
-        self._answer(_SETUP_SECONDS)
+        self._answer()
 
     def exit_status(self) -> int | None:
         """None while the server runs; negative when a signal ended it."""
         self._order({"status": True})
-        status: int | None = self._answer(_SETUP_SECONDS)["status"]
+        status: int | None = self._answer()["status"]
         return status
 
     def connect(self, port: int, seconds: float) -> socket.socket:
@@ -98,8 +98,8 @@ class Confinement:
         self._channel.settimeout(_SETUP_SECONDS)
         self._channel.send(json.dumps(order).encode())
 
-    def _answer(self, seconds: float) -> dict[str, Any]:
-        self._channel.settimeout(seconds)
+    def _answer(self) -> dict[str, Any]:
+        self._channel.settimeout(_SETUP_SECONDS)
         return _read(self._channel.recv(1 << 16))
 
     def _end(self) -> None:

@@ -28,7 +28,7 @@ from inferstack.triton.rules import Context
 def triton_problems(
     spec: ModelSpec,
     document: Document,
-    ignored: frozenset[str] = frozenset(),
+    ignored: frozenset[str],
     uploaded: Mapping[str, LockedArchive] = MappingProxyType({}),
 ) -> Iterator[Problem]:
     """Everything wrong with the models of a spec's ``triton`` blocks, in any container that may load them.
