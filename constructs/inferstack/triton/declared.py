@@ -16,6 +16,13 @@ def fits(shape: Shape, dims: Shape) -> bool:
     return len(shape) == len(dims) and all(size in (have, -1) for have, size in pairs)
 
 
+def fits_unbatched(tensor: Any, shape: Shape) -> bool:
+    """Whether a shape is the declared one of a tensor that has no batch, or need not have one."""
+    dims = tuple(tensor.dims)
+    # What a shape tensor looks like in a batch depends on the release, so it may have a batch or none.
+    return fits(shape, dims) or (tensor.is_shape_tensor and fits(shape[1:], dims))
+
+
 def declared_shape(config: Any, tensor: Any, batch: int | None = None) -> str:
     """The shape that a model declares for a tensor, in words, for this batch or for any."""
     leading = f"1..{config.max_batch_size}" if batch is None else str(batch)
@@ -60,9 +67,7 @@ def _deviations(config: Any, output: Any, kind: str, shape: Shape, batch: int | 
 
 
 def _is_declared(config: Any, output: Any, shape: Shape, batch: int | None) -> bool:
-    dims = tuple(output.dims)
-    # What a shape tensor looks like in a batch depends on the release, so it may have a batch or none.
     if config.max_batch_size == 0 or output.is_shape_tensor:
-        return fits(shape, dims) or (output.is_shape_tensor and fits(shape[1:], dims))
+        return fits_unbatched(output, shape)
     allowed = range(1, config.max_batch_size + 1) if batch is None else (batch,)
-    return fits(shape, (-1, *dims)) and shape[0] in allowed
+    return fits(shape, (-1, *output.dims)) and shape[0] in allowed

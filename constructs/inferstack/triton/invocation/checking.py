@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from inferstack.spec.problem.words import choose
-from inferstack.triton.declared import declared_shape, different_batches, fits
+from inferstack.triton.declared import declared_shape, different_batches, fits, fits_unbatched
 from inferstack.triton.invocation.arrays import Array, is_exact_bf16, type_of
 from inferstack.triton.protocol import BF16, BYTES, FORMATS, data_type
 
@@ -52,8 +52,7 @@ def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
     dims = tuple(tensor.dims)
     message = f"`{tensor.name}` is declared {declared_shape(config, tensor)} and the array is {list(shape)}"
     if tensor.is_shape_tensor or config.max_batch_size == 0:
-        # What a shape tensor looks like in a batch depends on the release, so it may have a batch or none.
-        if not (fits(shape, dims) or (tensor.is_shape_tensor and fits(shape[1:], dims))):
+        if not fits_unbatched(tensor, shape):
             yield message
     elif fits(shape, dims) and not fits(shape[1:], dims):
         yield f"{message}: it lacks the batch, the first dimension; {_BATCH_OF_ONE}"

@@ -1,13 +1,15 @@
 """Files with the values of one tensor."""
 
 import math
+import struct
 from typing import Any
 
-from inferstack.triton.model import TritonModel, enum_name
+from inferstack.triton.model import TritonModel
+from inferstack.triton.protocol import BF16, FORMATS, data_type
 from inferstack.triton.repository.lfs import pointer_in
 
-_SIZES = {"BOOL": 1, "UINT8": 1, "INT8": 1, "UINT16": 2, "INT16": 2, "FP16": 2, "BF16": 2}
-_SIZES |= {"UINT32": 4, "INT32": 4, "FP32": 4, "UINT64": 8, "INT64": 8, "FP64": 8}
+_SIZES = {**{name: struct.calcsize(f"<{form}") for name, form in FORMATS.items()}, BF16: 2}
+"""Bytes of a value, by the protocol's name of its type."""
 
 
 def too_short(model: TritonModel, path: str, tensor: Any) -> str | None:
@@ -15,7 +17,7 @@ def too_short(model: TritonModel, path: str, tensor: Any) -> str | None:
     here, or holds texts, which have any length.
     """
     local = model.files.get(path)
-    size = _SIZES.get(enum_name(tensor, "data_type").removeprefix("TYPE_"))
+    size = _SIZES.get(data_type(tensor))
     if local is None or size is None or not local.is_file():
         return None
     pointer = pointer_in(local)
