@@ -8,7 +8,6 @@ from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate
 from inferstack.review.deployed import Properties, mapping
-from inferstack.review.lasting import lasting_variants
 from inferstack.review.update import RETAIN, Effect, Update, bracketed
 from inferstack.spec.parts.walk import variant_scalings
 from inferstack.spec.problem import SpecPath, update_codes as codes
@@ -43,7 +42,7 @@ def new_fleet(update: Update) -> Iterator[Effect]:
 
 def _implied(update: Update) -> tuple[str, str]:
     """Why managed instance scaling changes where the spec does not write it, and how to keep it."""
-    for path, name, before, after in lasting_variants(update):
+    for path, name, before, after in update.lasting_variants():
         old, new = mapping(before.get(_MANAGED)), mapping(after.get(_MANAGED))
         is_written = update.written((*path, snake(_MANAGED))) != path
         if bool(old) != bool(new) and (old or new).get("MinInstanceCount") == 0 and not is_written:
@@ -106,7 +105,7 @@ def count_reset(update: Update) -> Iterator[Effect]:
     retained = _retained(update)
     if not update.new_fleet or _COUNT in retained:
         return
-    for path, name, _, after in lasting_variants(update):
+    for path, name, _, after in update.lasting_variants():
         target = deployed.scaled_variants(update.before).get(name, {})
         if target.get("ScalableDimension") == INSTANCE_COUNT or "ManagedInstanceScaling" in after:
             start = after.get("InitialInstanceCount")
@@ -120,7 +119,7 @@ def count_kept(update: Update) -> Iterator[Effect]:
     if not update.new_fleet:
         return
     retained = _retained(update)
-    for path, name, before, after in lasting_variants(update):
+    for path, name, before, after in update.lasting_variants():
         for key, (kept, word, instead) in _KEPT.items():
             old, new = before.get(key), after.get(key)
             if kept in retained and old != new and None not in (old, new):

@@ -8,6 +8,7 @@ from inferstack.catalog.cloudformation import snake
 from inferstack.resolve.template import resolve_resources, resolve_template
 from inferstack.review import deployed
 from inferstack.review.changes import Change, Fate, PropertyPath, Resources, compare
+from inferstack.review.deployed import Properties
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec
 from inferstack.spec.parts.walk import variants
@@ -55,6 +56,14 @@ class Update:
     def new_fleet(self) -> bool:
         """Whether the endpoint stays and gets another configuration."""
         return self.same_endpoint and self.fate(deployed.CONFIG_TYPE) is Fate.REPLACED
+
+    def lasting_variants(self) -> Iterator[tuple[SpecPath, str, Properties, Properties]]:
+        """Variants that existed before: their place in the spec, name, properties before and after."""
+        before, after = deployed.variants(self.before), deployed.variants(self.after)
+        for path, variant in variants(self.spec):
+            name = variant.variant_name
+            if name in before and name in after:
+                yield path, name, before[name], after[name]
 
     def place(self, logical_id: str, path: PropertyPath) -> SpecPath:
         """Where the spec has this property, or the nearest part around it that is written there."""

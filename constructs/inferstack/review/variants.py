@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from inferstack.review import deployed
-from inferstack.review.lasting import lasting_variants
 from inferstack.review.update import RETAIN, Effect, Update, bracketed
 from inferstack.spec.parts.walk import variants as variants_of
 from inferstack.spec.problem import SpecPath, update_codes as codes
@@ -15,7 +14,7 @@ def scaled_type(update: Update) -> Iterator[Effect]:
     if not update.same_endpoint:
         return
     scaled = deployed.scaled_variants(update.before)
-    for path, name, before, after in lasting_variants(update):
+    for path, name, before, after in update.lasting_variants():
         old, new = before.get("InstanceType"), after.get("InstanceType")
         if name in scaled and old != new and None not in (old, new):
             message = (
@@ -31,7 +30,7 @@ def scaled_pools(update: Update) -> Iterator[Effect]:
     if not update.same_endpoint:
         return
     scaled = deployed.scaled_variants(update.before)
-    for path, name, before, after in lasting_variants(update):
+    for path, name, before, after in update.lasting_variants():
         old, new = deployed.instance_types(before), deployed.instance_types(after)
         pooled = "InstancePools" in before or "InstancePools" in after
         if name in scaled and pooled and old and new and not set(old) & set(new):
