@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from inferstack.account.connection import Connection
 from inferstack.account.errors import AccountError, error_code, explained
 from inferstack.resolve.locations import s3_location
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.spec.texts.placeholders import PLACEHOLDER
 
 _HEADER = "x-amz-bucket-region"
@@ -68,7 +69,7 @@ def archives_under(place: S3Place, client: Any) -> tuple[str, ...]:
     with explained(f"what is under {place} cannot be listed"):
         found = client.list_objects_v2(Bucket=place.bucket, Prefix=place.key, Delimiter="/")
     names = (str(entry["Key"]).removeprefix(place.key) for entry in found.get("Contents", ()))
-    return tuple(name for name in names if name.endswith(".tar.gz"))
+    return tuple(name for name in names if name.endswith(ARCHIVE_SUFFIX))
 
 
 def _region_of(bucket: str, connection: Connection) -> str | None:

@@ -33,12 +33,12 @@ from inferstack.spec.parts.walk import (
     models,
 )
 from inferstack.spec.texts.digest_urls import pattern_of
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.spec.texts.placeholders import is_opaque
 from inferstack.spec.texts.s3_urls import has_key, is_open
 from inferstack.spec.texts.wildcards import wildcard_in
 
 _S3_PREFIX = "S3Prefix"
-_MODEL_ARCHIVE = ".tar.gz"
 
 
 class Needs(msgspec.Struct, frozen=True):
@@ -129,7 +129,7 @@ def _files_of_environment(environment: Mapping[str, str]) -> Iterator[tuple[str,
             # A name with a dot may be a file's or, like `Qwen2.5-7B`, a folder's; one without is a folder's.
             if "." in name:
                 yield value, False
-            if not name.endswith(_MODEL_ARCHIVE):
+            if not name.endswith(ARCHIVE_SUFFIX):
                 yield f"{value.rstrip('/')}/", True
 
 

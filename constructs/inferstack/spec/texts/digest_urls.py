@@ -9,7 +9,8 @@ clients send as `TargetModel`, stay the same, and no version sees the archives o
 
 import re
 
-ARCHIVE = ".tar.gz"
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
+
 _MARK = "sha256-"
 _DIGITS = 16
 _FORM = re.compile(
@@ -40,4 +41,4 @@ def location_of(url: str) -> str:
 def _url(location: str, digits: str) -> str:
     if location.endswith("/"):
         return f"{location}{_MARK}{digits}/"
-    return f"{location.removesuffix(ARCHIVE)}-{_MARK}{digits}{ARCHIVE}"
+    return f"{location.removesuffix(ARCHIVE_SUFFIX)}-{_MARK}{digits}{ARCHIVE_SUFFIX}"

@@ -7,6 +7,8 @@ SUFFIXES = (".yaml", ".yml")
 """Suffixes of spec files."""
 LOCK_SUFFIX = ".lock.json"
 """Suffix of the lock beside a spec file."""
+ARCHIVE_SUFFIX = ".tar.gz"
+"""Suffix of the archives that SageMaker takes."""
 
 
 def relative_to_cwd(file: str) -> str:

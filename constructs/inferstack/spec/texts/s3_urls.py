@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.spec.texts.placeholders import ATOM, TOKEN, awaits_look_up, is_opaque
 
 _BUCKET = rf"(?P<bucket>(?:{ATOM}|[^/])+)"
@@ -29,7 +30,6 @@ _FORMS = tuple(
         ),
     )
 )
-_MODEL_ARCHIVE = ".tar.gz"
 _ASSET_KEY = re.compile(r"[0-9a-f]{64}\.gz")
 
 
@@ -64,11 +64,6 @@ def is_open(url: str) -> bool:
     return is_opaque(url) and re.search(rf"{ATOM}\Z", url) is not None
 
 
-def is_asset(url: str) -> bool:
-    """Whether the key is one that CDK gives an archive as an asset; it keeps only the `.gz` of `.tar.gz`."""
-    return _ASSET_KEY.fullmatch(url.rpartition("/")[2]) is not None
-
-
 def has_key(url: str) -> bool:
     """Whether a URL names more than a bucket."""
     return bool(url.partition("://")[2].partition("/")[2].strip("/"))
@@ -76,4 +71,9 @@ def has_key(url: str) -> bool:
 
 def is_no_archive(url: str) -> bool:
     """Whether a URL names something other than a `.tar.gz`; a bucket alone does not tell."""
-    return not (url.endswith(_MODEL_ARCHIVE) or is_asset(url)) and has_key(url)
+    return not (url.endswith(ARCHIVE_SUFFIX) or _is_asset(url)) and has_key(url)
+
+
+def _is_asset(url: str) -> bool:
+    """Whether the key is one that CDK gives an archive as an asset; it keeps only the `.gz` of `.tar.gz`."""
+    return _ASSET_KEY.fullmatch(url.rpartition("/")[2]) is not None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inferstack.spec.problem.words import listed
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.triton.model import (
     NOT_A_FILE,
     Fault,
@@ -17,7 +18,6 @@ from inferstack.triton.repository.junk import why_junk
 from inferstack.triton.repository.layout import IN_ARCHIVE, found_in
 from inferstack.triton.repository.tree import Folder
 
-_SUFFIX = ".tar.gz"
 # An archive is judged as an existing repository is.
 _SOURCE = ("triton", "repository")
 
@@ -42,7 +42,7 @@ def repository_in(contents: Contents, kind: RepositoryKind) -> Repository:
     The default is the only model or the only ensemble, which has to be named when the archive is deployed.
     """
     odd = dict.fromkeys(contents.odd, _odd_fault(contents))
-    name = contents.archive.name.removesuffix(_SUFFIX)
+    name = contents.archive.name.removesuffix(ARCHIVE_SUFFIX)
     models, faults = found_in(_tree(contents, odd), name, kind, IN_ARCHIVE, contents.configs.__getitem__)
     # Where these are does not matter: no part of an archive with a link in it is unpacked.
     every = tuple(dict.fromkeys((*odd.values(), *faults)))

@@ -6,6 +6,7 @@ import msgspec
 
 from inferstack.once import answered_once
 from inferstack.spec.problem.words import did_you_mean, did_you_mean_then, listed, nearest
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error
@@ -232,7 +233,7 @@ def _how_to_add(repository: Repository, model: TritonModel) -> str:
     """How to get the models of an ensemble into its archive, where it is alone."""
     if model.folder is None:
         return "declare it beside the ensemble"
-    folder = model.folder.parent / repository.archive.removesuffix(".tar.gz")
+    folder = model.folder.parent / repository.archive.removesuffix(ARCHIVE_SUFFIX)
     if folder != model.folder:
         return "put its folder beside the ensemble's"
     return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"

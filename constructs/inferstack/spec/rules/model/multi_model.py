@@ -16,6 +16,7 @@ from inferstack.spec.parts.walk import (
 )
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, Finding, error, warning
+from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.spec.texts.placeholders import is_opaque
 
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
@@ -44,8 +45,9 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
             fix = "add the prefix of the archives: s3://bucket/prefix/"
             yield Finding(path, "the model has no `model_data_url`", fix, lacks="model_data_url")
         elif url is not None and not is_opaque(url) and not url.endswith("/"):
-            what = "one archive" if url.endswith(".tar.gz") else "not a prefix"
-            fix = f'write "{url.rpartition("/")[0]}/"' if url.endswith(".tar.gz") else f'write "{url}/"'
+            is_archive = url.endswith(ARCHIVE_SUFFIX)
+            what = "one archive" if is_archive else "not a prefix"
+            fix = f'write "{url.rpartition("/")[0] if is_archive else url}/"'
             message = f'"{url}" is {what}: {_what_has_many(spec)} needs a prefix'
             yield Finding((*path, "model_data_url"), message, fix)
 
