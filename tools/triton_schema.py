@@ -88,7 +88,7 @@ def document(descriptor: bytes) -> Schema:
     types = {f".{file.package}.{path}": found for path, found in _types(file)}
     reached = sorted(_reached(f".{file.package}.{ROOT}", types))
     _check_descriptions({name.removeprefix(f".{file.package}."): types[name] for name in reached})
-    definitions = {definition_name(name): _definition(name, types) for name in reached}
+    definitions = {_definition_name(name): _definition(name, types) for name in reached}
     if len(definitions) != len(reached):
         raise LookupError("two types of the descriptor share one definition name")
     return {
@@ -123,7 +123,7 @@ def _is_map_entry(found: DescriptorProto | EnumDescriptorProto) -> bool:
     return isinstance(found, DescriptorProto) and found.options.map_entry
 
 
-def definition_name(full_name: str) -> str:
+def _definition_name(full_name: str) -> str:
     """``.inference.ModelInstanceGroup.Kind`` -> ``TritonModelInstanceGroupKind``."""
     _, _package, *path = full_name.split(".")
     return "Triton" + "".join(path)
@@ -156,7 +156,7 @@ def _property(owner: str, field: Field, types: Types) -> Schema:
 
 def _value(field: Field) -> Schema:
     if field.type_name:
-        return {"$ref": f"#/$defs/{definition_name(field.type_name)}"}
+        return {"$ref": f"#/$defs/{_definition_name(field.type_name)}"}
     return SCALARS[field.type]
 
 

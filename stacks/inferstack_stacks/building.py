@@ -45,7 +45,7 @@ def build(
     account, region = default_place()
     with without_collection():
         try:
-            loaded = load_specs(specs_dir if specs is None else specs, stage, region)
+            loaded = _load_specs(specs_dir if specs is None else specs, stage, region)
             if (said := idle_stage([one.document.file for one in loaded], stage)) is not None:
                 sys.stderr.write(f"warning: {said}\n")
             loaded = _resolved_while(starting, loaded)
@@ -81,7 +81,7 @@ def add_stacks(
     around = scope if isinstance(scope, Stage) else Stage.of(scope)
     region = None if around is None else around.region
     with without_collection():
-        return _add_stacks(scope, load_specs(specs_dir, stage, region), lambda _: None)
+        return _add_stacks(scope, _load_specs(specs_dir, stage, region), lambda _: None)
 
 
 def _resolved_while(starting: Callable[[], bool], loaded: Iterable[LoadedSpec]) -> tuple[LoadedSpec, ...]:
@@ -128,7 +128,7 @@ def _writable(folder: Path) -> Path:
     return folder.absolute()
 
 
-def load_specs(specs: Path | str, stage: str | None, region: str | None) -> tuple[LoadedSpec, ...]:
+def _load_specs(specs: Path | str, stage: str | None, region: str | None) -> tuple[LoadedSpec, ...]:
     """All specs of a folder, for one stage; ``region`` is for specs that name none.
 
     Raises:

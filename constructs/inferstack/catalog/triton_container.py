@@ -60,7 +60,7 @@ class Value(NamedTuple):
 
     def fits(self, text: str, release: Release | None) -> bool:
         """Whether the server of a release accepts a text; with None, whether that of any release does."""
-        own, *further = value_words(text)
+        own, *further = _value_words(text)
         return self._takes(own, release) and not any(loose_words(further))
 
     def _takes(self, text: str, release: Release | None) -> bool:
@@ -146,7 +146,7 @@ def words(text: str) -> list[str]:
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
 
 
-def value_words(text: str) -> list[str]:
+def _value_words(text: str) -> list[str]:
     """The same of a text behind `--option=`: the option's value, then what stands for itself."""
     first, *further = words(f"={text}")
     return [first[1:], *further]
@@ -165,7 +165,7 @@ def loose_words(arguments: Sequence[str]) -> Iterator[str]:
 def further_arguments(environment: Mapping[str, str], release: Release | None) -> list[str]:
     """The server's arguments that the script does not know: additional ones, and those behind a value."""
     values = [value for name, value in environment.items() if name in VALUES]
-    behind = [word for value in values for word in value_words(value)[1:]]
+    behind = [word for value in values for word in _value_words(value)[1:]]
     return [*behind, *(words(environment.get(ADDITIONAL_ARGS, "")) if _takes_more(release) else [])]
 
 

@@ -52,7 +52,7 @@ def apply_lock(spec: ModelSpec, document: Document, stage: str | None, found: Fo
         return Applied(spec, uploaded, problems)
     deployed = spec
     for destination in destinations:
-        deployed = pointed(deployed, destination, uploads[destination.location].url)
+        deployed = _pointed(deployed, destination, uploads[destination.location].url)
     return Applied(deployed, uploaded)
 
 
@@ -72,7 +72,7 @@ def _shared(spec: ModelSpec, document: Document, found: FoundLock) -> Iterator[P
             yield document.problem(path, SHARED, message, fix)
 
 
-def pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
+def _pointed(spec: ModelSpec, destination: Destination, url: str) -> ModelSpec:
     """The spec with a different URL wherever it names the destination."""
     changed: ModelSpec = spec
     for path in destination.paths:

@@ -38,12 +38,12 @@ def _inside(contents: Sequence[Content]) -> list[str]:
 
 
 def _whole_size(size: int) -> str:
-    exact, rounded = f"{size} bytes", in_units(size)
+    exact, rounded = f"{size} bytes", _in_units(size)
     return exact if exact == rounded else f"{exact} ({rounded})"
 
 
 def _size(size: int | None) -> str:
-    return "empty folder" if size is None else in_units(size)
+    return "empty folder" if size is None else _in_units(size)
 
 
 def _full_folders(names: Iterable[str]) -> set[str]:
@@ -56,7 +56,7 @@ def _full_folders(names: Iterable[str]) -> set[str]:
     return found
 
 
-def in_units(size: int) -> str:
+def _in_units(size: int) -> str:
     """Bytes as a person reads them: ``1.5 GB``, in powers of 1000."""
     value, unit = float(size), 0
     while value >= 999.95 and unit < len(_UNITS) - 1:

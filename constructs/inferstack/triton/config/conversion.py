@@ -37,10 +37,10 @@ def _without_sugar(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parameter(value: Any) -> dict[str, str]:
     plain = value["string_value"] if isinstance(value, Mapping) else value
-    return {"string_value": as_text(plain)}
+    return {"string_value": _as_text(plain)}
 
 
-def as_text(value: object) -> str:
+def _as_text(value: object) -> str:
     """A plain value as Triton's backends read it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -61,5 +61,5 @@ def _agents(agents: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_texts(holder: Mapping[str, Any]) -> dict[str, Any]:
     """An accelerator or agent, whose parameters Triton wants as plain texts."""
-    texts = {key: as_text(value) for key, value in holder.get("parameters", {}).items()}
+    texts = {key: _as_text(value) for key, value in holder.get("parameters", {}).items()}
     return {**holder, "parameters": texts}

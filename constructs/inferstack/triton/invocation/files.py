@@ -152,7 +152,7 @@ def _without_objects(name: str, array: Array) -> Array:
 
 def _write_json(arrays: Mapping[str, Array], file: BinaryIO) -> None:
     try:
-        text = json.dumps(as_lists(arrays), allow_nan=False)
+        text = json.dumps(_as_lists(arrays), allow_nan=False)
     except BodyError:
         raise
     except ValueError:
@@ -160,7 +160,7 @@ def _write_json(arrays: Mapping[str, Array], file: BinaryIO) -> None:
     file.write(f"{text}\n".encode())
 
 
-def as_lists(arrays: Mapping[str, Array]) -> dict[str, Any]:
+def _as_lists(arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Arrays as nested lists; texts as `str`.
 
     Raises:

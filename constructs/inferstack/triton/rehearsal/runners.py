@@ -20,14 +20,14 @@ class RunnerModule:
     knows: Callable[[Path], bool]
 
 
-def runner_of(model: TritonModel) -> RunnerModule | None:
+def _runner_of(model: TritonModel) -> RunnerModule | None:
     """What could run a model for real, if its package is there and its file has the form."""
     return next((runner for runner in RUNNERS if runner.takes(model)), None)
 
 
 def runs(model: TritonModel, packages: Collection[str]) -> bool:
     """Whether the packages suffice to try running the model."""
-    runner = runner_of(model)
+    runner = _runner_of(model)
     return runner is not None and runner.package in packages
 
 
@@ -35,7 +35,7 @@ def runner_for(
     model: TritonModel, folder: Path, packages: Collection[str]
 ) -> tuple[RunnerModule | None, tuple[str, ...]]:
     """What runs a model for real, by the files in its folder; else None and, in words, what is missing."""
-    runner = runner_of(model)
+    runner = _runner_of(model)
     if runner is None:
         return None, ()
     if runner.package not in packages:

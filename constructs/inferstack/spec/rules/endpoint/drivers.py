@@ -134,7 +134,7 @@ def driver_knows_the_gpu(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*path, "inference_ami_version"), message, _fix(spec, variant))
 
 
-def image_cuda(placed: PlacedContainer) -> Cuda | None:
+def _image_cuda(placed: PlacedContainer) -> Cuda | None:
     """The CUDA of an image, from Triton's table or from a tag such as ``…-cu128``; None if unknown."""
     tag = next((it for it in (tag_of(placed, name) for name in placed.instance_types) if it is not None), "")
     release = triton_release(placed.image)
@@ -157,7 +157,7 @@ def _named(pattern: re.Pattern[str], image: WrittenImage) -> bool:
 def _on_variants(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, _Running, Variant]]:
     """Every image whose CUDA is known, with each variant that runs it."""
     for placed in containers(spec):
-        cuda = image_cuda(placed)
+        cuda = _image_cuda(placed)
         if cuda is None:
             continue
         for variant in _variants_of(spec, placed):
