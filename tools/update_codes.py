@@ -1,15 +1,15 @@
-"""Generates docs/codes.md, the list of all codes, from the catalogue.
+"""Generates docs/codes.md, the list of all codes.
 
     python -m tools.update_codes            writes it if it has changed
     python -m tools.update_codes --check    writes nothing, exits 1 if it is out of date
 
-The catalogue itself is :mod:`inferstack.spec.catalogue`.
+The codes themselves are in :mod:`inferstack.spec.every_code`.
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from inferstack.spec.catalogue import TOPICS, catalogue
+from inferstack.spec.every_code import TOPICS, every_code
 from inferstack.spec.problem.codes import Code
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
@@ -60,7 +60,7 @@ def _host(url: str) -> str:
 
 
 def generate() -> Contents:
-    return {PAGE: page(catalogue().values())}
+    return {PAGE: page(every_code().values())}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from inferstack.cli import main
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 from inferstack.spec.problem import Severity
 from inferstack.spec.problem.update_codes import LEFT_OVER
 from inferstack.spec.schema import shipped_schema
@@ -16,7 +16,7 @@ OF_NO_SPEC = {LEFT_OVER, JUNK_INSIDE}
 
 
 def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    for code, entry in catalogue().items():
+    for code, entry in every_code().items():
         assert main(["explain", code]) == 0
         out = capsys.readouterr().out
         first, *sentence = out.partition("\nSource: ")[0].splitlines()
@@ -27,7 +27,7 @@ def test_every_code_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_what_is_explained_fits_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    for code in catalogue():
+    for code in every_code():
         main(["explain", code])
         lines = capsys.readouterr().out.splitlines()
         assert [line for line in lines if len(line) > 80 and not line.startswith("Source: https://")] == []
@@ -42,7 +42,7 @@ def test_in_a_terminal_the_list_is_as_wide_as_that(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 60
     assert all(re.match("IS[0-9]{3} |" + " " * 14, line) for line in lines)
-    assert [line.split()[0] for line in lines if line.startswith("IS")] == list(catalogue())
+    assert [line.split()[0] for line in lines if line.startswith("IS")] == list(every_code())
 
 
 @pytest.mark.parametrize(("columns", "widest"), [("1", 40), ("nonsense", 80)])
@@ -81,7 +81,7 @@ def test_a_code_may_be_written_in_small_letters(capsys: pytest.CaptureFixture[st
 def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(catalogue())
+    assert [line.split()[0] for line in lines] == list(every_code())
     assert lines[0] == "IS001 error   There is no such file."
 
 

@@ -8,7 +8,7 @@ import yaml
 from support.checking import check_file
 from support.pages import code_blocks
 
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 
 FILE = Path(__file__).parents[2] / "docs" / "security.md"
 PAGE = FILE.read_text("utf-8")
@@ -69,4 +69,4 @@ def test_both_ways_without_a_secret_are_right(folder: Path, text: str) -> None:
 def test_every_code_that_the_page_mentions_is_one() -> None:
     mentioned = re.findall(r"\[(IS\d{3})\]\(codes\.md#(\w+)\)", PAGE)
     assert len(mentioned) >= 5
-    assert all(code in catalogue() and anchor == code.lower() for code, anchor in mentioned)
+    assert all(code in every_code() and anchor == code.lower() for code, anchor in mentioned)

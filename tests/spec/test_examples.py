@@ -7,7 +7,7 @@ import yaml
 from support.wrong_models import CASES, Case as ModelCase
 from support.wrong_specs import WRONG as WRONG_SPECS, Case, Edit
 
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example, examples
 from inferstack.triton.archive.codes import ARCHIVE_CODES
 from tests.spec.test_wrong_specs import NOT_IN_A_TEXT
@@ -42,7 +42,7 @@ def test_stale_examples_are_named_and_mended(
 
 
 def test_every_code_that_a_spec_can_show_has_an_example() -> None:
-    assert examples().keys() == catalogue().keys() - set[str]().union(*WITHOUT.values())
+    assert examples().keys() == every_code().keys() - set[str]().union(*WITHOUT.values())
 
 
 def test_every_case_that_is_there_to_be_shown_is_shown() -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.checking import check_file
 from support.wrong_specs import ALL, FOLDER, RIGHT, WRONG, Case, marks
 
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 from inferstack.spec.lock.codes import LOCK_CODES
 from inferstack.spec.problem import Problem
 from inferstack.spec.problem.update_codes import LEFT_OVER_CODES, UPDATE_CODES
@@ -63,17 +63,17 @@ def test_there_are_many_wrong_specs() -> None:
 
 def test_every_code_has_a_wrong_spec() -> None:
     shown = {code for case in WRONG for _, code in marks(case.text())}
-    expected = {code for code in catalogue() if not code.startswith(TRITON)} - NOT_IN_A_TEXT
+    expected = {code for code in every_code() if not code.startswith(TRITON)} - NOT_IN_A_TEXT
     missing = sorted(expected - shown)
     assert not missing, f"no wrong spec has {missing}: add one to tests/spec/wrong_specs, marked `# <- CODE`"
-    assert shown - set(catalogue()) == set()
+    assert shown - set(every_code()) == set()
 
 
 def test_every_rule_has_a_right_spec() -> None:
     shown = {code for case in RIGHT for code in case.codes}
     missing = sorted(set(RULES) - shown)
     assert not missing, f"no right spec is about {missing}: add `right BASE CODE: …` beside the wrong one"
-    assert shown - set(catalogue()) == set()
+    assert shown - set(every_code()) == set()
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: f"{case.base}: {case.title}")

@@ -9,7 +9,7 @@ import pytest
 from support.checking import check_file
 from support.wrong_models import CASES, Case, expected
 
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 from inferstack.spec.problem import Problem
 from inferstack.triton.rules import RULES
 
@@ -75,9 +75,9 @@ def test_no_two_cases_have_the_same_title() -> None:
     assert [title for title, count in Counter(case.title for case in CASES).items() if count > 1] == []
 
 
-def test_every_rule_is_in_the_catalogue_of_codes() -> None:
+def test_every_rule_is_in_the_list_of_codes() -> None:
     for code, rule in RULES.items():
-        assert catalogue()[code].sentence == rule.sentence
+        assert every_code()[code].sentence == rule.sentence
         assert rule.sentence.endswith(".")
         assert rule.source
         assert code.startswith("IS9")

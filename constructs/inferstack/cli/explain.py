@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from inferstack.cli.refusal import Refusal
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 from inferstack.spec.examples import examples
 from inferstack.spec.problem.words import listed
 from inferstack.spec.rules.ignore import may_be_ignored
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     if options.code is None:
         _list_all()
         return 0
-    entry = catalogue().get(options.code.upper())
+    entry = every_code().get(options.code.upper())
     if entry is None:
         close = _probably_meant(options.code.upper())
         hint = f"did you mean {listed(close, quote='')}?" if close else "`inferstack explain` lists all codes"
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _list_all() -> None:
-    for it in catalogue().values():
+    for it in every_code().values():
         code = f"{it.code} {it.severity:7} "
         # One line per code for programs that read it, such as grep.
         print(_wrapped(it.sentence, code) if sys.stdout.isatty() else f"{code}{it.sentence}")
@@ -75,7 +75,7 @@ def _probably_meant(code: str) -> list[str]:
     if not (0 < len(digits) <= _MOST_DIGITS and re.search("[0-9]", code)):
         return []
     written = f"IS{digits:0>3}"
-    return [written] if written in catalogue() else sorted({*_slips(digits)} & catalogue().keys())
+    return [written] if written in every_code() else sorted({*_slips(digits)} & every_code().keys())
 
 
 def _slips(digits: str) -> Iterator[str]:

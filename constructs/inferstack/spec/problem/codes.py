@@ -13,7 +13,7 @@ RETIRED = frozenset({"IS308", "IS326", "IS328", "IS867"})
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A code as the catalogue shows it. ``source`` is the page or report that it is based on."""
+    """A code as `explain` shows it. ``source`` is the page or report that it is based on."""
 
     code: str
     severity: Severity

@@ -1,7 +1,7 @@
 """Codes for what a deployment would do to the existing stack: IS850 to IS899.
 
 :mod:`inferstack.review` finds them by comparing with a previous template. They are defined here so that specs
-can ignore them and the catalogue can show them. A refusal that AWS documents, or is on record to answer with,
+can ignore them and `explain` can show them. A refusal that AWS documents, or is on record to answer with,
 is an error; what interrupts, resets or replaces something is a warning, and so is what is not confirmed.
 """
 

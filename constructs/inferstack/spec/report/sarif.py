@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from inferstack.spec.catalogue import catalogue
+from inferstack.spec.every_code import every_code
 from inferstack.spec.problem import Problem
 from inferstack.spec.report.words import product_version, words
 from inferstack.spec.texts.file_names import relative_to_cwd
@@ -30,7 +30,7 @@ def sarif(problems: Sequence[Problem]) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    entry = catalogue()[code]
+    entry = every_code()[code]
     rule: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": entry.sentence},

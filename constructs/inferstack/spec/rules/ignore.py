@@ -44,7 +44,7 @@ def _severity(code: str) -> Severity | None:
 
 def _of_no_rule(code: str) -> Severity | None:
     """Problems that are found before the rules are errors; None if there is no such code."""
-    from inferstack.spec.catalogue import catalogue  # noqa: PLC0415 - that has the rules, too
+    from inferstack.spec.every_code import every_code  # noqa: PLC0415 - that has the rules, too
 
-    entry = catalogue().get(code)
+    entry = every_code().get(code)
     return entry.severity if entry is not None and entry.severity is Severity.ERROR else None

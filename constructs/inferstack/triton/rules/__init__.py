@@ -1,6 +1,6 @@
 """The rules for Triton's models, by topic.
 
-Importing this package registers them all; :data:`RULES` is the catalogue by code.
+Importing this package registers them all; :data:`RULES` has them by code.
 """
 
 from inferstack.triton.rules import (

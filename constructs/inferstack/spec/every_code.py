@@ -45,7 +45,7 @@ def every_entry() -> Iterator[Code]:
 
 
 @cache
-def catalogue() -> dict[str, Code]:
+def every_code() -> dict[str, Code]:
     """Every code, sorted."""
     entries = {entry.code: entry for entry in every_entry()}
     return {code: entries[code] for code in sorted(entries)}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inferstack.spec.catalogue import TOPICS, catalogue, every_entry
+from inferstack.spec.every_code import TOPICS, every_code, every_entry
 from inferstack.spec.problem.codes import RETIRED, by_code, error
 from tools import generated_files, update_codes
 
@@ -19,24 +19,24 @@ def test_every_code_is_unique() -> None:
 
 
 def test_a_retired_code_is_not_used_again() -> None:
-    again = sorted(RETIRED & catalogue().keys())
+    again = sorted(RETIRED & every_code().keys())
     assert not again, f"{again} had another meaning once: choose a code that docs/codes.md and RETIRED lack"
 
 
 def test_every_code_belongs_to_a_topic() -> None:
-    for code in catalogue():
+    for code in every_code():
         assert re.fullmatch(r"IS\d{3}", code)
         assert code[:3] in TOPICS
 
 
 def test_every_entry_is_a_sentence_with_a_source() -> None:
-    for entry in catalogue().values():
+    for entry in every_code().values():
         assert entry.sentence.endswith("."), entry
         assert entry.sentence == " ".join(entry.sentence.split()), entry
         assert entry.source, entry
 
 
-def test_every_code_that_the_code_mentions_is_in_the_catalogue() -> None:
+def test_every_code_that_the_source_mentions_is_listed() -> None:
     found = {
         (code, path.name)
         for path in (ROOT / "constructs" / "inferstack" / "spec").rglob("*.py")
@@ -45,7 +45,7 @@ def test_every_code_that_the_code_mentions_is_in_the_catalogue() -> None:
         )
     }
     assert len(found) > 20
-    assert {it for it in found if it[0] not in catalogue()} == set()
+    assert {it for it in found if it[0] not in every_code()} == set()
 
 
 def test_the_committed_page_is_the_generated_one() -> None:
@@ -54,8 +54,8 @@ def test_the_committed_page_is_the_generated_one() -> None:
 
 
 def test_the_page_shows_every_code_once() -> None:
-    page = update_codes.page(catalogue().values())
-    assert re.findall(r'^\| <a id="\w+"></a>(IS\d{3}) \|', page, re.MULTILINE) == list(catalogue())
+    page = update_codes.page(every_code().values())
+    assert re.findall(r'^\| <a id="\w+"></a>(IS\d{3}) \|', page, re.MULTILINE) == list(every_code())
 
 
 def test_check_says_what_is_out_of_date(
