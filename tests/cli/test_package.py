@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support.archiving import CONFIG, MODEL, PIPE, lay_out
+from support.archiving import CONFIG, MODEL, PIPE, lay_out, names
 from support.program import PROGRAM, Command
 
 from inferstack.cli import main
@@ -48,11 +48,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path, {"one.yaml": SPEC + NET, "net.py": "pass\n"})
     return lambda *arguments: main(["package", *arguments])
-
-
-def names(archive: Path) -> list[str]:
-    with tarfile.open(archive) as tar:
-        return tar.getnames()
 
 
 def test_an_archive_is_written_and_described(package: Command, capsys: pytest.CaptureFixture[str]) -> None:

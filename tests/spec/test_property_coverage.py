@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from inferstack.catalog import cloudformation
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, with_subclasses
 from inferstack.spec.blocks.kinds import ModelSpec
 
 assert ModelSpec
@@ -63,14 +63,8 @@ UNREACHED = (
 )
 
 
-def blocks(block: type[Block] = Block) -> Iterator[type[Block]]:
-    for child in block.__subclasses__():
-        yield child
-        yield from blocks(child)
-
-
 def blocks_of(shape: str) -> list[type[Block]]:
-    return [block for block in blocks() if shape in block.shapes]
+    return [block for block in with_subclasses(Block) if shape in block.shapes]
 
 
 def where_to_add(shape: str) -> str:

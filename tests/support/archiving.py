@@ -35,6 +35,12 @@ def locate(place: Place) -> FilePlace:
     return place if isinstance(place, FilePlace) else FilePlace("/".join(map(str, place)))
 
 
+def names(archive: Path) -> list[str]:
+    """Names of an archive's files and folders, in its order."""
+    with tarfile.open(archive) as tar:
+        return tar.getnames()
+
+
 def lay_out(folder: Path, contents: Mapping[str, str]) -> Path:
     """Writes files and, for paths that end in a slash, empty folders."""
     for path, content in contents.items():

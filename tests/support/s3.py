@@ -88,7 +88,7 @@ class Cloud:
     s3: Any
     kms: Any
 
-    def bucket(self, name: str = BUCKET, region: str = "us-east-1") -> None:
+    def bucket(self, name: str, region: str = "us-east-1") -> None:
         """Creates a bucket."""
         where = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
         self.s3.create_bucket(Bucket=name, **where)
@@ -103,17 +103,17 @@ class Cloud:
             kms_backends[ACCOUNT]["us-east-1"].keys[made["KeyId"]].key_manager = "AWS"
         return str(made["Arn"])
 
-    def encrypt(self, key: str, bucket: str = BUCKET) -> None:
-        """Gives a bucket a key for everything that is put into it."""
+    def encrypt(self, key: str) -> None:
+        """Gives the bucket a key for everything that is put into it."""
         default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
         rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
-        self.s3.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration=rules)
+        self.s3.put_bucket_encryption(Bucket=BUCKET, ServerSideEncryptionConfiguration=rules)
 
     def objects(self, bucket: str = BUCKET) -> dict[str, bytes]:
         """All objects of a bucket, by key."""
         keys = [it["Key"] for it in self.s3.list_objects_v2(Bucket=bucket).get("Contents", ())]
         return {key: self.s3.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys}
 
-    def unfinished(self, bucket: str = BUCKET) -> list[str]:
+    def unfinished(self) -> list[str]:
         """Keys of uploads that were begun and not finished."""
-        return [it["Key"] for it in self.s3.list_multipart_uploads(Bucket=bucket).get("Uploads", ())]
+        return [it["Key"] for it in self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", ())]

@@ -10,7 +10,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from support.archiving import ENSEMBLE, MODEL, PIPE, lay_out, locate
+from support.archiving import ENSEMBLE, MODEL, PIPE, lay_out, locate, names
 
 from inferstack.spec.problem import SpecError
 from inferstack.triton.archive.packing import Packed, pack
@@ -36,11 +36,6 @@ def planned(folder: Path) -> Plan:
 
 def packed(folder: Path, target: Path) -> Packed:
     return pack(planned(folder), target)
-
-
-def names(archive: Path) -> list[str]:
-    with tarfile.open(archive) as tar:
-        return tar.getnames()
 
 
 def test_copies_that_differ_in_times_modes_and_junk_give_the_same_bytes(tmp_path: Path) -> None:
