@@ -18,6 +18,7 @@ from inferstack.spec.rules import (
     networks,
     regions,
     secrets,
+    tags,
     template,
     triton,
 )

@@ -2,7 +2,6 @@
 
 from inferstack.spec.rules.model import (
     artifacts,
-    devices,
     environment,
     images,
     jumpstart,

@@ -1,4 +1,4 @@
-"""Environment variables of the containers, and tags."""
+"""Environment variables of the containers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,25 +6,20 @@ from typing import Any
 
 import msgspec
 
-from inferstack.catalog import cloudformation
-from inferstack.spec.blocks.alarms import Alarms
+from inferstack.catalog import cloudformation, instances
 from inferstack.spec.blocks.inference_component import ComponentContainer
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec, PipelineSpec
+from inferstack.spec.blocks.kinds import ModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container
-from inferstack.spec.parts.scaling import scaled_parts, steps_of
-from inferstack.spec.parts.walk import PlacedContainer, containers, models
+from inferstack.spec.parts.walk import PlacedContainer, containers, models, runs
 from inferstack.spec.problem import SpecPath
-from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error
+from inferstack.spec.rules.base import CONTAINER_PAGE, Finding, error, warning
 from inferstack.spec.texts.placeholders import is_opaque, sample
 
 _REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
-_TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
-_ROLE_TAGS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html"
-_CLOUDFORMATION_TAGS = (
-    "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html"
-)
+_LMI = "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/deployment_guide/configurations.html"
 # The API's documentation limits the whole map, which no schema can.
 _MOST_BYTES = 32 * 1024
+_GPUS_OF_ONE_MODEL = ("OPTION_TENSOR_PARALLEL_DEGREE", "SM_NUM_GPUS", "SM_VLLM_TENSOR_PARALLEL_SIZE")
 
 
 class _Variable(msgspec.Struct, frozen=True):
@@ -151,122 +146,6 @@ def environment_count(spec: ModelSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
 
 
-@error("IS220", "A resource cannot have more tags than AWS allows.", _TAGS, ModelSpec, about="tags")
-def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
-    """The bound is CloudFormation's."""
-    count, most = (
-        len(spec.tags or {}),
-        cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"],
-    )
-    if count > most:
-        yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
-
-
-@error(
-    "IS221",
-    "The key of a tag cannot begin with `aws:`, which is reserved for AWS.",
-    _TAGS,
-    ModelSpec,
-    about="tags",
-)
-def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
-    """In upper or lower case, as AWS ignores case there."""
-    for key in spec.tags or {}:
-        if key.lower().startswith("aws:"):
-            yield Finding(
-                ("tags", key),
-                f"the key `{key}` is reserved for AWS",
-                "choose a key that does not begin with `aws:`",
-            )
-
-
-@error(
-    "IS222",
-    "Keys and values of tags can have only characters that AWS allows.",
-    _TAGS,
-    ModelSpec,
-    about="tags",
-)
-def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
-    """The pattern is CloudFormation's."""
-    tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
-    for key, value in (spec.tags or {}).items():
-        for name, text in (("key", key), ("value", value)):
-            # Most tags hold words, and compiling the pattern takes as long as checking two specs.
-            if _is_word(text) or is_opaque(text):
-                continue
-            if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
-                message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
-                yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
-
-
-def _is_tag_text(text: str, pattern: str) -> bool:
-    """Whether AWS's pattern allows it, which has Unicode's categories of letters, numbers and separators.
-
-    Python's patterns have no categories, so ours is more lenient: beyond ASCII, and with line breaks.
-    """
-    import unicodedata  # noqa: PLC0415 - most tags are words
-
-    plain = "".join("a" if unicodedata.category(char)[0] in "LNZ" else char for char in text)
-    return plain.isascii() and plain.isprintable() and re.fullmatch(pattern, plain) is not None
-
-
-def _is_word(text: str) -> bool:
-    return text.replace("-", "").isalnum()
-
-
-@error(
-    "IS223",
-    "Keys of tags must differ in more than case where inferstack creates the role.",
-    _ROLE_TAGS,
-    ModelSpec,
-    about="tags",
-)
-def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """IAM ignores case when it compares keys; the other services do not."""
-    if isinstance(spec.execution_role, str):
-        return
-    first: dict[str, str] = {}
-    for key in spec.tags or {}:
-        if key.casefold() in first:
-            message = f"`{key}` and `{first[key.casefold()]}` are the same key to IAM, which tags the role"
-            yield Finding(("tags", key), message, "keep one of them, or name a role in `execution_role`")
-        first.setdefault(key.casefold(), key)
-
-
-@error(
-    "IS224",
-    "A tag cannot be empty where a resource type requires a value.",
-    _CLOUDFORMATION_TAGS,
-    ModelSpec,
-    about="tags",
-)
-def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
-    """The bound is CloudFormation's."""
-    strict = [
-        type_name
-        for type_name in _types_strict_about_tags(spec)
-        if cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0) > 0
-    ]
-    for key, value in (spec.tags or {}).items():
-        if strict and not value:
-            message = f"the tag `{key}` is empty, but {strict[0]} accepts no empty value"
-            yield Finding(("tags", key), message, 'write a value such as "-", or remove the tag')
-
-
-def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
-    """The optional types that this spec needs, of those that are strict about tags."""
-    if isinstance(spec, InferenceComponentsSpec):
-        yield "AWS::SageMaker::InferenceComponent"
-    has_alarms = spec.alarms is not False
-    if has_alarms and isinstance(spec.alarms, Alarms):
-        has_alarms = spec.alarms.defaults or bool(spec.alarms.rules)
-    if has_alarms or any(True for scaled in scaled_parts(spec) for _ in steps_of(scaled)):
-        yield "AWS::CloudWatch::Alarm"
-    if spec.dashboard is not False:
-        yield "AWS::CloudWatch::Dashboard"
-
-
 @error(
     "IS217",
     "An `environment` cannot look like a CloudFormation function.",
@@ -280,3 +159,41 @@ def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
         if set(placed.environment) == {"Ref"}:
             message = "`Ref` as the only variable would be read as a CloudFormation reference"
             yield Finding((*placed.path, "environment"), message, "rename the variable, or add another one")
+
+
+@warning(
+    "IS273",
+    "A model should not be split over more GPUs than its container has.",
+    _LMI,
+    ModelSpec,
+    about="environment",
+)
+def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding]:
+    """With more, the server exits when it starts, after downloading the model."""
+    for placed in containers(spec):
+        for name in _GPUS_OF_ONE_MODEL:
+            said = placed.environment.get(name, "")
+            if not (said.isascii() and said.isdecimal()):
+                continue
+            for what, there in _gpus(spec, placed):
+                if int(said) > there:
+                    message = (
+                        f"`{name}` is {said[:20]}, but {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
+                    )
+                    fix = f'write "{there:g}" or less, or give the model more GPUs'
+                    yield Finding((*placed.path, "environment", name), message, fix)
+                    break
+
+
+def _gpus(spec: ModelSpec, placed: PlacedContainer) -> Iterator[tuple[str, int | float]]:
+    """Whatever may run the container, in words, and its number of GPUs; nothing if a known type has none."""
+    hosts = [(name, instances.find(name)) for name in placed.instance_types]
+    known = [(f"{name} has", host.gpus) for name, host in hosts if host is not None]
+    if not all(gpus for _, gpus in known):
+        return
+    yield from known
+    for run in runs(spec):
+        needs = run.specification.compute_resource_requirements
+        reserved = None if needs is None else needs.number_of_accelerator_devices_required
+        if run.container == placed.path and reserved is not None:
+            yield f"the component `{run.name}` reserves", reserved
