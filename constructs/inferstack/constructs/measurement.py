@@ -65,7 +65,9 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
         ValueError: when there is none, or when several parts of the endpoint have one.
     """
     found = [
-        (logical_id, _dimensions(alarm)) for logical_id, alarm in alarms.items() if _is_on(alarm, wanted)
+        (logical_id, _dimensions(alarm))
+        for logical_id, alarm in alarms.items()
+        if _watched(alarm) == wanted.metric
     ]
     fitting = [(logical_id, values) for logical_id, values in found if wanted.fits(values)]
     if not found:
@@ -75,10 +77,6 @@ def alarm_id(wanted: Wanted, alarms: Resources) -> str:
     if len({tuple(values.items()) for _, values in fitting}) != 1:
         raise ValueError(_not_one(wanted, len(fitting), [values for _, values in fitting or found]))
     return fitting[0][0]
-
-
-def _is_on(alarm: Resource, wanted: Wanted) -> bool:
-    return _watched(alarm) == wanted.metric
 
 
 def _watched(alarm: Resource) -> str:

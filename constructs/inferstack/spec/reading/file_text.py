@@ -33,7 +33,7 @@ WRONG = {
     _MISLEADING: "is invisible, and changes what the file says",
 }
 """Characters that no file may contain, and why. To Python's `isprintable`, none of them is printable."""
-_LINE_BREAK = re.compile("\r\n|[\n\r]")
+LINE_BREAK = re.compile("\r\n|[\n\r]")
 _MARK = "\ufeff"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
@@ -131,7 +131,7 @@ def _wrong_character(file: str, text: str, wrong: re.Pattern[str], what: str) ->
 
 
 def _position(text_before: str) -> Position:
-    lines = _LINE_BREAK.split(text_before)
+    lines = LINE_BREAK.split(text_before)
     return Position(len(lines), len(lines[-1]) + 1)
 
 

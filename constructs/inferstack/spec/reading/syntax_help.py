@@ -7,9 +7,8 @@ import yaml
 
 from inferstack.spec.problem import Problem
 from inferstack.spec.problem.file_codes import SYNTAX
+from inferstack.spec.reading.file_text import LINE_BREAK
 from inferstack.spec.reading.tree import Position
-
-_LINE_BREAK = re.compile("\r\n|[\n\r]")
 
 
 class _Hint(NamedTuple):
@@ -66,7 +65,7 @@ def _context(error: yaml.MarkedYAMLError) -> str:
 
 
 def _line(text: str, at: Position) -> str:
-    return dict(enumerate(_LINE_BREAK.split(text), 1)).get(at.line, "")
+    return dict(enumerate(LINE_BREAK.split(text), 1)).get(at.line, "")
 
 
 def _fix(problem: str, line: str) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from inferstack.triton.archive.entry import ArchiveEntry
 from inferstack.triton.archive.stored import Write
 
-_OPEN_MODE = 0o755
-_FILE_MODE = 0o644
+OPEN_MODE = 0o755
+FILE_MODE = 0o644
 
 
 class TarStream:
@@ -56,5 +56,5 @@ def _header(entry: ArchiveEntry) -> bytes:
     info = tarfile.TarInfo(entry.name)
     info.type = tarfile.DIRTYPE if entry.is_folder else tarfile.REGTYPE
     info.size = entry.size
-    info.mode = _OPEN_MODE if entry.is_folder or entry.executable else _FILE_MODE
+    info.mode = OPEN_MODE if entry.is_folder or entry.executable else FILE_MODE
     return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")

@@ -7,9 +7,7 @@ from inferstack.triton.archive.gzip_reading import GzipContent
 from inferstack.triton.archive.names import plain, unfit
 from inferstack.triton.archive.packing import Progress, silent
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, entries
-
-_OPEN_MODE = 0o755
-_FILE_MODE = 0o644
+from inferstack.triton.archive.tar_writing import FILE_MODE, OPEN_MODE
 
 
 def unpack(archive: Path, folder: Path, wanted: Callable[[str], bool], progress: Progress = silent) -> None:
@@ -54,4 +52,4 @@ def _write(member: Member, chunks: Iterator[bytes] | None, target: Path) -> None
                 file.writelines(chunks)
     except (FileExistsError, NotADirectoryError):
         raise UnreadableError(f"{member.name!r} is in it twice") from None
-    target.chmod(_OPEN_MODE if member.executable else _FILE_MODE)
+    target.chmod(OPEN_MODE if member.executable else FILE_MODE)
