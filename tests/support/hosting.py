@@ -117,18 +117,18 @@ class _Container:
             empty.mkdir()
             self._host.start(launch_multi_model(environment, str(empty)), [])
         else:
-            folders = self._unpacked(url, "model", "single")
+            folders = self._unpacked(url, "model", multi_model=False)
             self._host.start(launch_single(environment, folders), [])
 
     def _load(self, target: str, headers: Mapping[str, str]) -> Reply:
         folder = folder_of(target)
-        self._unpacked(f"{self._deployed.url}{target}", folder, "multi-model")
+        self._unpacked(f"{self._deployed.url}{target}", folder, multi_model=True)
         body = json.dumps({"model_name": _hash(target), "url": f"/opt/ml/{folder}"}).encode()
         return self._host.sagemaker.ask("POST", "/models", body, {**headers, "content-type": JSON})
 
-    def _unpacked(self, url: str, folder: str, kind: Any) -> tuple[str, ...]:
+    def _unpacked(self, url: str, folder: str, *, multi_model: bool) -> tuple[str, ...]:
         archive = self._download(url)
-        repository = inspect_archive(archive, kind).repository
+        repository = inspect_archive(archive, multi_model=multi_model).repository
         assert repository is not None
         return lay_out(archive, repository, self._host.models / folder, {}).folders
 

@@ -21,7 +21,7 @@ from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, RepositoryKind
+from inferstack.triton.model import FilePlace
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
 
@@ -30,11 +30,11 @@ POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\ns
 OTHER = {"other/config.pbtxt": CONFIG, "other/1/model.py": "pass\n"}
 
 
-def inspected(folder: Path, content: bytes, kind: RepositoryKind = "single") -> Inspection:
+def inspected(folder: Path, content: bytes, *, multi_model: bool = False) -> Inspection:
     """The archive, with every problem of its form and of its models."""
     archive = folder / "model.tar.gz"
     archive.write_bytes(content)
-    return inspect_archive(archive, kind)
+    return inspect_archive(archive, multi_model=multi_model)
 
 
 def problems(inspection: Inspection) -> list[Problem]:
@@ -60,7 +60,7 @@ def message(inspection: Inspection) -> str:
 def test_our_own_archive_has_no_problem_and_the_same_digests(tmp_path: Path) -> None:
     folder = lay_out(tmp_path / "models", PIPE)
     made = pack(plan_archive(read_repository(folder), [folder], locate), tmp_path / "model.tar.gz")
-    found = inspect_archive(made.path, "single")
+    found = inspect_archive(made.path, multi_model=False)
     assert errors(found) == []
     assert found.packed == made
     assert found.repository is not None
@@ -72,7 +72,7 @@ def test_our_own_archive_has_no_problem_and_the_same_digests(tmp_path: Path) -> 
 def test_archives_of_the_tar_command_have_no_problem(options: list[str], form: str, tmp_path: Path) -> None:
     lay_out(tmp_path / "models", {**PIPE, "net/1/" + "n" * 80: "x"})
     subprocess.run(["tar", f"--format={form}", "-czf", "model.tar.gz", *options], cwd=tmp_path, check=True)
-    found = inspect_archive(tmp_path / "model.tar.gz", "single")
+    found = inspect_archive(tmp_path / "model.tar.gz", multi_model=False)
     assert errors(found) == []
     assert [member.name for member in found.members if member.kind == "file"].count("net/1/model.py") == 1
 
@@ -136,7 +136,7 @@ def test_the_layout_is_what_the_container_looks_for(
     contents: Mapping[str, str], single: list[str], many: list[str], tmp_path: Path
 ) -> None:
     assert errors(inspected(tmp_path, zipped(contents))) == single
-    assert errors(inspected(tmp_path, zipped(contents), "multi-model")) == many
+    assert errors(inspected(tmp_path, zipped(contents), multi_model=True)) == many
 
 
 def test_the_reason_is_given_for_a_path_that_leads_out(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_files_of_tools_inside_a_model_are_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_model_at_the_top_has_the_archives_name(tmp_path: Path) -> None:
-    found = inspected(tmp_path, zipped({"config.pbtxt": CONFIG, "1/model.py": ""}), "multi-model").repository
+    found = inspected(tmp_path, zipped({"config.pbtxt": CONFIG, "1/model.py": ""}), multi_model=True).repository
     assert found is not None
     assert [(model.name, model.versions, list(model.files)) for model in found.models] == [
         ("model", ("1",), ["1/model.py"])
@@ -284,16 +284,16 @@ def test_what_is_no_whole_archive_is_one_clear_problem(what: str, tmp_path: Path
 
 def test_a_missing_archive_is_said_to_be_missing(tmp_path: Path) -> None:
     (tmp_path / "model.tar.gz").touch()
-    [problem] = inspect_archive(tmp_path / "modle.tar.gz", "single").problems
+    [problem] = inspect_archive(tmp_path / "modle.tar.gz", multi_model=False).problems
     assert (problem.code, problem.message) == ("IS001", "there is no such file")
     assert problem.fix == "did you mean `model.tar.gz`?"
-    [problem] = inspect_archive(tmp_path / "none" / "model.tar.gz", "single").problems
+    [problem] = inspect_archive(tmp_path / "none" / "model.tar.gz", multi_model=False).problems
     assert problem.code == "IS001"
     assert problem.fix.startswith("there is no directory ")
 
 
 def test_a_directory_is_no_archive(tmp_path: Path) -> None:
-    [problem] = inspect_archive(tmp_path, "single").problems
+    [problem] = inspect_archive(tmp_path, multi_model=False).problems
     assert (problem.code, problem.message) == ("IS002", "this is a directory")
 
 
@@ -302,12 +302,12 @@ def test_a_pipe_is_refused_without_being_opened(tmp_path: Path, monkeypatch: pyt
     # Opening it would wait for a writer.
     monkeypatch.delattr(Path, "open")
     for path in (tmp_path / "pipe", Path("/dev/null")):
-        [problem] = inspect_archive(path, "single").problems
+        [problem] = inspect_archive(path, multi_model=False).problems
         assert (problem.code, problem.message) == ("IS003", "this is not a regular file")
 
 
 def test_a_path_that_no_file_can_have_is_a_problem(tmp_path: Path) -> None:
-    [problem] = inspect_archive(tmp_path / ("a" * 300), "single").problems
+    [problem] = inspect_archive(tmp_path / ("a" * 300), multi_model=False).problems
     assert problem.code == "IS004"
 
 
@@ -368,7 +368,7 @@ def test_what_would_fill_the_memory_is_refused(
 ) -> None:
     monkeypatch.setattr("inferstack.triton.archive.inspection._MOST_MEMBERS", 1000)
     archive = bomb(chunks(), tmp_path / "model.tar.gz")  # type: ignore[operator]
-    found = inspect_archive(archive, "single")
+    found = inspect_archive(archive, multi_model=False)
     assert reason in message(found)
     assert found.problems[0].fix.startswith(fix)
 
@@ -382,7 +382,7 @@ def test_what_swells_without_end_is_refused_in_little_memory(
     (tmp_path / "model.tar.gz").write_bytes(head + zeros * 4)
     tracemalloc.start()
     try:
-        found = inspect_archive(tmp_path / "model.tar.gz", "single")
+        found = inspect_archive(tmp_path / "model.tar.gz", multi_model=False)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -25,7 +25,7 @@ def declared(folder: Path, files: Mapping[str, str], name: str = "net") -> Repos
     config = config_from_spec({"backend": "python", "input": TENSOR, "output": TENSOR})
     local = {path: folder / source for path, source in files.items()}
     model = TritonModel(name, config, local, ("1",), lambda path: ("triton", "models", name, *path))
-    return Repository("model.tar.gz", (model,), name, "single", ("triton",))
+    return Repository("model.tar.gz", (model,), name, ("triton",))
 
 
 def refusals(repository: Repository, *allowed: Path) -> tuple[Problem, ...]:
@@ -214,7 +214,7 @@ def test_paths_that_just_fit_are_taken(path: str) -> None:
 @pytest.mark.parametrize("name", ["../out.tar.gz", "a/../../out.tar.gz", "a\\b.tar.gz", "/out.tar.gz"])
 def test_an_archive_cannot_be_named_out_of_its_folder(name: str, tmp_path: Path) -> None:
     one = declared(tmp_path, {})
-    repository = Repository(name, one.models, None, "multi-model", ("triton", "archives", name))
+    repository = Repository(name, one.models, None, ("triton", "archives", name), multi_model=True)
     assert [it.code for it in refusals(repository, tmp_path)] == ["IS993"]
 
 
@@ -256,7 +256,7 @@ def test_a_file_of_a_repository_is_told_of_where_it_lies(name: str, code: str, t
 
 def test_archives_that_differ_in_case_only_are_refused(tmp_path: Path) -> None:
     one = declared(tmp_path, {})
-    both = [Repository(name, one.models, None, "multi-model", (name,)) for name in ("a.tar.gz", "A.tar.gz")]
+    both = [Repository(name, one.models, None, (name,), multi_model=True) for name in ("a.tar.gz", "A.tar.gz")]
     with pytest.raises(SpecError, match="IS994"):
         plan_archives(both, [tmp_path], locate)
 

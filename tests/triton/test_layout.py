@@ -10,7 +10,7 @@ from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 
 from inferstack.triton.archive.inspection import inspect_archive
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, Repository, RepositoryKind, likely_default_model
+from inferstack.triton.model import FilePlace, Repository, likely_default_model
 from inferstack.triton.repository.folder import read_archive_folders, read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
 
@@ -66,7 +66,7 @@ LAYOUTS: list[tuple[str, Mapping[str, str], list[Said], list[Said]]] = [
         [("IS907", "pipe/config.pbtxt")],
     ),
 ]
-KINDS = pytest.mark.parametrize("kind", ["single", "multi-model"])
+KINDS = pytest.mark.parametrize("multi_model", [False, True], ids=["single", "multi-model"])
 
 
 def found_in(top: Path, repository: Repository) -> Iterator[Found]:
@@ -75,11 +75,11 @@ def found_in(top: Path, repository: Repository) -> Iterator[Found]:
         yield problem.code, place, f"{problem.message}; {problem.fix}"
 
 
-def in_folder(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
+def in_folder(tmp_path: Path, *, multi_model: bool) -> list[Found]:
     """What is wrong with the folder ``model``, from which the archive is to be made."""
     folder = tmp_path / "models/model"
     source = ("triton", "repository")
-    if kind == "multi-model":
+    if multi_model:
         (found,) = read_archive_folders(folder.parent, source=source)
     else:
         found = read_repository(folder, source=source)
@@ -88,11 +88,11 @@ def in_folder(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
     return sorted(found_in(folder, found))
 
 
-def in_archive(tmp_path: Path, kind: RepositoryKind) -> list[Found]:
+def in_archive(tmp_path: Path, *, multi_model: bool) -> list[Found]:
     """What is wrong with an archive of that folder."""
     archive = tmp_path / "model.tar.gz"
     subprocess.run(["tar", "-czf", archive, "-C", tmp_path / "models/model", "."], check=True)
-    repository = inspect_archive(archive, kind).repository
+    repository = inspect_archive(archive, multi_model=multi_model).repository
     assert repository is not None
     return sorted(found_in(archive, repository))
 
@@ -109,22 +109,22 @@ def test_a_layout_is_judged_alike_wherever_it_stands(
 ) -> None:
     (tmp_path / "models/model").mkdir(parents=True)
     lay_out(tmp_path / "models/model", contents)
-    for kind, expected in {"single": single, "multi-model": many}.items():
-        assert said(in_folder(tmp_path, kind)) == sorted(expected)
-        assert said(in_archive(tmp_path, kind)) == sorted(expected)
+    for multi_model, expected in ((False, single), (True, many)):
+        assert said(in_folder(tmp_path, multi_model=multi_model)) == sorted(expected)
+        assert said(in_archive(tmp_path, multi_model=multi_model)) == sorted(expected)
 
 
 @KINDS
 @pytest.mark.parametrize("place", ["net/1/model.py", "net/config.pbtxt", "net/1", "net", "other"])
-def test_a_model_with_a_link_in_it_is_not_judged(place: str, kind: RepositoryKind, tmp_path: Path) -> None:
+def test_a_model_with_a_link_in_it_is_not_judged(place: str, multi_model: bool, tmp_path: Path) -> None:
     folder = lay_out(tmp_path / "models/model", {**MODEL, "net/2/model.py": ""})
     if (folder / place).is_dir():
         (folder / place).rename(tmp_path / "away")
     (folder / place).unlink(missing_ok=True)
     (folder / place).symlink_to(tmp_path)
-    assert said(in_folder(tmp_path, kind)) == [("IS991", place)]
+    assert said(in_folder(tmp_path, multi_model=multi_model)) == [("IS991", place)]
     # All links in an archive are a single problem.
-    ((code, _, message),) = in_archive(tmp_path, kind)
+    ((code, _, message),) = in_archive(tmp_path, multi_model=multi_model)
     assert code == "IS991"
     assert message.startswith(f"symbolic link in the archive: `{place}`; ")
 
@@ -144,18 +144,18 @@ WORDS: dict[str, tuple[Mapping[str, str], str]] = {
 @KINDS
 @pytest.mark.parametrize(("contents", "words"), WORDS.values(), ids=WORDS)
 def test_what_helps_is_said_alike(
-    contents: Mapping[str, str], words: str, kind: RepositoryKind, tmp_path: Path
+    contents: Mapping[str, str], words: str, multi_model: bool, tmp_path: Path
 ) -> None:
     lay_out(tmp_path / "models/model", contents)
-    for found in (in_folder(tmp_path, kind), in_archive(tmp_path, kind)):
+    for found in (in_folder(tmp_path, multi_model=multi_model), in_archive(tmp_path, multi_model=multi_model)):
         assert [message for _, _, message in found] == [words]
 
 
 @KINDS
-def test_only_so_many_folders_of_models_are_looked_at(kind: RepositoryKind, tmp_path: Path) -> None:
+def test_only_so_many_folders_of_models_are_looked_at(multi_model: bool, tmp_path: Path) -> None:
     models = {f"m{number:04}/{path}": "" for number in range(MOST_MODELS + 1) for path in ("config.pbtxt", "1/")}
     lay_out(tmp_path / "models/model", models)
-    for found in (in_folder(tmp_path, kind), in_archive(tmp_path, kind)):
+    for found in (in_folder(tmp_path, multi_model=multi_model), in_archive(tmp_path, multi_model=multi_model)):
         (message,) = [message for code, _, message in found if code == "IS901"]
         assert "1,001 folders of models" in message
 

@@ -30,17 +30,17 @@ def test_archives_of_a_multi_model_endpoint_are_repositories_of_their_own(tmp_pa
         "multi-model",
     )
     assert [
-        (it.archive, [model.name for model in it.models], it.default_model, it.kind, it.source)
+        (it.archive, [model.name for model in it.models], it.default_model, it.multi_model, it.source)
         for it in loaded(file)
     ] == [
-        ("a.tar.gz", ["m"], "m", "multi-model", ("triton", "archives", "a.tar.gz")),
-        ("b.tar.gz", ["n"], "n", "multi-model", ("triton", "archives", "b.tar.gz")),
+        ("a.tar.gz", ["m"], "m", True, ("triton", "archives", "a.tar.gz")),
+        ("b.tar.gz", ["n"], "n", True, ("triton", "archives", "b.tar.gz")),
     ]
 
 
 def test_the_only_model_is_the_default_one(tmp_path: Path) -> None:
     (repository,) = loaded(spec_file(tmp_path, "{models: {m: {backend: x}}}"))
-    assert (repository.default_model, repository.archive, repository.kind) == ("m", "model.tar.gz", "single")
+    assert (repository.default_model, repository.archive, repository.multi_model) == ("m", "model.tar.gz", False)
 
 
 def test_a_spec_without_the_block_has_no_repository() -> None:

@@ -23,7 +23,7 @@ from inferstack.triton.archive.description import described
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.tar_reading import FOLDER
 from inferstack.triton.check import repository_problems
-from inferstack.triton.model import FilePlace, Repository, RepositoryKind, only_model
+from inferstack.triton.model import FilePlace, Repository, only_model
 from inferstack.triton.rules import Context
 
 
@@ -70,9 +70,8 @@ def block_for(archive: Path, spec: ModelSpec, choice: Choice) -> PlacedTriton:
 
 def inspected(archive: Path, *, multi_model: bool) -> Inspection:
     """What is in an archive, read as a container loads it among many, or as the only one."""
-    kind: RepositoryKind = "multi-model" if multi_model else "single"
     with bar(archive.name, _size(archive)) as progress:
-        return inspect_archive(archive, kind, progress)
+        return inspect_archive(archive, progress, multi_model=multi_model)
 
 
 def _size(archive: Path) -> int:
@@ -112,7 +111,7 @@ def _model_problems(
 
 def as_deployed(repository: Repository, placed: PlacedTriton | None) -> Repository:
     """A repository with the default model that the spec chooses; without a spec, the likely one."""
-    if placed is None or repository.kind == "multi-model":
+    if placed is None or repository.multi_model:
         return repository
     chosen = default_model(placed.block)
     return replace(repository, default_model=only_model(repository.models) if chosen is None else chosen)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -107,26 +107,22 @@ class TritonModel(msgspec.Struct, frozen=True, dict=True):
         return self.chosen.file
 
 
-RepositoryKind = Literal["single", "multi-model"]
-"""How a container loads an archive: alone, or as one of many."""
-
-
 class Repository(msgspec.Struct, frozen=True):
     """The models of one archive.
 
-    ``archive`` is the archive's file name and ``source`` the part of the spec that declares it. ``kind``
-    tells how the container loads it; ``default_model`` is the model that answers, None when that is unclear.
-    ``faults`` are models that could not be read; they are missing in ``models``. ``outside``: it is read from
-    a folder outside that of the spec, which has to be allowed for packing. ``uploaded`` are the paths in the
-    archive as a lock knows it: files that need not be on this machine.
+    ``archive`` is the archive's file name and ``source`` the part of the spec that declares it.
+    ``default_model`` is the model that answers, None when that is unclear. ``faults`` are models that could
+    not be read; they are missing in ``models``. ``multi_model``: the container loads it as one of many.
+    ``outside``: it is read from a folder outside that of the spec, which has to be allowed for packing.
+    ``uploaded`` are the paths in the archive as a lock knows it: files that need not be on this machine.
     """
 
     archive: str
     models: tuple[TritonModel, ...]
     default_model: str | None
-    kind: RepositoryKind
     source: SpecPath
     faults: tuple[Fault, ...] = ()
+    multi_model: bool = False
     outside: bool = False
     uploaded: frozenset[str] = frozenset()
 

@@ -11,7 +11,6 @@ from inferstack.triton.model import (
     Fault,
     FilePlace,
     Repository,
-    RepositoryKind,
     likely_default_model,
 )
 from inferstack.triton.repository.junk import why_junk
@@ -36,17 +35,20 @@ class Contents:
     configs: dict[Path, bytes | None] = field(default_factory=dict)
 
 
-def repository_in(contents: Contents, kind: RepositoryKind) -> Repository:
-    """The models of an archive that a container of this kind loads, with what keeps it from finding them.
+def repository_in(contents: Contents, *, multi_model: bool) -> Repository:
+    """The models of an archive that a container loads, with what keeps it from finding them.
 
     The default is the only model or the only ensemble, which has to be named when the archive is deployed.
     """
     odd = dict.fromkeys(contents.odd, _odd_fault(contents))
     name = contents.archive.name.removesuffix(ARCHIVE_SUFFIX)
-    models, faults = found_in(_tree(contents, odd), name, kind, IN_ARCHIVE, contents.configs.__getitem__)
+    models, faults = found_in(
+        _tree(contents, odd), name, IN_ARCHIVE, contents.configs.__getitem__, multi_model=multi_model
+    )
     # Where these are does not matter: no part of an archive with a link in it is unpacked.
     every = tuple(dict.fromkeys((*odd.values(), *faults)))
-    return Repository(contents.archive.name, models, likely_default_model(models), kind, _SOURCE, every)
+    served = likely_default_model(models)
+    return Repository(contents.archive.name, models, served, _SOURCE, every, multi_model=multi_model)
 
 
 def _odd_fault(contents: Contents) -> Fault:

@@ -21,7 +21,7 @@ from inferstack.triton.archive.names import folded, plain, unfit
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.regular_file import not_a_file
 from inferstack.triton.archive.tar_reading import FILE, FOLDER, Member, UnreadableError, members
-from inferstack.triton.model import CONFIG_FILE, Repository, RepositoryKind
+from inferstack.triton.model import CONFIG_FILE, Repository
 from inferstack.triton.repository.junk import why_junk
 from inferstack.triton.repository.layout import LARGEST_CONFIG
 from inferstack.triton.repository.lfs import FETCH, LONGEST, pointer_of
@@ -43,10 +43,10 @@ class Inspection:
     problems: tuple[Problem, ...]
 
 
-def inspect_archive(archive: Path, kind: RepositoryKind, progress: Progress = silent) -> Inspection:
+def inspect_archive(archive: Path, progress: Progress = silent, *, multi_model: bool) -> Inspection:
     """Reads an archive once, from start to end, and tells what it holds and what is wrong with its form.
 
-    ``kind`` is the kind of endpoint that is to load it. What is wrong with the models in it is left to the
+    ``multi_model``: it is to be loaded as one of many. What is wrong with the models in it is left to the
     rules, which are given ``repository``. Never raises for what is wrong.
     """
     unfit_path = not_a_file(archive)
@@ -59,7 +59,7 @@ def inspect_archive(archive: Path, kind: RepositoryKind, progress: Progress = si
         message = f"the archive cannot be used: {error}"
         problem = Problem(archive.as_posix(), 1, 1, NOT_AN_ARCHIVE, message, error.fix)
         return Inspection(archive, None, tuple(look.members), None, (problem,))
-    repository = repository_in(look.contents, kind)
+    repository = repository_in(look.contents, multi_model=multi_model)
     return Inspection(archive, packed, tuple(look.members), repository, tuple(_problems(look)))
 
 

@@ -186,5 +186,5 @@ def _beside_models(repository: Repository) -> Iterator[LeftOut]:
     for top in {folder.parent for folder in folders}:
         for name in sorted(path.name for path in top.iterdir()):
             junk = why_junk(name)
-            if junk is not None or (repository.kind == "single" and name not in names):
+            if junk is not None or (not repository.multi_model and name not in names):
                 yield LeftOut(name, "no model" if junk is None else junk)

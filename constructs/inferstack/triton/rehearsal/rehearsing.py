@@ -63,7 +63,7 @@ def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
 def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
     archives = list(zip(rehearsal.repositories, _laid_out(host, rehearsal), strict=True))
     match archives:
-        case [(Repository(kind="single") as only, files)]:
+        case [(Repository(multi_model=False) as only, files)]:
             yield rehearse_single(host, only, files, rehearsal.environment)
         case _:
             yield from rehearse_multi_model(host, archives, rehearsal.environment)
@@ -83,4 +83,4 @@ def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
 
 
 def _folder(repository: Repository) -> str:
-    return folder_of(repository.archive) if repository.kind == "multi-model" else "model"
+    return folder_of(repository.archive) if repository.multi_model else "model"

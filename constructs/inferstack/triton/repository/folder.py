@@ -32,8 +32,8 @@ def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: Spec
 
     Never raises for what is wrong in it: that is in ``faults``.
     """
-    models, faults = found_in(_tree(folder), folder.name, "single", IN_REPOSITORY, _read)
-    return Repository(archive, models, only_model(models), "single", source, faults)
+    models, faults = found_in(_tree(folder), folder.name, IN_REPOSITORY, _read, multi_model=False)
+    return Repository(archive, models, only_model(models), source, faults)
 
 
 def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Repository, ...]:
@@ -54,15 +54,15 @@ def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Reposi
 
 
 def _archive_of(folder: Folder, source: SpecPath) -> Repository:
-    name = folder.path.name
-    return _archive(folder.path, source, *found_in(folder, name, "multi-model", IN_FOLDER, _read))
+    found = found_in(folder, folder.path.name, IN_FOLDER, _read, multi_model=True)
+    return _archive(folder.path, source, *found)
 
 
 def _archive(
     folder: Path, source: SpecPath, models: tuple[TritonModel, ...] = (), faults: tuple[Fault, ...] = ()
 ) -> Repository:
     served = likely_default_model(models)
-    return Repository(f"{folder.name}.tar.gz", models, served, "multi-model", source, faults)
+    return Repository(f"{folder.name}.tar.gz", models, served, source, faults, multi_model=True)
 
 
 def _read(file: Path) -> bytes | None:

@@ -25,7 +25,6 @@ from inferstack.triton.model import (
     FieldPath,
     FilePlace,
     Place,
-    RepositoryKind,
     TritonModel,
 )
 from inferstack.triton.repository.lfs import FETCH, pointer_of
@@ -62,12 +61,12 @@ Found = tuple[tuple[TritonModel, ...], tuple[Fault, ...]]
 """Models that could be read, and why others could not."""
 
 
-def found_in(top: Folder, name: str, kind: RepositoryKind, words: Words, read: Read) -> Found:
+def found_in(top: Folder, name: str, words: Words, read: Read, *, multi_model: bool) -> Found:
     """The models of an archive with the contents of ``top`` at its top, sorted by name.
 
     On a multi-model endpoint the archive may be the model itself, which is then called ``name``.
     """
-    if kind == "multi-model" and top.has_config:
+    if multi_model and top.has_config:
         return _read_all({name: top}, read)
     folders = {it.path.name: it for it in top.subfolders() if not (it.is_layer or is_version_beside(it, top))}
     models, faults = _read_all(dict(islice(folders.items(), MOST_MODELS)), read)

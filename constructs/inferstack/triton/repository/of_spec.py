@@ -24,7 +24,6 @@ from inferstack.triton.model import (
     FieldPath,
     Place,
     Repository,
-    RepositoryKind,
     TritonModel,
     likely_default_model,
 )
@@ -55,7 +54,7 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
     if triton.archives is not None:
         source = (*placed.path, "archives")
         return tuple(
-            _declared(name, archive.models, (*source, name), base_dir, "multi-model", None)
+            _declared(name, archive.models, (*source, name), base_dir, multi_model=True)
             for name, archive in triton.archives.items()
         )
     if triton.models is None or placed.multi_model:
@@ -63,7 +62,7 @@ def repositories_at(placed: PlacedTriton, base_dir: Path) -> tuple[Repository, .
     default = default_model(triton)
     if triton.default_model is None and _chosen_by_environment(placed):
         default = None
-    return (_declared(placed.archive, triton.models, placed.path, base_dir, "single", default),)
+    return (_declared(placed.archive, triton.models, placed.path, base_dir, default=default),)
 
 
 def _chosen_by_environment(placed: PlacedTriton) -> bool:
@@ -76,14 +75,14 @@ def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
     if folder.is_file():
         message = f"{folder.as_posix()} is a file, not a folder"
         fault = Fault(NO_REPOSITORY, source, message, "name the folder in which those of the models lie")
-        return (Repository(placed.archive, (), named, "single", source, (fault,)),)
+        return (Repository(placed.archive, (), named, source, (fault,)),)
     if not folder.is_dir():
         message = f"{folder.as_posix()} does not exist, so its models cannot be checked"
         fix = (
             "paths are relative to the folder of the spec file; ignore IS902 if it is only on other machines"
         )
         fault = Fault(MISSING_FOLDER, source, message, fix)
-        return (Repository(placed.archive, (), named, "single", source, (fault,)),)
+        return (Repository(placed.archive, (), named, source, (fault,)),)
     if placed.multi_model:
         return read_archive_folders(folder, source=source)
     found = read_repository(folder, archive=placed.archive, source=source)
@@ -95,8 +94,9 @@ def _declared(
     declared: Mapping[str, Mapping[str, Any]],
     source: SpecPath,
     base_dir: Path,
-    kind: RepositoryKind,
-    default: str | None,
+    *,
+    default: str | None = None,
+    multi_model: bool = False,
 ) -> Repository:
     models: list[TritonModel] = []
     faults: list[Fault] = []
@@ -107,9 +107,9 @@ def _declared(
         except ConfigError as error:
             fix = "correct the value; Triton's own definition of its configuration refuses it"
             faults.append(Fault(UNREADABLE, path, error.message, fix))
-    if kind == "multi-model":
+    if multi_model:
         default = likely_default_model(models)
-    return Repository(archive, tuple(models), default, kind, source, tuple(faults))
+    return Repository(archive, tuple(models), default, source, tuple(faults), multi_model=multi_model)
 
 
 def _model(name: str, mapping: Mapping[str, Any], path: SpecPath, base_dir: Path) -> TritonModel:

@@ -81,7 +81,7 @@ def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Findin
 def instances_are_chosen(repository: Repository, context: Context) -> Iterator[Finding]:
     """By default there is one per GPU. Two hide the transfer of data behind computation; on a multi-model
     endpoint it is better to save the memory."""
-    if not context.on_gpu or repository.kind == "multi-model":
+    if not context.on_gpu or repository.multi_model:
         return
     for model in repository.models:
         config, backend = model.config, BACKENDS.get(model.backend)
@@ -112,7 +112,7 @@ def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[F
 )
 def no_pinned_gpus(repository: Repository, context: Context) -> Iterator[Finding]:
     """Models come and go, and Triton has to find out where one fits."""
-    if repository.kind != "multi-model":
+    if not repository.multi_model:
         return
     for model in repository.models:
         for index, group in enumerate(model.config.instance_group):

@@ -116,7 +116,7 @@ def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[
 def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Finding]:
     """Except for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
     for model in repository.models:
-        renamed = repository.kind == "multi-model" and model.name == repository.default_model
+        renamed = repository.multi_model and model.name == repository.default_model
         if model.config.name and model.config.name != model.name and not renamed:
             message = f'`name` is "{model.config.name}", but the folder is "{model.name}"'
             yield Finding(at(model, "name"), message, "remove `name`: Triton uses the folder's")

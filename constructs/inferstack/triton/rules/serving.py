@@ -31,7 +31,7 @@ _DETECTED = r'platform:(\s)*"ensemble"'
 )
 def one_model_answers(repository: Repository, context: Context) -> Iterator[Finding]:
     """Otherwise the container silently serves whichever folder it happens to read last."""
-    if repository.kind != "multi-model" or len(repository.models) < 2:
+    if not repository.multi_model or len(repository.models) < 2:
         return
     ensembles = [model.name for model in repository.models if model.is_ensemble]
     if len(ensembles) != 1:
@@ -56,7 +56,7 @@ def _models_place(repository: Repository) -> tuple[str | int, ...]:
 )
 def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[Finding]:
     """It looks for the words `platform: "ensemble"`, with no space before the colon and no other quotes."""
-    if repository.kind != "multi-model" or len(repository.models) < 2:
+    if not repository.multi_model or len(repository.models) < 2:
         return
     for model in repository.models:
         if model.text is None or bool(re.search(_DETECTED, model.text)) == model.is_ensemble:
@@ -72,7 +72,7 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
 @error("IS916", "The variable for the default model and the repository must agree.", CONTAINER)
 def default_model_agrees(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container stops when the folder is not there; two different names leave open what was meant."""
-    if repository.kind == "multi-model" or DEFAULT_MODEL not in context.environment:
+    if repository.multi_model or DEFAULT_MODEL not in context.environment:
         return
     named, place = context.value(DEFAULT_MODEL), context.variable(DEFAULT_MODEL)
     names = [model.name for model in repository.models]
@@ -92,7 +92,7 @@ def default_model_agrees(repository: Repository, context: Context) -> Iterator[F
 @error("IS917", "Of several models in a repository, one must be the default.", CONTAINER)
 def repository_has_a_default(repository: Repository, context: Context) -> Iterator[Finding]:
     """The container stops when there are several folders and nothing says which to serve."""
-    if repository.kind == "multi-model" or repository.source[-1:] != ("repository",):
+    if repository.multi_model or repository.source[-1:] != ("repository",):
         return
     names = [model.name for model in repository.models]
     if repository.default_model is None and len(names) > 1 and context.value(DEFAULT_MODEL) is None:
@@ -112,7 +112,7 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
 )
 def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Finding]:
     """Else the container loads it and refuses each request. One in a step makes its ensemble one as well."""
-    if repository.kind == "multi-model":
+    if repository.multi_model:
         fix = "make it answer once, or use `kind: single-model`"
         yield from _often(repository, context, "multi-model endpoints refuse its requests", fix)
     elif context.environment_path and context.value(INFERENCE_TYPE) not in GENERATING:
@@ -129,7 +129,7 @@ def several_answers_are_taken(repository: Repository, context: Context) -> Itera
 )
 def several_answers_need_an_endpoint(repository: Repository, context: Context) -> Iterator[Finding]:
     """For an archive or a repository where the container's environment is not known."""
-    if repository.kind == "single" and not context.environment_path:
+    if not repository.multi_model and not context.environment_path:
         fix = f"set {INFERENCE_TYPE} to {listed(GENERATING)} in the container's environment"
         yield from _often(repository, context, "a container refuses its requests unless told otherwise", fix)
 
@@ -156,8 +156,7 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
     if start is None:
         return
     loaded = reached(repository, start.name)
-    single = repository.kind == "single"
-    for name in _loaded_besides(context) if single else ():
+    for name in () if repository.multi_model else _loaded_besides(context):
         loaded |= reached(repository, name)
     for model in repository.models:
         if model.name not in loaded:
@@ -165,7 +164,7 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
             fix = f"remove {model.name}, or call it in a step of an ensemble"
             load = with_argument(f"{LOAD_MODEL}={model.name}", context.release)
             called = f"; if a model's code calls it, set {load}"
-            yield Finding(at(model), message, fix + called if single else fix)
+            yield Finding(at(model), message, fix if repository.multi_model else fix + called)
 
 
 def _loaded_besides(context: Context) -> Iterator[str]:
@@ -181,7 +180,7 @@ def _loaded_besides(context: Context) -> Iterator[str]:
 def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Finding]:
     """Its script quotes neither the model's name nor additional arguments: both are split at white space."""
     model = served(repository, context)
-    if model is not None and repository.kind == "single" and len(words(model.name)) > 1:
+    if model is not None and not repository.multi_model and len(words(model.name)) > 1:
         message = f'the container cannot start "{model.name}": its name is split on the command line'
         yield Finding(at(model), message, f"call it `{'_'.join(words(model.name))}`")
     for what in loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
