@@ -161,9 +161,7 @@ def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
 def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
     """The model that answers, as the container's environment or the repository says."""
     set_to = (set_variable(loader.environment, DEFAULT_MODEL) for loader in block.loaders)
-    named = next(filter(None, set_to), None)
-    name = repository.default_model if named is None or block.multi_model else named
-    model = None if name is None else repository.model(name)
+    model = repository.served(next(filter(None, set_to), None))
     if model is None:
         raise Refusal(f"it is not clear which model of {repository.archive} answers: add `default_model`")
     return model

@@ -130,6 +130,13 @@ class Repository(msgspec.Struct, frozen=True):
         """The model in the folder of this name."""
         return next((model for model in self.models if model.name == name), None)
 
+    def served(self, named: str | None) -> TritonModel | None:
+        """The model that answers, None when that is unclear. ``named`` is the one that the container's
+        environment names, which is not asked where it is one of many archives.
+        """
+        name = self.default_model if named is None or self.multi_model else named
+        return None if name is None else self.model(name)
+
 
 def only_model(models: Sequence[TritonModel]) -> str | None:
     """The name of the model if there is exactly one, else None."""

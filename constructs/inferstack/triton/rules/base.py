@@ -135,9 +135,7 @@ def _register(
 
 def served(repository: Repository, context: Context) -> TritonModel | None:
     """The model that answers requests; None when that is unclear."""
-    named = None if repository.multi_model else context.value(DEFAULT_MODEL)
-    name = repository.default_model if named is None else named
-    return None if name is None else repository.model(name)
+    return repository.served(context.value(DEFAULT_MODEL))
 
 
 def at(model: TritonModel, *path: str | int) -> Place:
