@@ -163,6 +163,9 @@ REFUSED = {
     "an unknown field": ('name: "x"\n  max_batchsize: 1', 2, 3),
     "two schedulers": ("dynamic_batching { }\nsequence_batching { }", 2, 1),
     "an unknown type": ("input { data_type: TYPE_FLOAT }", 1, 20),
+    "a number of no type": ("input {\n  data_type: 99999999999 }", 2, 14),
+    "a number below all types": ("input { data_type: -99999999999 }", 1, 20),
+    "a number of no type, in another notation": ("input { data_type: 0xFFFFFFFFF }", 1, 1),
     "a byte order mark": ('\ufeffname: "x"', 1, 1),
     "a template": ("{% for x in y %}", 1, 1),
 }

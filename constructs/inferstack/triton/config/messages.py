@@ -4,6 +4,7 @@ This module is only imported where messages are needed: a spec without Triton ne
 that declares its models never for the text format. What is used here is in protobuf from 4.25 to 7.
 """
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -37,6 +38,17 @@ def parse_text(text: str) -> Any:
     except text_format.ParseError as error:
         line, column = error.GetLine(), error.GetColumn()
         raise ConfigError(_reason(str(error)), line or 1, column or 1) from None
+    except ValueError as error:
+        # A number for one of an enum's names that does not fit 32 bits: protobuf's parser lets it pass, and
+        # its message then refuses it, without a place.
+        raise ConfigError(str(error), *_place_of_number(str(error), text)) from None
+
+
+def _place_of_number(message: str, text: str) -> tuple[int, int]:
+    """Line and column of the number at the end of a message; the beginning if it is in another notation."""
+    found = re.search(rf"(?<![\w.-]){re.escape(message.rpartition(' ')[2])}\b", text)
+    before = "" if found is None else text[: found.start()]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _reason(message: str) -> str:
