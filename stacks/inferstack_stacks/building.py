@@ -161,7 +161,7 @@ def _add_stacks(
         except SpecError as error:
             problems += error.problems
     if problems:
-        raise SpecError(dict.fromkeys((*problems, *_warnings(loaded))))
+        raise SpecError([*problems, *_warnings(loaded)])
     return tuple(made)
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.archiving import MODEL, lay_out
 from support.checking import check_file
 
-from inferstack.spec.check import check_document
+from inferstack.spec.check import check_document, load_spec
 from inferstack.spec.document import Document, read_document, stages
 from inferstack.spec.document.stages import at_stage, stage_names, uses_stage
 from inferstack.spec.problem import Problem, SpecError, file_codes
@@ -281,6 +281,29 @@ def test_what_is_wrong_at_some_stages_outside_of_them_names_those(tmp_path: Path
     fix = "remove `alarms: false`, or `auto_rollback_configuration` as well"
     assert found["IS624"] == f"9:51: IS624: the spec has no alarms of this endpoint (at stages `dev` and `test`); {fix}"
     assert "at stage" not in found["IS106"]
+
+
+def test_what_an_alias_repeats_is_wrong_once_whichever_use_of_it_a_stage_removes(tmp_path: Path) -> None:
+    model = 'image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1", model_data_url: s3://films/m.tar.gz'
+    variant = "instance_type: ml.m5.large, initial_instance_count: 2, initial_variant_weight: 1"
+    (tmp_path / "s.yaml").write_text(f"""
+        kind: single-model
+        endpoint_name: film
+        models:
+          old: {{{model}, environment: &shared {{LEVEL: 1}}}}
+          new: {{{model}, environment: *shared}}
+        variants:
+          - {{variant_name: A, model_name: old, {variant}}}
+          - {{variant_name: B, model_name: new, {variant}}}
+        stages:
+          prod: {{models: {{old: {{environment: null}}}}}}
+    """)
+    (problem,) = check_file(tmp_path / "s.yaml")
+    assert (problem.code, problem.line) == ("IS103", 5)
+    assert "at stage" not in problem.message
+    with pytest.raises(SpecError) as caught:
+        load_spec(tmp_path / "s.yaml")
+    assert len(caught.value.problems) == 1
 
 
 def test_what_is_wrong_with_a_models_own_files_at_some_stages_names_those(tmp_path: Path) -> None:

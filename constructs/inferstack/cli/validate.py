@@ -55,4 +55,4 @@ def _with_updates(
     )
     for note in comparison.notes:
         tell(printable(note))
-    return list(in_file_order(dict.fromkeys((*problems, *comparison.problems)))), comparison.notes
+    return list(in_file_order([*problems, *comparison.problems])), comparison.notes

@@ -100,7 +100,7 @@ def check_document(
     none.
     """
     specs: list[LoadedSpec] = []
-    found: dict[Problem, list[str | None]] = {}
+    found: dict[Problem, tuple[Problem, list[str | None]]] = {}
     lock = lock_beside(document)
     stages = (stage,) if stage is not None else _deployable_stages(document, lock.lock)
     for one in stages:
@@ -109,9 +109,9 @@ def check_document(
             problems: Iterable[Problem] = specs[-1].warnings
         except SpecError as error:
             problems = error.problems
-        for it in dict.fromkeys(problems):
-            found.setdefault(it, []).append(one)
-    said = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.items())
+        for it in problems:
+            found.setdefault(it.as_read, (it, []))[1].append(one)
+    said = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.values())
     return specs, list(in_file_order(said))
 
 

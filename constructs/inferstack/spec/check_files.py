@@ -85,9 +85,9 @@ def check_files(
     files at the same stage; a file without ``stages`` is compared at every stage.
     """
     checked = list(each(partial(checked_file, stage=stage, region=region), files))
-    problems = dict.fromkeys(problem for one in checked for problem in one.problems)
+    problems = [problem for one in checked for problem in one.problems]
     for together in _deployed_together([taken for one in checked for taken in one.taken]):
-        problems.update(dict.fromkeys(names_taken_twice(together)))
+        problems += names_taken_twice(together)
     return list(in_file_order(problems))
 
 

@@ -50,6 +50,13 @@ class Problem(msgspec.Struct, frozen=True):
         return self._line("" if self.severity is Severity.ERROR else f"{self.severity}: ")
 
     @property
+    def as_read(self) -> "Problem":
+        """Equal for problems of which a reader sees no difference: with a position, nobody is told the path.
+        A text that aliases repeat has one place in the file, and as many paths as it is used.
+        """
+        return msgspec.structs.replace(self, path=()) if self.line else self
+
+    @property
     def without_severity(self) -> str:
         """The same line, for formats that show in another way that it is a warning."""
         return self._line("")
@@ -96,5 +103,8 @@ class SpecError(Exception):
 
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems by file, line and column, the order in which a person would fix them."""
-    return tuple(sorted(problems, key=lambda it: (it.file, it.line, it.column, it.code)))
+    """The problems by file, line and column, the order in which a person would fix them, each only once."""
+    found: dict[Problem, Problem] = {}
+    for it in problems:
+        found.setdefault(it.as_read, it)
+    return tuple(sorted(found.values(), key=lambda it: (it.file, it.line, it.column, it.code)))
