@@ -169,13 +169,17 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
 )
 def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
     """A limit that an action leaves out stays as the target or another action has set it."""
-    for path, scaled, action in _actions(spec):
+    for scaled in scaled_parts(spec):
         mosts, leasts = list(_limits(scaled, "max_capacity")), list(_limits(scaled, "min_capacity"))
-        if any(map(is_opaque, (*mosts, *leasts))):
-            continue
-        most, least = max(mosts), min(leasts)
+        if not any(map(is_opaque, (*mosts, *leasts))):
+            yield from _beyond(scaled, max(mosts), min(leasts))
+
+
+def _beyond(scaled: Scaled, most: int, least: int) -> Iterator[Finding]:
+    """Single limits that never fit: ``most`` and ``least`` are the outermost values that limits ever take."""
+    for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
         low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
-        where = (*path, "scalable_target_action")
+        where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")
         if high is None and low is not None and low > most:
             message = f"`min_capacity` is {low}, but `max_capacity` is never above {most}"
             yield Finding((*where, "min_capacity"), message, f"write at most {most}, or add `max_capacity`")

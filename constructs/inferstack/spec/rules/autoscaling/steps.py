@@ -220,8 +220,8 @@ def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
         down = evaluation(step).looks_down
         side = "above" if down else "below"
         found = _intervals(spec, scaled, step)
-        for index, it in enumerate(found):
-            if _can_be_judged(step, found) and (it.low >= 0 if down else it.high <= 0):
+        for index, it in enumerate(found if _can_be_judged(step, found) else ()):
+            if it.low >= 0 if down else it.high <= 0:
                 message = f"{it.said} is {side} the threshold, where the alarm never goes off"
                 yield Finding(
                     (*path, "step_adjustments", index), message, "write bounds relative to the threshold"
