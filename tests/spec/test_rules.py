@@ -2,9 +2,12 @@
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
+from support.checking import check_file
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
@@ -276,3 +279,24 @@ def test_a_component_is_on_the_variant_that_it_names() -> None:
 )
 def test_what_an_endpoint_publishes_follows_from_its_hosting(change: dict[str, object], hosting: str) -> None:
     assert hosting_of(spec_of({**SINGLE, **change})) == hosting
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong", "at"),
+    [
+        ("tags", '{"aws:team": x}', "aws:team"),
+        ("tags", "{team: x, Team: y}", "Team"),
+        ("tags", '{"te;am": x}', "te;am"),
+        ("tags", '{team: "x;y"}', "x;y"),
+        ("execution_role", '{statements: [{action: [a:b], resource: ["*"], condition: {StringEquals: {"Ref": x}}}]}', "Ref"),
+        ("model", "{image: 111122223333.dkr.ecr.us-east-1.amazonaws.com/churn:1, environment: {? A-B : x}}", "A-B"),
+    ],
+)
+def test_what_is_wrong_with_a_key_stands_at_the_key(key: str, wrong: str, at: str, tmp_path: Path) -> None:
+    file = tmp_path / "spec.yaml"
+    others = yaml.safe_dump({name: value for name, value in SINGLE.items() if name != key}, sort_keys=False)
+    last = f"{key}: {wrong}"
+    file.write_text(f"{others}{last}\n", encoding="utf-8")
+    (problem,) = (it for it in check_file(file) if it.severity is Severity.ERROR)
+    assert problem.line == others.count("\n") + 1
+    assert last[problem.column - 1 :].lstrip('"').startswith(at)

@@ -38,7 +38,10 @@ def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Ite
 def _found_in(spec: ModelSpec, document: Document, ask: Ask) -> Iterator[Problem]:
     for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
         for finding in ask(rule, spec):
-            at = document.where_to_mend(finding.about)
+            if finding.of_key:
+                at = document.position(finding.path, key=True)
+            else:
+                at = document.where_to_mend(finding.about)
             yield Problem(
                 document.file,
                 at.line,

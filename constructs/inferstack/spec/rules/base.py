@@ -31,6 +31,8 @@ class Finding(msgspec.Struct, frozen=True):
     fix: str
     lacks: str = ""
     """The missing key, if that is what is wrong: a stage may have removed it."""
+    of_key: bool = False
+    """Whether the last key of the path is wrong, and not its value."""
 
     @property
     def about(self) -> SpecPath:

@@ -259,4 +259,4 @@ def condition_keys_are_no_functions(spec: ModelSpec) -> Iterator[Finding]:
                 if key == "Ref" or key.startswith("Fn::"):
                     message = f"`{key}` in a condition would be read as a CloudFormation function"
                     fix = "write a condition key of IAM, such as `aws:SourceAccount`, and its value"
-                    yield Finding((*path, "condition", operator, key), message, fix)
+                    yield Finding((*path, "condition", operator, key), message, fix, of_key=True)

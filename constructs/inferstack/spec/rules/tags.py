@@ -41,6 +41,7 @@ def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
                 ("tags", key),
                 f"the key `{key}` is reserved for AWS",
                 "choose a key that does not begin with `aws:`",
+                of_key=True,
             )
 
 
@@ -61,7 +62,8 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
                 continue
             if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
                 message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
-                yield Finding(("tags", key), message, "use letters, digits, spaces and _ . : / = + - @")
+                fix = "use letters, digits, spaces and _ . : / = + - @"
+                yield Finding(("tags", key), message, fix, of_key=name == "key")
 
 
 def _is_tag_text(text: str, pattern: str) -> bool:
@@ -94,7 +96,8 @@ def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
     for key in spec.tags or {}:
         if key.casefold() in first:
             message = f"`{key}` and `{first[key.casefold()]}` are the same key to IAM, which tags the role"
-            yield Finding(("tags", key), message, "keep one of them, or name a role in `execution_role`")
+            fix = "keep one of them, or name a role in `execution_role`"
+            yield Finding(("tags", key), message, fix, of_key=True)
         first.setdefault(key.casefold(), key)
 
 

@@ -57,7 +57,7 @@ def variable_names(spec: ModelSpec) -> Iterator[Finding]:
         fits = re.fullmatch(names["pattern"], variable.key) is not None
         if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
             message = f'"{variable.key[:60]}" is not a valid environment variable name'
-            yield Finding(variable.path, message, _how_to_name(variable.key))
+            yield Finding(variable.path, message, _how_to_name(variable.key), of_key=True)
 
 
 def _how_to_name(key: str) -> str:
