@@ -198,6 +198,10 @@ def test_an_answer_is_read_in_both_forms() -> None:
         (answer([sized(4), sized(4)], b"12345678"), "`Y` comes twice"),
         ((b"{}", f"{BINARY}-2"), "`-2` is no length"),
         ((b"[" * 200_000, "application/json"), "no answer of Triton's protocol"),
+        (answer([{"name": 1, "datatype": "FP32", "shape": [1], "data": [1]}]), "must be texts"),
+        (answer([{"name": "Y", "datatype": "FP32", "shape": [2**64, [1]], "data": [1]}]), "`shape` of `Y` must be"),
+        (answer([{"name": "Y", "datatype": "FP32", "shape": [2**50, "x"], "data": [1]}]), "`shape` of `Y` must be"),
+        (answer([{"name": "Y", "datatype": "FP32", "shape": [True], "data": [1]}]), "`shape` of `Y` must be"),
         (answer([{"name": "Y", "datatype": "BYTES", "shape": [1], "data": ["\ud800"]}]), "`Y`: .* half a character"),
     ],
 )

@@ -112,7 +112,7 @@ def _answered(content: bytes, content_type: str) -> list[_Output]:
 def _outputs(outputs: list[dict[str, Any]], values: bytes) -> list[_Output]:
     found: dict[str, _Output] = {}
     for output in outputs:
-        name, kind, shape = output["name"], output["datatype"], tuple(output["shape"])
+        name, kind, shape = _head(output)
         if name in found:
             raise BodyError([f"`{name}` comes twice"])
         size = output.get("parameters", {}).get("binary_data_size")
@@ -128,6 +128,20 @@ def _outputs(outputs: list[dict[str, Any]], values: bytes) -> list[_Output]:
     if values:
         raise BodyError([f"{len(values)} bytes are left over, which belong to none of the outputs"])
     return list(found.values())
+
+
+def _head(output: dict[str, Any]) -> tuple[str, str, tuple[int, ...]]:
+    """Name, type and shape of a tensor.
+
+    Raises:
+        TypeError: when they are not of their types, for which everything after this relies on them.
+    """
+    name, kind, shape = output["name"], output["datatype"], output["shape"]
+    if not (isinstance(name, str) and isinstance(kind, str)):
+        raise TypeError("`name` and `datatype` of an output must be texts")
+    if not (isinstance(shape, list) and all(type(it) is int and it >= 0 for it in shape)):
+        raise TypeError(f"the `shape` of `{name}` must be a list of numbers, 0 or more")
+    return name, kind, tuple(shape)
 
 
 def _as_bytes(array: Array) -> Array:
