@@ -672,3 +672,10 @@ def test_of_an_alarm_on_too_few_requests_no_more_is_said_than_aws_says() -> None
     rule = {"metric": "Invocations", "threshold": 5, "comparison_operator": "LessThanThreshold"}
     (problem,) = (it for it in found({**SINGLE, "alarms": {"rules": [rule]}}) if it.code == "IS848")
     assert problem.message.startswith("without requests Invocations may have no data, and then ")
+
+
+@pytest.mark.parametrize("account", ["11112222333", "1111-2222-3333", "acme"])
+def test_a_registry_without_an_account_is_told_from_other_registries(account: str) -> None:
+    image = f"{account}.dkr.ecr.${{AWS::Region}}.amazonaws.com/churn:1"
+    (problem,) = found({**SINGLE, "model": {"image": image}})
+    assert (problem.code, problem.fix) == ("IS247", "write the 12 digits of the registry's account before `.dkr`")

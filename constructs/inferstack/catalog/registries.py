@@ -12,8 +12,9 @@ from inferstack.catalog.dynamic_references import REFERENCE
 _HOST = r"\.dkr[.-]ecr(?:-fips)?\."
 # Placeholders, which only the deployment fills in, may contain dots, colons and slashes of their own.
 _HELD = rf"\$\{{[^{{}}]*\}}|{REFERENCE}"
+_ACCOUNT = rf"[0-9]{{12}}|[^./{{}}]*(?:{_HELD})(?:{_HELD}|[^./{{}}])*"
 _ECR = re.compile(
-    rf"(?P<account>(?:{_HELD}|[^./{{}}])+){_HOST}(?P<region>(?:{_HELD}|[^./{{}}])+)\.(?:{_HELD}|[^/{{}}])+/"
+    rf"(?P<account>{_ACCOUNT}){_HOST}(?P<region>(?:{_HELD}|[^./{{}}])+)\.(?:{_HELD}|[^/{{}}])+/"
     rf"(?P<repository>(?:{_HELD}|[^:@{{}}])+)(?:[:@].*)?"
 )
 _REGION = re.compile(rf"{_HOST}(?P<region>[a-z0-9-]+)\.")
@@ -34,6 +35,11 @@ def ecr_image(uri: str) -> EcrImage | None:
     """The parts of the URI of an image in Amazon ECR; None for an image in any other registry."""
     found = _ECR.fullmatch(uri)
     return None if found is None else EcrImage(**found.groupdict())
+
+
+def has_ecr_host(uri: str) -> bool:
+    """Whether a URI looks as if its image were in Amazon ECR, even if the account before that is none."""
+    return _REGION.search(uri.partition("/")[0]) is not None
 
 
 def region_of_images(text: str) -> str | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog import images
-from inferstack.catalog.registries import ecr_image
+from inferstack.catalog.registries import ecr_image, has_ecr_host
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -330,6 +330,8 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
             continue
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
             fix = f"write the ECR URI, or {_published(image)}"
+            if has_ecr_host(str(sample(image))):
+                fix = "write the 12 digits of the registry's account before `.dkr`"
             yield Finding((*placed.path, "image"), f'"{image[:60]}" is not an image in Amazon ECR', fix)
 
 
