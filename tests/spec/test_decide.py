@@ -111,3 +111,10 @@ def test_a_word_that_is_not_known_stops_the_check_from_being_made(schema: dict[s
 
 def test_every_definition_of_the_shipped_schema_can_be_checked() -> None:
     assert [name for name in DEFINITIONS if not callable(compiled(DEFINITIONS[name]))] == []
+
+
+def test_what_is_wrong_under_names_of_the_users_is_reported_in_their_order() -> None:
+    names = list("hcafgbed")
+    data = {"kind": "single-model", "endpoint_name": "x", "tags": dict.fromkeys(names, 1)}
+    found = reported(Document.from_data(data), kind_definitions()["single-model"])
+    assert [it.path for it in found] == [("tags", name) for name in names]

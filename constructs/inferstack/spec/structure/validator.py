@@ -39,11 +39,27 @@ def _pattern_fits(
         yield ValidationError("pattern")
 
 
+def _others_fit(
+    validator: Any, others: object, instance: object, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    """In the order of the data: `jsonschema` takes these keys from a set, so in another order in each run."""
+    if isinstance(instance, dict) and isinstance(others, dict):
+        known = schema.get("properties", {})
+        for key in (it for it in instance if it not in known):
+            yield from validator.descend(instance[key], others, path=key)
+        return
+    yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, others, instance, schema)
+
+
 # Without `type`: a value that is only known at deployment has its type already.
 _KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
 _Validator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
-    validators={**{word: _unless_opaque(word) for word in _KEYWORDS}, "pattern": _pattern_fits},
+    validators={
+        **{word: _unless_opaque(word) for word in _KEYWORDS},
+        "pattern": _pattern_fits,
+        "additionalProperties": _others_fit,
+    },
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
             "integer": lambda _, instance: is_integer(instance),
