@@ -39,6 +39,8 @@ _ROLL = (*_PATH, "rolling_update_policy")
 _EXCLUDED = ("endpoint", "exclude_retained_variant_properties")
 # Limits in percent of the fleet, as the API documents them.
 _CANARY, _LINEAR, _BATCH = (1, 50), (10, 50), (5, 50)
+# Of a batch of a rollback, it only says that 100 is all of the fleet at once.
+_ROLLBACK = (1, 100)
 _SIZE_OF = {"CANARY": "canary_size", "LINEAR": "linear_step_size"}
 Size = CapacitySize | ComponentCapacitySize
 
@@ -151,7 +153,7 @@ def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
     for policy in _rolling(spec):
         yield from _percent((*_ROLL, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
         path = (*_ROLL, "rollback_maximum_batch_size")
-        yield from _percent(path, policy.rollback_maximum_batch_size, (_BATCH[0], 100))
+        yield from _percent(path, policy.rollback_maximum_batch_size, _ROLLBACK)
 
 
 @error(
@@ -165,9 +167,8 @@ def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Fin
     """A rollback may be a single batch."""
     for path, policy, _ in _component_policies(spec):
         yield from _percent((*path, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
-        yield from _percent(
-            (*path, "rollback_maximum_batch_size"), policy.rollback_maximum_batch_size, (_BATCH[0], 100)
-        )
+        where = (*path, "rollback_maximum_batch_size")
+        yield from _percent(where, policy.rollback_maximum_batch_size, _ROLLBACK)
 
 
 def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iterator[Finding]:
@@ -261,10 +262,11 @@ def _blue_green_waits(policy: BlueGreenUpdatePolicy, count: int) -> int:
 
 
 def _steps(size: Size | None, count: int) -> int:
-    """How many steps it takes to cover everything."""
+    """The fewest steps that cover everything: each takes an instance or a copy, however small its share."""
     if size is None or size.value < 1:
         return 1
-    return math.ceil((100 if size.type == "CAPACITY_PERCENT" else count) / size.value)
+    each = math.ceil(count * size.value / 100) if size.type == "CAPACITY_PERCENT" else size.value
+    return math.ceil(count / each)
 
 
 def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Finding]:
