@@ -52,6 +52,12 @@ def test_one_archive_is_read_and_nothing_beside_it(resolve: Resolved) -> None:
     assert read["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::models/one/model.tar.gz"}]
 
 
+def test_of_a_prefix_without_slash_everything_that_requests_can_name_is_read(resolve: Resolved) -> None:
+    found = statements(resolve("multi", "{triton: null, model: {model_data_url: s3://models/many}}"))
+    assert found["ReadModelFiles"]["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::models/many*"}]
+    assert found["ListModelFiles"]["Condition"] == {"StringLike": {"s3:prefix": ["many*"]}}
+
+
 def test_of_a_multi_model_prefix_everything_is_read(resolve: Resolved) -> None:
     found = statements(resolve("multi"))
     assert found["ReadModelFiles"]["Resource"] == [{"Fn::Sub": "arn:${AWS::Partition}:s3:::models/many/*"}]

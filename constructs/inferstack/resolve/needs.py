@@ -104,7 +104,7 @@ def _named_files(spec: ModelSpec) -> Iterator[tuple[str, bool]]:
                 files = source.s3_data_source
                 yield files.s3_uri, files.s3_data_type == _S3_PREFIX or is_opaque(files.s3_data_type)
             case Container(model_data_url=str() as url):
-                yield url, url.endswith("/") or (is_open(url) and placed.takes_prefix)
+                yield url, url.endswith("/") or placed.takes_prefix
             case Container():
                 pass
             case component if component.artifact_url is not None:

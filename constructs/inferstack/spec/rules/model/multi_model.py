@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
 from inferstack.spec.blocks.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
 from inferstack.spec.blocks.model import Container, FrameworkImage
+from inferstack.spec.parts.triton_blocks import loaded_by
 from inferstack.spec.parts.triton_image import is_triton, may_be_triton
 from inferstack.spec.parts.walk import (
+    PlacedContainer,
     containers,
     hosts,
     how_to_have_many,
@@ -33,29 +35,51 @@ _SHOWN_ON_GPUS = frozenset(
 
 @error(
     "IS300",
-    "A multi-model container needs a prefix ending in `/`, with its archives below.",
+    "A multi-model container needs the prefix of its archives, not one archive.",
     _CREATE,
     ModelBackedSpec,
 )
 def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """The request adds the archive's name to it (`TargetModel`)."""
-    for path, container in _with_many_models(spec):
-        url = container.model_data_url
+    """Requests add the name of an archive (`TargetModel`). Those of a `triton` block are in a folder."""
+    for placed, container in _with_many_models(spec):
+        url, where = container.model_data_url, (*placed.path, "model_data_url")
         if url is None and container.model_data_source is None:
             fix = "add the prefix of the archives: s3://bucket/prefix/"
-            yield Finding(path, "the model has no `model_data_url`", fix, lacks="model_data_url")
-        elif url is not None and not is_opaque(url) and not url.endswith("/"):
-            is_archive = url.endswith(ARCHIVE_SUFFIX)
-            what = "one archive" if is_archive else "not a prefix"
-            fix = f'write "{url.rpartition("/")[0] if is_archive else url}/"'
-            message = f'"{url}" is {what}: {_what_has_many(spec)} needs a prefix'
-            yield Finding((*path, "model_data_url"), message, fix)
+            yield Finding(placed.path, "the model has no `model_data_url`", fix, lacks="model_data_url")
+        elif url is not None and url.endswith(ARCHIVE_SUFFIX) and not is_opaque(url):
+            message = f'"{url}" is one archive: {_what_has_many(spec)} needs a prefix'
+            yield Finding(where, message, f'write "{url.rpartition("/")[0]}/"')
+        elif _lacks_slash(url) and loaded_by(spec, placed) is not None:
+            message = f'"{url}" does not end in `/`, but the archives of the `triton` block go below it'
+            yield Finding(where, message, f'write "{url}/"')
 
 
-def _with_many_models(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, Container]]:
+@warning(
+    "IS311",
+    "The prefix of a multi-model container should end in `/`, which else begins the name in each request.",
+    _CREATE,
+    ModelBackedSpec,
+    about="model_data_url",
+)
+def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """AWS's guide has a prefix without it, and deploy_and_monitor/sm-mme_with_torchserve of
+    aws/amazon-sagemaker-examples, too: its requests name `/sam.tar.gz`.
+    """
+    for placed, container in _with_many_models(spec):
+        url = container.model_data_url
+        if _lacks_slash(url) and loaded_by(spec, placed) is None:
+            message = f'"{url}" does not end in `/`, so requests must name archives as `/name.tar.gz`'
+            yield Finding((*placed.path, "model_data_url"), message, f'write "{url}/"')
+
+
+def _lacks_slash(url: str | None) -> bool:
+    return url is not None and not is_opaque(url) and not url.endswith(("/", ARCHIVE_SUFFIX))
+
+
+def _with_many_models(spec: ModelBackedSpec) -> Iterator[tuple[PlacedContainer, Container]]:
     for placed in containers(spec):
         if placed.takes_prefix and isinstance(placed.container, Container):
-            yield placed.path, placed.container
+            yield placed, placed.container
 
 
 def _what_has_many(spec: ModelBackedSpec) -> str:
@@ -71,11 +95,11 @@ def _what_has_many(spec: ModelBackedSpec) -> str:
 )
 def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
     """Only archives can be loaded on request."""
-    for path, container in _with_many_models(spec):
+    for placed, container in _with_many_models(spec):
         if container.model_data_source is not None:
             fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
             message = f"`model_data_source` cannot be used with {_what_has_many(spec)}"
-            yield Finding((*path, "model_data_source"), message, fix)
+            yield Finding((*placed.path, "model_data_source"), message, fix)
 
 
 @error(
