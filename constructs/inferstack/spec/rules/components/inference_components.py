@@ -77,6 +77,23 @@ def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Find
         yield Finding(where, message, "remove it, or use another `kind` for asynchronous inference")
 
 
+@warning(
+    "IS417",
+    "A variant for inference components should not set `enable_ssm_access`.",
+    "user reports",
+    InferenceComponentsSpec,
+    about="enable_ssm_access",
+)
+def no_shells_beside_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Terraform's provider, which is tested on AWS, found that it must not be set there:
+    https://github.com/hashicorp/terraform-provider-aws/pull/44977
+    """
+    for path, variant in variants(spec):
+        if variant.enable_ssm_access is not None:
+            message = "SageMaker may refuse `enable_ssm_access` with inference components"
+            yield Finding((*path, "enable_ssm_access"), message, "remove it")
+
+
 @error(
     "IS401",
     "`managed_instance_scaling` is only for endpoints with inference components.",
