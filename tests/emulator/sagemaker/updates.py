@@ -42,7 +42,7 @@ def _guarded_names(request: Request, old: dict[str, Any], new: dict[str, Any]) -
 
 
 def _to_serverless(old: dict[str, Any], new: dict[str, Any]) -> None:
-    """https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-update.html."""
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html."""
     on_instances = any("ServerlessConfig" not in it for it in old.values())
     if on_instances and any("ServerlessConfig" in it for it in new.values()):
         raise invalid("An endpoint on instances cannot become serverless.")

@@ -51,7 +51,7 @@ _UPDATE = f"{_API}/API_UpdateEndpoint.html"
 _UPDATE_COMPONENT = f"{_API}/API_UpdateInferenceComponent.html"
 _SCALED = f"{_DG}/endpoint-scaling-update.html"
 _GUARDRAILS = f"{_DG}/deployment-guardrails-exclusions.html"
-_SERVERLESS = f"{_DG}/serverless-endpoints-update.html"
+_SERVERLESS = f"{_DG}/serverless-endpoints.html"
 _REGISTER = f"{_AWS}/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
 _OWN = "inferstack's comparison of templates"
 

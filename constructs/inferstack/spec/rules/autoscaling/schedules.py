@@ -16,6 +16,7 @@ from inferstack.spec.texts.placeholders import is_opaque
 
 _SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
 _ACTION = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
+_LIMITS = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-policy-overview.html"
 _FORM = r"cron\((\S+ +){5}\S+\)|rate\([1-9]\d* +(minute|hour|day)s?\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"
 _INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
 
@@ -163,7 +164,7 @@ def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
 @error(
     "IS546",
     "The limits of a scheduled action must fit those of its target.",
-    _ACTION,
+    _LIMITS,
     ModelSpec,
     about="scheduled_actions",
 )
