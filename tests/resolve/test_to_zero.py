@@ -74,6 +74,15 @@ ECHO = """{specification: {
     compute_resource_requirements: {number_of_accelerator_devices_required: 1, min_memory_required_in_mb: 4096}}}"""
 
 
+def test_a_start_outside_of_managed_scaling_is_left_to_sagemaker(resolve: Resolved) -> None:
+    limits = {"Status": "ENABLED", "MinInstanceCount": 3, "MaxInstanceCount": 4}
+    change = "{status: ENABLED, min_instance_count: 3, max_instance_count: 4}"
+    template = resolve("components", f"variant: {{managed_instance_scaling: {change}}}")
+    variant = only(template, "AWS::SageMaker::EndpointConfig")["ProductionVariants"][0]
+    assert variant["InitialInstanceCount"] < 3
+    assert variant["ManagedInstanceScaling"] == limits
+
+
 def test_a_fleet_with_a_component_that_stays_keeps_its_instances(resolve: Resolved) -> None:
     change = (ONE_LINE % "null").replace("{chat:", f"{{echo: {ECHO}, chat:")
     assert managed(resolve("components", change)) is None

@@ -127,15 +127,15 @@ def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Findi
             yield Finding((*path, "min_instance_count"), message, fix)
 
 
-@error(
+@warning(
     "IS403",
-    "A fleet must start with a number of instances that managed scaling allows.",
+    "A fleet should start with a number of instances that managed scaling allows.",
     _SCALING,
     InferenceComponentsSpec,
     about="managed_instance_scaling",
 )
 def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Even with a minimum of 0, a fleet starts with an instance or more."""
+    """No page says that SageMaker refuses others. Even with a minimum of 0, it starts with one or more."""
     for path, scaling, start in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
         if start is None or (low is not None and high is not None and low > high):
