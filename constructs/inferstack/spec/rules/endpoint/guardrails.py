@@ -266,7 +266,7 @@ def _steps(size: Size | None, count: int) -> int:
     if size is None or size.value < 1:
         return 1
     each = math.ceil(count * size.value / 100) if size.type == "CAPACITY_PERCENT" else size.value
-    return math.ceil(count / each)
+    return math.ceil(count / max(each, 1))
 
 
 def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Finding]:
