@@ -50,7 +50,7 @@ ALARM_PERIOD = Default(60, "SageMaker publishes these metrics every minute.", _M
 ALARM_EVALUATION_PERIODS = Default(3, "One bad minute is noise, three are a problem.", _ALARMS)
 ALARM_OPERATOR = Default("GreaterThanOrEqualToThreshold", "Reaching a limit counts as exceeding it.", _ALARMS)
 ALARM_MISSING_DATA = Default(
-    "notBreaching", "An endpoint without traffic publishes nothing, and is healthy.", _ALARMS
+    "notBreaching", "Without requests, an endpoint may publish no data, and is healthy.", _ALARMS
 )
 
 
