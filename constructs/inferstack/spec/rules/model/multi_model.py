@@ -56,7 +56,7 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 @warning(
     "IS311",
-    "The prefix of a multi-model container should end in `/`, which else begins the name in each request.",
+    "The prefix of a multi-model container should end in `/`, or each request must begin with it.",
     _CREATE,
     ModelBackedSpec,
     about="model_data_url",
