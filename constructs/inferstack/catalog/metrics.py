@@ -79,6 +79,11 @@ class Metric(msgspec.Struct, frozen=True):
         return self.namespace != _REQUESTS
 
     @property
+    def is_of_requests_to_variant(self) -> bool:
+        """Whether it counts or times requests to a variant as a whole."""
+        return self.dimensions == "variant" and not self.is_of_instances
+
+    @property
     def is_about_gpus(self) -> bool:
         """Whether only instances with GPUs publish it."""
         return self.name.startswith("GPU")

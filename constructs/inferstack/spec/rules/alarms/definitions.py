@@ -9,7 +9,7 @@ from inferstack.catalog.metrics import Metric
 from inferstack.once import found_once
 from inferstack.spec.blocks.alarms import AlarmRule
 from inferstack.spec.blocks.autoscaling import StepPolicy
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.parts.evaluation import evaluation
 from inferstack.spec.parts.measured import devices_by_type, published, seconds_between_readings
 from inferstack.spec.parts.own_alarms import watches
@@ -349,6 +349,27 @@ def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Finding]:
         if looks_down and rule.treat_missing_data is None and name in metrics.COUNTS_OF_REQUESTS:
             message = f"without requests {name} may have no data, and then this alarm does not go off"
             fix = "write `treat_missing_data: breaching`, or `notBreaching` if you meant few, not none"
+            yield Finding((*path, "metric"), message, fix)
+
+
+@warning(
+    "IS849",
+    "An alarm on requests should watch inference components, not the variant that they run on.",
+    "user reports",
+    InferenceComponentsSpec,
+    about="rules",
+)
+def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """AWS's page on metrics has them for either. On live endpoints, only components had data, as Cloud
+    Custodian's page on filtering endpoints by metrics says: https://github.com/cloud-custodian/cloud-custodian
+    """
+    for path, rule, name in _on_sagemaker(spec):
+        found = _metrics(spec, rule)
+        if found and all(it.is_of_requests_to_variant for it in found):
+            message = f"{name} may have no data for a variant with inference components"
+            fix = "watch a metric of the components instead, such as InvocationsPerCopy or ModelLatency"
+            if rule.variant_name is not None and len(metrics.find(name, hosting_of(spec))) > 1:
+                fix = "remove `variant_name` to watch each component"
             yield Finding((*path, "metric"), message, fix)
 
 

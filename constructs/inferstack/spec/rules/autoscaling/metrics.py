@@ -6,10 +6,10 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.spec.blocks.autoscaling import ScalingPolicy
 from inferstack.spec.blocks.base import Number
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.spec.parts.measured import devices_by_type
 from inferstack.spec.parts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
-from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies
+from inferstack.spec.parts.scaling import WHAT, Scaled, metrics_of, named_policies, policies, steps
 from inferstack.spec.parts.walk import hosting_of, hosts
 from inferstack.spec.problem import SpecPath
 from inferstack.spec.problem.words import begun_by, did_you_mean_then, likest, listed
@@ -93,6 +93,28 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
             here = f"{what} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
             message = f"{here}: {_where_published(spec, name if predefined is None else predefined.metric)}"
             yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
+
+
+@warning(
+    "IS524",
+    "The instances below inference components should not be scaled by requests to their variant.",
+    "user reports",
+    InferenceComponentsSpec,
+    about=("policies", "step_policies"),
+)
+def components_scale_by_their_own_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """AWS's page on metrics has them for either. On live endpoints, only components had data, as Cloud
+    Custodian's page on filtering endpoints by metrics says: https://github.com/cloud-custodian/cloud-custodian
+    """
+    followed = [(path, scaled, name) for path, scaled, _, name in named_policies(spec)]
+    followed += [(path, scaled, step.metric) for path, scaled, step in steps(spec) if step.metric is not None]
+    for path, scaled, name in followed:
+        predefined = metrics.find_predefined(name)
+        found = metrics_of(spec, scaled, name if predefined is None else predefined.metric)
+        if any(it.is_of_requests_to_variant for it in found):
+            message = f"{name} may have no data for a variant with inference components"
+            fix = "use `managed_instance_scaling`, which follows the copies, or a metric of instances"
+            yield Finding((*path, "metric"), message, fix)
 
 
 _ENDPOINTS = {
