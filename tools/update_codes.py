@@ -3,7 +3,7 @@
     python -m tools.update_codes            writes it if it has changed
     python -m tools.update_codes --check    writes nothing, exits 1 if it is out of date
 
-The codes themselves are in :mod:`inferstack.spec.every_code`.
+The codes are collected by :mod:`inferstack.spec.every_code`.
 """
 
 import sys

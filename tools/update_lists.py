@@ -27,8 +27,8 @@ _METRICS_TOP = f"""\
 
 `metric:` in `autoscaling` and in `alarms` takes AWS's own name; namespace, dimension and unit follow from it.
 A metric that the endpoint does not publish is refused: an alarm on it would stay in INSUFFICIENT_DATA.
-Requests to a variant with inference components are warned of: AWS lists such metrics, but on live endpoints
-only the components were found to have them ([IS524](codes.md#is524), [IS849](codes.md#is849)).
+A `metric:` on requests to a variant with inference components is warned of: AWS lists such metrics, but on
+live endpoints only the components were found to have them ([IS524](codes.md#is524), [IS849](codes.md#is849)).
 
 Write metrics of your own as in CloudFormation: in `alarms.rules` and `step_policies` as `namespace`,
 `metric_name`, `dimensions` and `statistic`, or as `metrics` with an expression over several; in `policies` as

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inferstack.garbage_collection import without_collection
-from inferstack.resolve import resolve_ahead
+from inferstack.resolve.resolved_spec import resolve_ahead
 from inferstack.spec.blocks.kinds import ModelSpec
 from inferstack.spec.check import LoadedSpec, load_spec
 from inferstack.spec.check_files import idle_stage, spec_files

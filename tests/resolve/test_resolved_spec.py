@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from inferstack.resolve import resolve_ahead, resolve_template, template_of
+from inferstack.resolve import resolve_template
+from inferstack.resolve.resolved_spec import resolve_ahead, template_of
 from inferstack.spec.check import LoadedSpec, load_spec
 
 EXAMPLE = Path(__file__).parents[2] / "model_specs" / "bert-large.yaml"

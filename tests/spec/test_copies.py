@@ -10,7 +10,7 @@ import pytest
 from support.locked_specs import locked_spec
 from support.locking import ONE
 
-from inferstack.resolve import resolve_ahead, template_of
+from inferstack.resolve.resolved_spec import resolve_ahead, template_of
 from inferstack.spec.check import LoadedSpec, load_spec, parse_spec
 from inferstack.spec.problem import SpecError
 

@@ -4,6 +4,7 @@ from collections import UserDict
 from datetime import date
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -148,6 +149,20 @@ def test_python_data_that_yaml_could_not_hold_is_an_error() -> None:
         (file_codes.NOT_PLAIN, ("b", 0)),
         (file_codes.NOT_PLAIN, ("c",)),
     }
+
+
+class HttpProxy:
+    """A class whose name ends like those of jsii's stand-ins for interfaces."""
+
+    _delegates = 5
+
+
+@pytest.mark.parametrize(("given", "name"), [(HttpProxy(), "HttpProxy"), (MagicMock(), "MagicMock")])
+def test_objects_that_only_look_like_cdks_are_called_by_their_class(given: object, name: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        Document.from_data({"a": given})
+    (problem,) = caught.value.problems
+    assert f"`a` is a `{name}`" in problem.message
 
 
 def test_python_data_that_holds_itself_is_an_error() -> None:

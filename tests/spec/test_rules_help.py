@@ -679,3 +679,28 @@ def test_a_registry_without_an_account_is_told_from_other_registries(account: st
     image = f"{account}.dkr.ecr.${{AWS::Region}}.amazonaws.com/churn:1"
     (problem,) = found({**SINGLE, "model": {"image": image}})
     assert (problem.code, problem.fix) == ("IS247", "write the 12 digits of the registry's account before `.dkr`")
+
+
+def test_a_registry_without_a_repository_is_not_said_to_have_no_account() -> None:
+    (problem,) = found({**SINGLE, "model": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/:1"}})
+    assert problem.code == "IS247"
+    assert problem.fix.startswith("write the ECR URI")
+
+
+def test_no_metric_is_proposed_that_a_variant_with_components_may_not_have() -> None:
+    specification = {
+        "container": {"image": {"framework": "djl-lmi", "version": "0.36.0"}},
+        "compute_resource_requirements": {"min_memory_required_in_mb": 1024},
+    }
+    policies = [{"metric": "DiskUtilization", "target_value": 60}]
+    spec = {
+        "kind": "inference-components",
+        "endpoint_name": "churn",
+        "variant": {"instance_type": "ml.g5.xlarge", "initial_instance_count": 2},
+        "inference_components": {"net": {"specification": specification}},
+        "autoscaling": {"min_capacity": 1, "max_capacity": 4, "policies": policies},
+    }
+    proposed = fix("IS517", spec)
+    assert "CPUUtilizationNormalized" in proposed
+    assert "Requests" not in proposed
+    assert "Invocations" not in proposed

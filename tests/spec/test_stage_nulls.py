@@ -145,6 +145,7 @@ SEVERAL = BASE.replace("model:\n", "models:\n net:\n").replace("variant: {", "va
     [
         ("IS202", SEVERAL, "variant.model_name"),
         ("IS267", COMPONENTS.replace(_PREFIXES, ""), "variant.routing_config.routing_strategy"),
+        ("IS232", BASE, "model.image"),
         ("IS274", COMPONENTS, "variant.routing_config.prefix_aware_routing_config"),
         ("IS274", COMPONENTS, "variant.routing_config.prefix_aware_routing_config.prefix_length"),
         ("IS300", BASE.replace("single-model", "multi-model"), "model.model_data_url"),

@@ -164,6 +164,7 @@ REFUSED = {
     "two schedulers": ("dynamic_batching { }\nsequence_batching { }", 2, 1),
     "an unknown type": ("input { data_type: TYPE_FLOAT }", 1, 20),
     "a number of no type": ("input {\n  data_type: 99999999999 }", 2, 14),
+    "a number of no type below a comment on it": ("# 99999999999\ninput { data_type: 99999999999 }", 2, 20),
     "a number below all types": ("input { data_type: -99999999999 }", 1, 20),
     "a number of no type, in another notation": ("input { data_type: 0xFFFFFFFFF }", 1, 1),
     "a byte order mark": ('\ufeffname: "x"', 1, 1),

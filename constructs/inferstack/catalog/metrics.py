@@ -80,7 +80,12 @@ class Metric(msgspec.Struct, frozen=True):
 
     @property
     def is_of_requests_to_variant(self) -> bool:
-        """Whether it counts or times requests to a variant as a whole."""
+        """Whether it counts or times requests to a variant as a whole.
+
+        With inference components, AWS's page on metrics has these for the variant, too. On live endpoints
+        only the components had data, as Cloud Custodian's page on filtering endpoints by metrics says:
+        https://github.com/cloud-custodian/cloud-custodian
+        """
         return self.dimensions == "variant" and not self.is_of_instances
 
     @property

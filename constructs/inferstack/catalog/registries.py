@@ -37,9 +37,10 @@ def ecr_image(uri: str) -> EcrImage | None:
     return None if found is None else EcrImage(**found.groupdict())
 
 
-def has_ecr_host(uri: str) -> bool:
-    """Whether a URI looks as if its image were in Amazon ECR, even if the account before that is none."""
-    return _REGION.search(uri.partition("/")[0]) is not None
+def is_ecr_without_account(uri: str) -> bool:
+    """Whether a URI looks as if its image were in Amazon ECR, but what is before that is no account."""
+    found = _REGION.search(uri.partition("/")[0])
+    return found is not None and re.fullmatch("[0-9]{12}", uri[: found.start()]) is None
 
 
 def region_of_images(text: str) -> str | None:

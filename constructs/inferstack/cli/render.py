@@ -15,7 +15,7 @@ from inferstack.cli.streams import tell
 from inferstack.cli.template_folder import without_spec, write_all
 from inferstack.cli.termination import termination_interrupts
 from inferstack.cli.writers import WRITERS
-from inferstack.resolve import template_of
+from inferstack.resolve.resolved_spec import template_of
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.check import load_spec
 from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names

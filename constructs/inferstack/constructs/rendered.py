@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from inferstack.constructs.known_tokens import with_what_is_known
 from inferstack.constructs.names_taken import place_of
 from inferstack.constructs.role_handle import arn_of, made_of
-from inferstack.resolve import template_of
+from inferstack.resolve.resolved_spec import template_of
 from inferstack.resolve.template import Template
 from inferstack.resolve.template_size import refuse_too_large
 from inferstack.spec.blocks.kinds import ModelSpec

@@ -6,7 +6,6 @@ Nothing here needs Node, CDK or AWS: the result can be printed, compared and tes
 :mod:`inferstack.constructs` hands the same data to CDK.
 """
 
-from inferstack.resolve.resolved_spec import ResolvedSpec, resolve_ahead, template_of
 from inferstack.resolve.template import resolve_template
 
-__all__ = ["ResolvedSpec", "resolve_ahead", "resolve_template", "template_of"]
+__all__ = ["resolve_template"]

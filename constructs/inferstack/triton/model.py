@@ -132,7 +132,7 @@ class Repository(msgspec.Struct, frozen=True):
 
     def served(self, named: str | None) -> TritonModel | None:
         """The model that answers, None when that is unclear. ``named`` is the one that the container's
-        environment names, which is not asked where it is one of many archives.
+        environment names, which does not count in one of many archives.
         """
         name = self.default_model if named is None or self.multi_model else named
         return None if name is None else self.model(name)

@@ -51,8 +51,8 @@ class Problem(msgspec.Struct, frozen=True):
 
     @property
     def as_read(self) -> "Problem":
-        """Equal for problems of which a reader sees no difference: with a position, nobody is told the path.
-        A text that aliases repeat has one place in the file, and as many paths as it is used.
+        """Equal for problems that are one to a reader: with a position, reports in text do not show the path.
+        A text that aliases repeat has one place in the file, and a path for each use; the first is kept.
         """
         return msgspec.structs.replace(self, path=()) if self.line else self
 

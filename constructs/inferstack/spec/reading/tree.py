@@ -1,5 +1,6 @@
 """A spec's data, together with its positions in the file."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple, cast
@@ -25,7 +26,7 @@ _INSTEAD = {
     "value_as_string": "`value_as_string`, `value_as_number` or `value_as_list`",
     "unsafe_unwrap": "`unsafe_unwrap()`: the template then refers to the secret",
     # Only what CDK resolves later has this.
-    "type_hint": "text `cdk.Token.as_string(…)`, number `as_number(…)` or list `as_list(…)`",
+    "type_hint": "text `cdk.Token.as_string(…)`, number `Token.as_number(…)` or list `Token.as_list(…)`",
     "to_seconds": "`to_seconds()`",
     "to_mebibytes": "`to_mebibytes()`",
     "as_posix": "`as_posix()`",
@@ -160,14 +161,15 @@ def _plainly(value: object) -> str:
 
 def _class_name(value: object) -> str:
     # The interface comes last: the class for `IAlias` is `_IAliasProxy`.
-    return _classes(value)[-1].__name__.removeprefix("_").removesuffix("Proxy")
+    return re.sub("^_(I[A-Z].*)Proxy$", r"\1", _classes(value)[-1].__name__)
 
 
 def _classes(value: object) -> list[type]:
     """The class of a value; for jsii's stand-in for an interface, as which imported constructs come, those of
     the interface.
     """
-    return [type(it) for it in getattr(value, "_delegates", ()) or (value,)]
+    interfaces = getattr(value, "_delegates", None)
+    return [type(it) for it in interfaces] if interfaces and isinstance(interfaces, list) else [type(value)]
 
 
 def _key_problem(file: str, key: object, path: SpecPath) -> Problem:

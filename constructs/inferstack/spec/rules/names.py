@@ -126,7 +126,7 @@ def component_names_a_variant(spec: InferenceComponentsSpec) -> Iterator[Finding
         found = component.variant_name
         if found is None and len(known) > 1:
             message = f"`{name}` does not say which variant's instances it uses"
-            yield Finding(path, message, f"add `variant_name`: {listed(known)}")
+            yield Finding(path, message, f"add `variant_name`: {listed(known)}", lacks="variant_name")
         elif found is not None and known and found not in known:
             yield unknown_name((*path, "variant_name"), "variant", found, known)
 

@@ -45,9 +45,11 @@ def parse_text(text: str) -> Any:
 
 
 def _place_of_number(message: str, text: str) -> tuple[int, int]:
-    """Line and column of the number at the end of a message; the beginning if it is in another notation."""
-    found = re.search(rf"(?<![\w.-]){re.escape(message.rpartition(' ')[2])}\b", text)
-    before = "" if found is None else text[: found.start()]
+    """Line and column of the number at the end of a message, which is the value of a field; the beginning if
+    it is in another notation.
+    """
+    found = re.search(rf":\s*({re.escape(message.rpartition(' ')[2])})\b", text)
+    before = "" if found is None else text[: found.start(1)]
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 

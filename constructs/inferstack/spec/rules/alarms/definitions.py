@@ -360,9 +360,7 @@ def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Finding]:
     about="rules",
 )
 def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """AWS's page on metrics has them for either. On live endpoints, only components had data, as Cloud
-    Custodian's page on filtering endpoints by metrics says: https://github.com/cloud-custodian/cloud-custodian
-    """
+    """See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`."""
     for path, rule, name in _on_sagemaker(spec):
         found = _metrics(spec, rule)
         if found and all(it.is_of_requests_to_variant for it in found):

@@ -21,12 +21,12 @@ def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
 def _of_queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
     """Statistics of the metrics that expressions use, in alarms and in policies."""
     for path, rule in watching(spec):
-        yield from _stats(path, rule)
+        yield from _of_stats(path, rule)
     for path, _, custom in customized(spec):
-        yield from _stats(path, custom)
+        yield from _of_stats(path, custom)
 
 
-def _stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | None]]:
+def _of_stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | None]]:
     return (((*below, "stat"), it.stat) for below, it in stats(path, of))
 
 

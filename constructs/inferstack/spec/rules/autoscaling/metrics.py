@@ -35,10 +35,24 @@ def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
     """Metrics that this could hold at a target, the predefined ones first."""
     known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
-    predefined = [name for name in known if _published(spec, scaled, name)]
-    published = (name for name in metrics.names(hosting_of(spec)) if _published(spec, scaled, name))
+    predefined = [name for name in known if _has_data(spec, scaled, name)]
+    published = (name for name in metrics.names(hosting_of(spec)) if _has_data(spec, scaled, name))
     trackable = (name for name in published if _can_be_tracked(name))
     return [*predefined, *(name for name in trackable if _has_devices(spec, scaled, name))]
+
+
+def _has_data(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    """Whether it is published, and not one of those that IS524 warns of."""
+    doubtful = isinstance(spec, InferenceComponentsSpec) and _is_of_requests_to_variant(spec, scaled, name)
+    return _published(spec, scaled, name) and not doubtful
+
+
+def _is_of_requests_to_variant(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    predefined = metrics.find_predefined(name)
+    if predefined is None:
+        return any(it.is_of_requests_to_variant for it in metrics_of(spec, scaled, name))
+    # Each that scales instances is.
+    return predefined.scalable_dimension == scaled.dimension == metrics.INSTANCE_COUNT
 
 
 def _has_devices(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
@@ -102,16 +116,14 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
     InferenceComponentsSpec,
     about=("policies", "step_policies"),
 )
-def components_scale_by_their_own_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """AWS's page on metrics has them for either. On live endpoints, only components had data, as Cloud
-    Custodian's page on filtering endpoints by metrics says: https://github.com/cloud-custodian/cloud-custodian
-    """
+def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`."""
     followed = [(path, scaled, name) for path, scaled, _, name in named_policies(spec)]
-    followed += [(path, scaled, step.metric) for path, scaled, step in steps(spec) if step.metric is not None]
+    # IS530 refuses predefined names there.
+    stepped = ((path, scaled, step.metric or "") for path, scaled, step in steps(spec))
+    followed += [it for it in stepped if metrics.find_predefined(it[2]) is None]
     for path, scaled, name in followed:
-        predefined = metrics.find_predefined(name)
-        found = metrics_of(spec, scaled, name if predefined is None else predefined.metric)
-        if any(it.is_of_requests_to_variant for it in found):
+        if _is_of_requests_to_variant(spec, scaled, name):
             message = f"{name} may have no data for a variant with inference components"
             fix = "use `managed_instance_scaling`, which follows the copies, or a metric of instances"
             yield Finding((*path, "metric"), message, fix)

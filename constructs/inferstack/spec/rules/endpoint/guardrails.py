@@ -1,7 +1,7 @@
 """How an update of the endpoint or of a component is rolled out."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inferstack.catalog import instances
 from inferstack.spec.blocks.endpoint import (
@@ -231,12 +231,12 @@ def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
 )
 def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
     """Otherwise every update times out and rolls back."""
-    count = min((it.initial_instance_count or 1 for _, it in variants(spec)), default=1)
+    fleets = [it.initial_instance_count or 1 for _, it in variants(spec)] or [1]
     for policy in _blue_green(spec):
-        waits = _blue_green_waits(policy, count)
+        waits = _blue_green_waits(policy, fleets)
         yield from _timeout(_BLUE, policy.maximum_execution_timeout_in_seconds, waits)
     for rolling in _rolling(spec):
-        waits = _steps(rolling.maximum_batch_size, count) * rolling.wait_interval_in_seconds
+        waits = _steps(rolling.maximum_batch_size, fleets) * rolling.wait_interval_in_seconds
         yield from _timeout(_ROLL, rolling.maximum_execution_timeout_in_seconds, waits)
 
 
@@ -250,23 +250,24 @@ def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
 def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
     """Otherwise every update times out and rolls back."""
     for path, policy, copies in _component_policies(spec):
-        waits = _steps(policy.maximum_batch_size, max(copies, 1)) * policy.wait_interval_in_seconds
+        waits = _steps(policy.maximum_batch_size, [max(copies, 1)]) * policy.wait_interval_in_seconds
         yield from _timeout(path, policy.maximum_execution_timeout_in_seconds, waits)
 
 
-def _blue_green_waits(policy: BlueGreenUpdatePolicy, count: int) -> int:
+def _blue_green_waits(policy: BlueGreenUpdatePolicy, fleets: Sequence[int]) -> int:
     """Seconds: an interval after each shift but the last, then the wait before termination."""
     routing = policy.traffic_routing_configuration
-    shifts = {"ALL_AT_ONCE": 1, "CANARY": 2}.get(routing.type) or _steps(routing.linear_step_size, count)
+    shifts = {"ALL_AT_ONCE": 1, "CANARY": 2}.get(routing.type) or _steps(routing.linear_step_size, fleets)
     return (shifts - 1) * (routing.wait_interval_in_seconds or 0) + (policy.termination_wait_in_seconds or 0)
 
 
-def _steps(size: Size | None, count: int) -> int:
-    """The fewest steps that cover everything: each takes an instance or a copy, however small its share."""
+def _steps(size: Size | None, fleets: Sequence[int]) -> int:
+    """The fewest steps that cover all of these: each takes an instance or a copy, however small its share."""
     if size is None or size.value < 1:
         return 1
-    each = math.ceil(count * size.value / 100) if size.type == "CAPACITY_PERCENT" else size.value
-    return math.ceil(count / max(each, 1))
+    if size.type != "CAPACITY_PERCENT":
+        return math.ceil(min(fleets) / size.value)
+    return max(math.ceil(count / max(math.ceil(count * size.value / 100), 1)) for count in fleets)
 
 
 def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Finding]:

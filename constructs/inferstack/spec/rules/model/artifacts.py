@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog import images
-from inferstack.catalog.registries import ecr_image, has_ecr_host
+from inferstack.catalog.registries import ecr_image, is_ecr_without_account
 from inferstack.once import found_once
 from inferstack.spec.blocks.inference_component import ComponentContainer
 from inferstack.spec.blocks.kinds import ModelSpec
@@ -112,11 +112,8 @@ def model_has_an_image(spec: ModelSpec) -> Iterator[Finding]:
     """A package from the registry brings its own image."""
     for path, _, model in model_containers(spec):
         if model.image is None and model.model_package_name is None:
-            yield Finding(
-                path,
-                "the model has no image",
-                'add `image: {framework: triton, version: "26.05"}` or an ECR URI',
-            )
+            fix = 'add `image: {framework: triton, version: "26.05"}` or an ECR URI'
+            yield Finding(path, "the model has no image", fix, lacks="image")
 
 
 @warning(
@@ -330,7 +327,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
             continue
         if isinstance(placed.container, ComponentContainer) or not _pulls_through_vpc(placed.container):
             fix = f"write the ECR URI, or {_published(image)}"
-            if has_ecr_host(str(sample(image))):
+            if is_ecr_without_account(str(sample(image))):
                 fix = "write the 12 digits of the registry's account before `.dkr`"
             yield Finding((*placed.path, "image"), f'"{image[:60]}" is not an image in Amazon ECR', fix)
 

@@ -20,6 +20,7 @@ from inferstack.spec.problem import SpecPath
 from inferstack.spec.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, Finding, error, warning
 from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
 from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.spec.texts.s3_urls import has_key, is_open
 
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
@@ -33,9 +34,12 @@ _SHOWN_ON_GPUS = frozenset(
 )
 
 
+_ARCHIVES = (ARCHIVE_SUFFIX, ".tgz", ".tar", ".gz", ".zip")
+
+
 @error(
     "IS300",
-    "A multi-model container needs the prefix of its archives, not one archive.",
+    "A multi-model container needs the prefix of its archives; with a `triton` block, it ends in `/`.",
     _CREATE,
     ModelBackedSpec,
 )
@@ -46,7 +50,7 @@ def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
         if url is None and container.model_data_source is None:
             fix = "add the prefix of the archives: s3://bucket/prefix/"
             yield Finding(placed.path, "the model has no `model_data_url`", fix, lacks="model_data_url")
-        elif url is not None and url.endswith(ARCHIVE_SUFFIX) and not is_opaque(url):
+        elif url is not None and _is_archive(url):
             message = f'"{url}" is one archive: {_what_has_many(spec)} needs a prefix'
             yield Finding(where, message, f'write "{url.rpartition("/")[0]}/"')
         elif _lacks_slash(url) and loaded_by(spec, placed) is not None:
@@ -72,8 +76,13 @@ def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
             yield Finding((*placed.path, "model_data_url"), message, f'write "{url}/"')
 
 
+def _is_archive(url: str) -> bool:
+    return url.lower().endswith(_ARCHIVES) and not is_open(url)
+
+
 def _lacks_slash(url: str | None) -> bool:
-    return url is not None and not is_opaque(url) and not url.endswith(("/", ARCHIVE_SUFFIX))
+    # IS230 asks for a key where there is none.
+    return url is not None and not (url.endswith("/") or is_open(url) or _is_archive(url)) and has_key(url)
 
 
 def _with_many_models(spec: ModelBackedSpec) -> Iterator[tuple[PlacedContainer, Container]]:
