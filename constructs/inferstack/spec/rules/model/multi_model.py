@@ -77,7 +77,7 @@ def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
 
 
 def _is_archive(url: str) -> bool:
-    return url.lower().endswith(_ARCHIVES) and not is_open(url)
+    return url.lower().endswith(_ARCHIVES)
 
 
 def _lacks_slash(url: str | None) -> bool:
