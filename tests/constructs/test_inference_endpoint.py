@@ -713,6 +713,15 @@ def test_an_image_needs_a_tag_and_a_time_is_a_number():
     assert [it.fix for it in found.value.problems] == ["pass its `repository_uri_for_tag(…)`", "pass its `to_seconds()`"]
 
 
+def assert_told_what_to_pass(given):
+    """By the name that a message gives an object: the object, and what is to be passed of it."""
+    with pytest.raises(SpecError) as found:
+        parse_spec({"tags": {name: it for name, (it, _) in given.items()}})
+    for problem, (name, (_, fix)) in zip(found.value.problems, given.items(), strict=True):
+        assert f"is a `{name}`" in problem.message
+        assert problem.fix.startswith(f"pass its {fix}")
+
+
 def test_what_stands_for_a_text_is_told_how_to_become_one(tmp_path):
     here = stack()
     topic = cdk.CfnResource(here, "Topic", type="AWS::SNS::Topic")
@@ -725,11 +734,7 @@ def test_what_stands_for_a_text_is_told_how_to_become_one(tmp_path):
         "Size": (cdk.Size.gibibytes(2), "`to_mebibytes()`"),
         type(tmp_path).__name__: (tmp_path, "`as_posix()`"),
     }
-    with pytest.raises(SpecError) as found:
-        parse_spec({"tags": {name: it for name, (it, _) in given.items()}})
-    for problem, (name, (_, fix)) in zip(found.value.problems, given.items(), strict=True):
-        assert f"is a `{name}`" in problem.message
-        assert problem.fix.startswith(f"pass its {fix}")
+    assert_told_what_to_pass(given)
 
 
 def test_an_imported_construct_is_called_what_cdk_calls_it():
@@ -739,11 +744,7 @@ def test_an_imported_construct_is_called_what_cdk_calls_it():
         "ISecurityGroup": (ec2.SecurityGroup.from_security_group_id(here, "Group", "sg-1"), "`security_group_id`"),
         "ICfnRuleConditionExpression": (cdk.Fn.condition_if("Big", 2, 1), "text `cdk.Token.as_string(…)`, number"),
     }
-    with pytest.raises(SpecError) as found:
-        parse_spec({"tags": {name: it for name, (it, _) in given.items()}})
-    for problem, (name, (_, fix)) in zip(found.value.problems, given.items(), strict=True):
-        assert f"is a `{name}`" in problem.message
-        assert problem.fix.startswith(f"pass its {fix}")
+    assert_told_what_to_pass(given)
 
 
 def test_a_path_where_a_spec_is_wanted_is_told_how_to_read_it():
