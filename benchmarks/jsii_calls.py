@@ -20,7 +20,7 @@ from jsii._kernel.providers import process  # noqa: E402
 from benchmarks.by_hand.stack import HandWrittenStack  # noqa: E402
 from benchmarks.compare import table  # noqa: E402
 from benchmarks.family import family  # noqa: E402
-from inferstack.spec.check import LoadedSpec, load_spec  # noqa: E402
+from inferstack.check.load import LoadedSpec, load_spec  # noqa: E402
 from inferstack_stacks import EndpointStack  # noqa: E402
 
 Calls = Counter[str]

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from benchmarks.compare import table
 from benchmarks.surroundings import specs_folder
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.check.structure import structure_problems
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.document.stages import at_stage
-from inferstack.spec.structure import structure_problems
+from inferstack.source.document import read_document
+from inferstack.source.stages import at_stage
 
 In = TypeVar("In")
 Out = TypeVar("Out")

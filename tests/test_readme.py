@@ -93,7 +93,9 @@ def test_the_aws_cli_gets_what_the_readme_renders(tmp_path: Path) -> None:
     (tmp_path / "model_specs").mkdir()
     (tmp_path / "model_specs/churn.yaml").write_text(spec, "utf-8")
     render, deploy = blocks("Deploy from CI", "sh")[1].replace("\\\n", "").splitlines()
-    subprocess.run(["bash", "-c", runnable(f".venv/bin/{render}", tmp_path)], cwd=tmp_path, check=True, timeout=120)
+    subprocess.run(
+        ["bash", "-c", runnable(f".venv/bin/{render}", tmp_path)], cwd=tmp_path, check=True, timeout=120
+    )
     options = dict(zip(*[iter(shlex.split(deploy)[3:])] * 2, strict=True))
     template = json.loads((tmp_path / options["--template-file"]).read_text("utf-8"))
     assert template["Resources"]["Endpoint"]["Properties"]["EndpointName"] == options["--stack-name"]

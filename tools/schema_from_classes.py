@@ -1,4 +1,4 @@
-"""JSON Schema of the format, made from the classes in :mod:`inferstack.spec.blocks`.
+"""JSON Schema of the format, made from the classes in :mod:`inferstack.format`.
 
 The result is committed and shipped as ``inferstack.schema.json``; `tools/update_schema.py` writes it, and
 a test keeps both equal. msgspec turns types into a schema; this module adds the texts under the fields, our
@@ -12,13 +12,12 @@ from typing import Any
 
 import msgspec
 
-from inferstack.catalog import cloudformation
-from inferstack.catalog._data import document
-from inferstack.defaults import FIELD_DEFAULTS
-from inferstack.spec.blocks.base import Block, with_subclasses
-from inferstack.spec.blocks.kinds import Spec
-from inferstack.spec.schema import JsonSchema, kind_definitions
-from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
+from inferstack.catalog import cloudformation, document
+from inferstack.format.base import Block, with_subclasses
+from inferstack.format.defaults import FIELD_DEFAULTS
+from inferstack.format.kinds import Spec
+from inferstack.format.schema import JsonSchema, kind_definitions
+from inferstack.texts.placeholders import OR_PLACEHOLDER
 
 _TITLE = "inferstack model spec"
 _KIND = "kind"

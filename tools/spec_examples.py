@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example
+from inferstack.check.every_code import BOTH, RIGHT, WRONG, Example
 from tests.support.wrong_specs import COUNTED, MARK, REPEATED, Case
 
 _MOST_REPEATED = 8

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inferstack.spec.document import read_document
+from inferstack.source.document import read_document
 from tools.generated_files import ROOT
 
 Schema = Mapping[str, Any]

@@ -5,9 +5,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from inferstack.spec.problem.words import chosen, span
-from inferstack.spec.structure.patterns import WHAT_A_PATTERN_MEANS
-from inferstack.spec.texts.placeholders import OR_PLACEHOLDER
+from inferstack.check.structure.patterns import WHAT_A_PATTERN_MEANS
+from inferstack.problems.words import chosen, span
+from inferstack.texts.placeholders import OR_PLACEHOLDER
 from tools.markdown import cell, table
 from tools.spec_places import PREFIX, Examples
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example
+from inferstack.check.every_code import BOTH, RIGHT, WRONG, Example
 from tests.support.wrong_models import MACROS, Case, expand, spec_without_triton
 
 WIDTH = 73

@@ -3,14 +3,14 @@
     python -m tools.update_codes            writes it if it has changed
     python -m tools.update_codes --check    writes nothing, exits 1 if it is out of date
 
-The codes are collected by :mod:`inferstack.spec.every_code`.
+The codes are collected by :mod:`inferstack.check.every_code`.
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from inferstack.spec.every_code import TOPICS, every_code
-from inferstack.spec.problem.codes import Code
+from inferstack.check.every_code import TOPICS, every_code
+from inferstack.problems.codes import Code
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.examples import EXAMPLES_FILE, RIGHT, WRONG, Example
-from inferstack.spec.rules import RULES
+from inferstack.check.every_code import EXAMPLES_FILE, RIGHT, WRONG, Example
+from inferstack.check.rules import RULES
+from inferstack.format.kinds import ModelSpec
 from tests.support.wrong_models import CASES, expected
 from tests.support.wrong_specs import WRONG as WRONG_SPECS, marks
 from tools import generated_files

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from inferstack.catalog import images, metrics
-from inferstack.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
-from inferstack.spec.parts.evaluation import evaluation
+from inferstack.facts.alarms import evaluation
+from inferstack.format.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.markdown import cell, table

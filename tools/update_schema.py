@@ -3,7 +3,7 @@
     python -m tools.update_schema            writes what has changed
     python -m tools.update_schema --check    writes nothing, exits 1 and names what is out of date
 
-Both follow from the classes in :mod:`inferstack.spec.blocks` and from the catalog's data; the manual's
+Both follow from the classes in :mod:`inferstack.format` and from the catalog's data; the manual's
 examples, from the specs that come with the repository.
 """
 
@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from inferstack.spec.schema import SCHEMA_FILE
+from inferstack.format.schema import SCHEMA_FILE
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
 from tools.schema_from_classes import generate_schema
@@ -19,7 +19,7 @@ from tools.spec_places import Examples, example_specs
 from tools.spec_reference import reference
 
 COMMAND = "python -m tools.update_schema"
-SCHEMA = ROOT / "constructs" / "inferstack" / "spec" / SCHEMA_FILE
+SCHEMA = ROOT / "constructs" / "inferstack" / "format" / SCHEMA_FILE
 REFERENCE = ROOT / "docs" / "spec.md"
 
 

@@ -8,15 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inferstack.check.files import idle_stage, names_taken_twice, spec_files, stack_name, taken_names
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.report import text
+from inferstack.format.kinds import ModelSpec
 from inferstack.garbage_collection import without_collection
-from inferstack.resolve.resolved_spec import resolve_ahead
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.check_files import idle_stage, spec_files
-from inferstack.spec.names_across_files import names_taken_twice, stack_name, taken_names
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.report import text
-from inferstack.spec.texts.file_names import relative_to_cwd
+from inferstack.problems import Problem, SpecError
+from inferstack.resolve.template import resolve_ahead
+from inferstack.texts.addresses import relative_to_cwd
 from inferstack_stacks.context import default_place, specs_and_stage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inferstack.catalog import regions
-from inferstack.spec.problem.words import slip_of
+from inferstack.problems.words import slip_of
 
 # Set by the CDK CLI for the app that it runs: the context, and a file with whatever does not fit into that.
 _CONTEXT = "CDK_CONTEXT_JSON"

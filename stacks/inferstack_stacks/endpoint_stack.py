@@ -15,15 +15,15 @@ from aws_cdk import (
 )
 from constructs import Construct
 
+from inferstack.check.files import stack_name
+from inferstack.check.in_stack import in_region, refuse_other_account
+from inferstack.check.load import LoadedSpec, checked
 from inferstack.constructs import InferenceEndpoint
 from inferstack.constructs.names_taken import construct_ref, know_place, settled
 from inferstack.constructs.rendered import AnySpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.template import description
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked
-from inferstack.spec.in_stack import in_region, refuse_other_account
-from inferstack.spec.names_across_files import stack_name
-from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.texts.placeholders import is_opaque
 
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole, Role

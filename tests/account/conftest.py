@@ -28,7 +28,13 @@ def server() -> Iterator[str]:
 def cloud(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cloud:
     """An empty S3 with one bucket; the credentials in the environment are for it."""
     urlopen(Request(f"{server}/moto-api/reset", method="POST")).close()
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"):
+    for name in (
+        "AWS_PROFILE",
+        "AWS_SESSION_TOKEN",
+        "AWS_DEFAULT_REGION",
+        "AWS_MAX_ATTEMPTS",
+        "AWS_RETRY_MODE",
+    ):
         monkeypatch.delenv(name, raising=False)
     settings = {
         "AWS_ENDPOINT_URL": server,

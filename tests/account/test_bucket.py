@@ -4,8 +4,7 @@ import pytest
 from support.s3 import ACCOUNT
 
 from inferstack.account.bucket import S3Place, s3_place
-from inferstack.account.connection import Connection
-from inferstack.account.errors import AccountError
+from inferstack.account.connection import AccountError, Connection
 
 HERE = Connection(ACCOUNT, "cn-north-1", None)
 

@@ -3,14 +3,17 @@
 import pytest
 from support.s3 import ACCOUNT
 
-from inferstack.account.connection import connect
-from inferstack.account.errors import AccountError
+from inferstack.account.connection import AccountError, connect
 
 
 @pytest.mark.usefixtures("cloud")
 @pytest.mark.parametrize(
     ("variables", "region"),
-    [({"AWS_REGION": ""}, None), ({"AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-west-1"}, "eu-west-1"), ({}, "us-east-1")],
+    [
+        ({"AWS_REGION": ""}, None),
+        ({"AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-west-1"}, "eu-west-1"),
+        ({}, "us-east-1"),
+    ],
 )
 def test_a_region_that_is_set_to_nothing_is_not_named(
     variables: dict[str, str], region: str | None, monkeypatch: pytest.MonkeyPatch
@@ -26,7 +29,11 @@ def test_a_region_that_is_set_to_nothing_is_not_named(
     ("name", "value", "said"),
     [
         ("AWS_REGION", "nowhere", '"nowhere" is no AWS region; correct AWS_REGION'),
-        ("AWS_MAX_ATTEMPTS", "x", r"a setting of boto3's is wrong: .*'x'; look at the variables that begin with `AWS_`"),
+        (
+            "AWS_MAX_ATTEMPTS",
+            "x",
+            r"a setting of boto3's is wrong: .*'x'; look at the variables that begin with `AWS_`",
+        ),
     ],
 )
 def test_a_setting_that_is_none_is_named(

@@ -8,7 +8,7 @@ from support.locking import ONE
 from support.program import Command
 from support.s3 import ACCOUNT, Answer, Cloud, Faults
 
-from inferstack.account.encryption import ALGORITHMS, is_key
+from inferstack.account.bucket import ALGORITHMS, is_key
 from inferstack.cli import main
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -31,14 +31,20 @@ def test_a_key_may_be_named_in_each_way_that_s3_knows(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "aws/s3", "alias/", "key/1234", "alias/a\n", "alias/ä", "arn:aws:s3:::b", KEY.replace("1111", "1")]
+    "text",
+    ["", "aws/s3", "alias/", "key/1234", "alias/a\n", "alias/ä", "arn:aws:s3:::b", KEY.replace("1111", "1")],
 )
-def test_what_names_no_key_is_refused(text: str, package: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_names_no_key_is_refused(
+    text: str, package: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         package("--sse", "aws:kms", "--sse-kms-key-id", text)
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert f"{text!r} is not how a KMS key is named; write its id, its ARN, or an alias such as alias/models" in said
+    assert (
+        f"{text!r} is not how a KMS key is named; write its id, its ARN, or an alias such as alias/models"
+        in said
+    )
 
 
 WRONG = {
@@ -78,7 +84,9 @@ def test_encryption_without_an_upload_is_wrong_usage(
     assert "--sse goes with --upload" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("code", ["KMS.NotFoundException", "KMS.DisabledException", "KMS.KMSInvalidStateException"])
+@pytest.mark.parametrize(
+    "code", ["KMS.NotFoundException", "KMS.DisabledException", "KMS.KMSInvalidStateException"]
+)
 def test_a_key_that_kms_refuses_is_one_line_that_helps(
     code: str, package: Command, faults: Faults, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,7 +100,9 @@ def test_who_is_denied_an_upload_is_told_of_encryption(
 ) -> None:
     faults.answers["PutObject"] = [(403, "AccessDenied", "Access Denied")]
     assert package() == 1
-    assert "where the bucket's policy asks for encryption, --sse and --sse-kms-key-id" in capsys.readouterr().err
+    assert (
+        "where the bucket's policy asks for encryption, --sse and --sse-kms-key-id" in capsys.readouterr().err
+    )
 
 
 def spec_with(more: str) -> None:
@@ -193,7 +203,10 @@ DENIED: Answer = (400, "AccessDeniedException", "Not you.")
 UNKNOWN = {
     "kms may not be asked": ("", DENIED),
     "nobody may ask what an alias is": ("endpoint_config: {kms_key_id: alias/other}", DENIED),
-    "managed policies": ("execution_role: {managed_policy_arns: ['arn:aws:iam::123456789012:policy/own']}", None),
+    "managed policies": (
+        "execution_role: {managed_policy_arns: ['arn:aws:iam::123456789012:policy/own']}",
+        None,
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from support.locking import COMPONENTS, MANY, MODELLED, ONE, SEVERAL, own
 from support.program import Command
 from support.s3 import ACCOUNT, BUCKET, Cloud, Faults
 
-from inferstack.spec.check import load_spec
+from inferstack.check.load import load_spec
 
 
 def upload() -> dict[str, object]:
@@ -110,7 +110,9 @@ def test_archives_that_others_put_under_a_prefix_are_pointed_out_before_they_are
     for name in ("cats.tar.gz", "birds.tar.gz", "fish.tar.gz", "about.txt"):
         cloud.s3.put_object(Bucket=BUCKET, Key=f"many/{name}", Body=b"")
     package()
-    assert "note: birds.tar.gz and 1 more under s3://acme-models/many/ did not come" in capsys.readouterr().err
+    assert (
+        "note: birds.tar.gz and 1 more under s3://acme-models/many/ did not come" in capsys.readouterr().err
+    )
     package()
     assert "note" not in capsys.readouterr().err
 
@@ -144,12 +146,16 @@ def test_each_model_of_components_is_uploaded_to_its_own_place(package: Command,
     assert not objects
     assert check_file("a.yaml") == []
     spec = load_spec("a.yaml").spec
-    deployed = {f"s3://{BUCKET}/{name}/model.tar.gz": model.model_data_url for name, model in spec.models.items()}
+    deployed = {
+        f"s3://{BUCKET}/{name}/model.tar.gz": model.model_data_url for name, model in spec.models.items()
+    }
     assert deployed == {location: it["url"] for location, it in uploads().items()}
 
 
 @pytest.mark.parametrize("text", [SEVERAL, MODELLED], ids=["components", "models"])
-def test_new_weights_of_one_send_one_archive(text: str, package: Command, faults: Faults, cloud: Cloud) -> None:
+def test_new_weights_of_one_send_one_archive(
+    text: str, package: Command, faults: Faults, cloud: Cloud
+) -> None:
     Path("a.yaml").write_text(text)
     package()
     before = uploads()
@@ -161,7 +167,9 @@ def test_new_weights_of_one_send_one_archive(text: str, package: Command, faults
     assert changed == [f"s3://{BUCKET}/dogs/model.tar.gz"]
 
 
-def test_an_archive_that_components_share_is_sent_once(package: Command, faults: Faults, cloud: Cloud) -> None:
+def test_an_archive_that_components_share_is_sent_once(
+    package: Command, faults: Faults, cloud: Cloud
+) -> None:
     shared = own("birds", "net", f"s3://{BUCKET}/cats/model.tar.gz", "# whichever answers")
     Path("a.yaml").write_text(SEVERAL + shared)
     assert package() == 0

@@ -61,7 +61,9 @@ def stop_in_the_middle(cloud: Cloud, ending: signal.Signals) -> tuple[int, str]:
 
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_upload_leaves_nothing_to_pay_for(ending: signal.Signals, package: Command, cloud: Cloud) -> None:
+def test_a_stopped_upload_leaves_nothing_to_pay_for(
+    ending: signal.Signals, package: Command, cloud: Cloud
+) -> None:
     assert stop_in_the_middle(cloud, ending) == (130, "inferstack: interrupted\n")
     assert cloud.objects() == {}
     assert cloud.unfinished() == []

@@ -17,14 +17,22 @@ NO_BODY = ""
 FAULTS: dict[str, tuple[str, Answer, str]] = {
     "expired at once": ("GetCallerIdentity", (403, "ExpiredToken", "The token is expired"), "log in again"),
     "expired meanwhile": ("PutObject", (400, "ExpiredToken", "The token is expired."), "log in again"),
-    "unknown key": ("GetCallerIdentity", (403, "InvalidClientTokenId", "The token is invalid."), "AWS_PROFILE"),
+    "unknown key": (
+        "GetCallerIdentity",
+        (403, "InvalidClientTokenId", "The token is invalid."),
+        "AWS_PROFILE",
+    ),
     "may not put": ("PutObject", DENIED, "s3:PutObject"),
     "may not look": ("HeadObject", (403, NO_BODY, NO_BODY), "s3:GetObject"),
     "always busy": ("PutObject", BUSY, "wait a little"),
     "always broken": ("PutObject", (500, "InternalError", "We encountered an error."), "wait a little"),
     "wrong clock": ("PutObject", (403, "RequestTimeTooSkewed", "Too far."), "set the clock"),
     "changed on its way": ("PutObject", (400, "BadDigest", "Does not match."), "let nothing write to it"),
-    "something new": ("PutObject", (418, "Teapot", "Short and stout."), "AWS answers Teapot: Short and stout"),
+    "something new": (
+        "PutObject",
+        (418, "Teapot", "Short and stout."),
+        "AWS answers Teapot: Short and stout",
+    ),
 }
 
 
@@ -83,7 +91,10 @@ def test_without_the_bucket_nothing_is_packed(
 ) -> None:
     cloud.s3.delete_bucket(Bucket=BUCKET)
     assert package() == 1
-    assert f"the bucket {BUCKET} cannot be used: AWS answers 404: Not Found; make the bucket" in capsys.readouterr().err
+    assert (
+        f"the bucket {BUCKET} cannot be used: AWS answers 404: Not Found; make the bucket"
+        in capsys.readouterr().err
+    )
     assert not Path("packages").exists()
 
 
@@ -106,7 +117,9 @@ def test_weights_that_are_not_there_are_named_before_aws_is_asked(
 
 
 @pytest.mark.parametrize("content", ["{", '{"version": 2}'])
-def test_a_lock_that_is_none_stays_for_its_user_to_judge(content: str, package: Command, faults: Faults) -> None:
+def test_a_lock_that_is_none_stays_for_its_user_to_judge(
+    content: str, package: Command, faults: Faults
+) -> None:
     Path("a.lock.json").write_text(content)
     assert package() == 1
     assert Path("a.lock.json").read_text() == content

@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 from support.s3 import BUCKET, Cloud, Faults
 
-from inferstack.account.bucket import S3Place
-from inferstack.account.connection import connect
-from inferstack.account.encryption import Encryption
-from inferstack.account.errors import AccountError
-from inferstack.account.transfer import PART, Archive, part_size
-from inferstack.account.upload import COPIED, UPLOADED, WAS_THERE, upload
+from inferstack.account.bucket import Encryption, S3Place
+from inferstack.account.connection import AccountError, connect
+from inferstack.account.upload import COPIED, PART, UPLOADED, WAS_THERE, Archive, part_size, upload
 
 PLACE = S3Place(BUCKET, "one/model-sha256-0123456789abcdef.tar.gz")
 MIB = 1 << 20
@@ -31,7 +28,9 @@ def put(one: Archive, *asked: str, to: S3Place = PLACE, former: S3Place | None =
     return stored.outcome, sum(told)
 
 
-SIZES = pytest.mark.parametrize("content", [b"", b"weights", bytes(PART) + b"the end"], ids=["empty", "one", "parts"])
+SIZES = pytest.mark.parametrize(
+    "content", [b"", b"weights", bytes(PART) + b"the end"], ids=["empty", "one", "parts"]
+)
 
 
 @SIZES
@@ -88,7 +87,9 @@ def test_s3_is_told_how_to_encrypt(size: int, operation: str, faults: Faults, tm
 
 
 @pytest.mark.parametrize("size", [7, PART + 1])
-def test_without_being_asked_the_bucket_says_how_to_encrypt(size: int, faults: Faults, tmp_path: Path) -> None:
+def test_without_being_asked_the_bucket_says_how_to_encrypt(
+    size: int, faults: Faults, tmp_path: Path
+) -> None:
     put(archive(tmp_path, bytes(size)))
     assert not [name for _, headers in faults.seen for name in headers if "encryption" in name]
 
@@ -108,7 +109,9 @@ def test_what_is_there_and_encrypted_otherwise_is_an_error_that_says_what_to_run
 
 
 @pytest.mark.parametrize("asked", [(), ("aws:kms",), KMS, ("aws:kms", "abc"), ("aws:kms", "alias/models")])
-def test_what_is_there_and_may_be_encrypted_so_stays(asked: Sequence[str], cloud: Cloud, tmp_path: Path) -> None:
+def test_what_is_there_and_may_be_encrypted_so_stays(
+    asked: Sequence[str], cloud: Cloud, tmp_path: Path
+) -> None:
     one = archive(tmp_path)
     put(one, *KMS)
     assert put(one, *asked) == (WAS_THERE, 0)
@@ -116,7 +119,9 @@ def test_what_is_there_and_may_be_encrypted_so_stays(asked: Sequence[str], cloud
 
 def test_something_else_of_the_name_stays_and_is_reported(cloud: Cloud, tmp_path: Path) -> None:
     cloud.s3.put_object(Bucket=BUCKET, Key=PLACE.key, Body=b"another")
-    with pytest.raises(AccountError, match=r"other content \(7 bytes, SHA-256 None\), and nothing is overwritten"):
+    with pytest.raises(
+        AccountError, match=r"other content \(7 bytes, SHA-256 None\), and nothing is overwritten"
+    ):
         put(archive(tmp_path))
     assert cloud.objects() == {PLACE.key: b"another"}
 
@@ -216,7 +221,9 @@ def test_what_s3_does_not_copy_is_sent(
 ) -> None:
     one = archive(tmp_path, bytes(size))
     put(one)
-    faults.answers[operation] = [None, (403, "AccessDenied", "")] if size > PART else [(403, "AccessDenied", "")]
+    faults.answers[operation] = (
+        [None, (403, "AccessDenied", "")] if size > PART else [(403, "AccessDenied", "")]
+    )
     said = f"{UPLOADED}; {PLACE} was not copied: AWS answers AccessDenied"
     assert put(one, to=NEW, former=PLACE) == (said, size)
     assert cloud.objects()[NEW.key] == bytes(size)
@@ -225,7 +232,10 @@ def test_what_s3_does_not_copy_is_sent(
 
 def test_a_place_that_may_not_be_looked_at_is_not_copied_from(faults: Faults, tmp_path: Path) -> None:
     faults.answers["HeadObject"] = [None, (403, "", ""), None]
-    assert put(archive(tmp_path), to=NEW, former=PLACE)[0] == f"{UPLOADED}; {PLACE} was not copied: AWS answers 403"
+    assert (
+        put(archive(tmp_path), to=NEW, former=PLACE)[0]
+        == f"{UPLOADED}; {PLACE} was not copied: AWS answers 403"
+    )
 
 
 @pytest.mark.parametrize("there", [None, {}, {"inferstack-sha256": "0" * 64}])

@@ -18,7 +18,9 @@ def test_both_apps_make_the_same_templates(tmp_path: Path, monkeypatch: pytest.M
     build_app(outdir=str(tmp_path / "out")).synth()
     by_hand.main(12, str(tmp_path / "hand"))
     found = differences_between(tmp_path / "hand", tmp_path / "out")
-    assert not found, "\n".join((f"make the same in benchmarks/by_hand; {len(found)} differ, such as", *found[:2]))
+    assert not found, "\n".join(
+        (f"make the same in benchmarks/by_hand; {len(found)} differ, such as", *found[:2])
+    )
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from benchmarks.family import KINDS, family
 from benchmarks.specs import spec_text, write_specs
-from inferstack.spec.check_files import check_files, spec_files
+from inferstack.check.files import check_files, spec_files
 
 
 def test_a_larger_family_begins_with_the_smaller_one():

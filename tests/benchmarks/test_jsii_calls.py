@@ -6,7 +6,7 @@ from support.cdk import crossings
 
 from benchmarks.family import KINDS, family
 from benchmarks.specs import spec_text
-from inferstack.spec.check import LoadedSpec, load_spec
+from inferstack.check.load import LoadedSpec, load_spec
 from inferstack_stacks import EndpointStack, build_app
 
 MOST_CALLS_A_STACK = 3

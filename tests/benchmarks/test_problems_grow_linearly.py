@@ -17,7 +17,10 @@ _LINEAR = 2.2
 _BASE: dict[str, Any] = {
     "kind": "single-model",
     "endpoint_name": "film",
-    "model": {"image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1", "model_data_url": "s3://films/m.tar.gz"},
+    "model": {
+        "image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1",
+        "model_data_url": "s3://films/m.tar.gz",
+    },
     "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
 }
 _POLICY = {"metric": "CPUUtilization", "threshold": 50, "adjustment_type": "ChangeInCapacity"}
@@ -25,8 +28,12 @@ _SCHEDULE = "cron(0 7 ? * MON-FRI *)"
 
 
 def steps(count: int) -> dict[str, Any]:
-    bounds = [{"metric_interval_lower_bound": it, "metric_interval_upper_bound": it + 1} for it in range(count)]
-    return {"step_policies": [{**_POLICY, "step_adjustments": [{**it, "scaling_adjustment": 1} for it in bounds]}]}
+    bounds = [
+        {"metric_interval_lower_bound": it, "metric_interval_upper_bound": it + 1} for it in range(count)
+    ]
+    return {
+        "step_policies": [{**_POLICY, "step_adjustments": [{**it, "scaling_adjustment": 1} for it in bounds]}]
+    }
 
 
 def schedules(count: int) -> dict[str, Any]:
@@ -65,7 +72,9 @@ def test_twice_the_problems_are_twice_the_work(mistake: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("entries", [steps, schedules], ids=lambda entries: entries.__name__)
-def test_twice_the_entries_are_twice_the_work(entries: Callable[[int], dict[str, Any]], tmp_path: Path) -> None:
+def test_twice_the_entries_are_twice_the_work(
+    entries: Callable[[int], dict[str, Any]], tmp_path: Path
+) -> None:
     """The few problems of such a spec are about all entries together."""
     file = tmp_path / "spec.yaml"
     counts = []

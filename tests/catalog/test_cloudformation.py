@@ -6,8 +6,7 @@ import pytest
 from botocore import xform_name
 from botocore.session import get_session
 
-from inferstack.catalog import cloudformation
-from inferstack.catalog._data import document
+from inferstack.catalog import cloudformation, document
 from inferstack.catalog.cloudformation import Property
 
 CONFIG = "AWS::SageMaker::EndpointConfig"

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from inferstack.catalog import images, regions
-from inferstack.catalog._data import document
+from inferstack.catalog import document, images, regions
 
 Sdk = Callable[..., str]
 # One instance type for each kind of processor, and two of the Graviton families that the SDK knows.
@@ -142,7 +141,11 @@ def test_the_image_suits_the_processor(
         (("sklearn", "1.2-1", "us-east-1", "ml.c7g.large"), "sklearn 1.2-1 has no image for arm64", "x86_64"),
         (("sklearn", "1.2-7", "us-east-1", "ml.c7g.large"), "sklearn has no version '1.2-7'", "1.0-1"),
         (("pytorch", "2.6", "us-east-1", "ml.inf2.xlarge"), "has no image for ml.inf2.xlarge", "cpu"),
-        (("huggingface-neuronx", "4.55.4", "us-east-1", "ml.inf1.xlarge"), "has no image for ml.inf1", "neuronx"),
+        (
+            ("huggingface-neuronx", "4.55.4", "us-east-1", "ml.inf1.xlarge"),
+            "has no image for ml.inf1",
+            "neuronx",
+        ),
         (("pytorch", "1.2.0", "us-east-1", "ml.g5.xlarge"), "py_version must say which", "py3"),
         (
             ("huggingface", "4.26", "us-east-1", "ml.g5.xlarge"),

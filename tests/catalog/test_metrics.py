@@ -124,10 +124,15 @@ def test_a_sum_over_gpus_is_about_gpus_and_measured_on_instances() -> None:
 def test_a_predefined_metric_is_for_endpoints_that_publish_what_it_follows() -> None:
     for predefined in metrics.PREDEFINED_SCALING_METRICS:
         assert any(metrics.find(predefined.metric, hosting) for hosting in predefined.hostings)
-    for name in ("SageMakerVariantInvocationsPerInstance", "SageMakerVariantProvisionedConcurrencyUtilization"):
+    for name in (
+        "SageMakerVariantInvocationsPerInstance",
+        "SageMakerVariantProvisionedConcurrencyUtilization",
+    ):
         found = metrics.find_predefined(name)
         assert found is not None
-        assert found.hostings == {hosting for hosting in get_args(Hosting) if metrics.find(found.metric, hosting)}
+        assert found.hostings == {
+            hosting for hosting in get_args(Hosting) if metrics.find(found.metric, hosting)
+        }
 
 
 def test_normalized_metrics_are_no_sums() -> None:

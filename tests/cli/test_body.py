@@ -73,7 +73,9 @@ def test_the_same_arrays_make_the_same_body(
 
 
 def test_json_is_written_where_it_is_asked_for(body: Command) -> None:
-    assert body("one.yaml", "--input", "both.npz", "--json", "--parameter", "sequence_id=7", "--out", "b") == 0
+    assert (
+        body("one.yaml", "--input", "both.npz", "--json", "--parameter", "sequence_id=7", "--out", "b") == 0
+    )
     written = json.loads(Path("b").read_text())
     assert written["parameters"] == {"sequence_id": 7}
     assert [it["data"] for it in written["inputs"]] == [[1, 2], ["hi"]]
@@ -93,7 +95,9 @@ def test_everything_wrong_is_said_and_nothing_is_written(
 
 def test_who_gives_no_input_is_told_how(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
     assert body("one.yaml") == 1
-    assert capsys.readouterr().err.endswith("inferstack: name a file of arrays for each input: --input NAME=FILE\n")
+    assert capsys.readouterr().err.endswith(
+        "inferstack: name a file of arrays for each input: --input NAME=FILE\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,9 +205,7 @@ def test_names_from_files_do_nothing_to_a_terminal(body: Command, capsys: pytest
 
 
 @pytest.mark.parametrize("out", [".", "/", ".."])
-def test_a_folder_is_not_written_over(
-    body: Command, out: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_not_written_over(body: Command, out: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert body("one.yaml", "--input", "both.npz", "--out", out) == 1
     assert capsys.readouterr().err.startswith(f"inferstack: {out}: ")
 
@@ -249,7 +251,9 @@ models:
 inference_components:
   chat: {specification: {model_name: net, compute_resource_requirements: {min_memory_required_in_mb: 1024}}}
 """
-    Path("modelled.yaml").write_text(f"{head}{variant}{model}triton:\n{SPEC.partition('triton:' + chr(10))[2]}")
+    Path("modelled.yaml").write_text(
+        f"{head}{variant}{model}triton:\n{SPEC.partition('triton:' + chr(10))[2]}"
+    )
     assert body("modelled.yaml", "--input", "both.npz") == 0
     assert "--inference-component-name chat \\\n" in capsys.readouterr().out
 
@@ -295,8 +299,14 @@ def test_the_model_is_asked_that_the_named_component_runs(
 
 
 UNCLEAR = {
-    "no component": ((), "the request may be for any of several components; add --component: `a`, `b` or `c`"),
-    "a model": (("--component", "small"), "no inference component `small`; it is a model, run by `a` and `b`"),
+    "no component": (
+        (),
+        "the request may be for any of several components; add --component: `a`, `b` or `c`",
+    ),
+    "a model": (
+        ("--component", "small"),
+        "no inference component `small`; it is a model, run by `a` and `b`",
+    ),
 }
 
 
@@ -309,7 +319,9 @@ def test_which_of_several_models_is_asked_is_not_guessed(
     assert said in capsys.readouterr().err
 
 
-def test_a_model_that_no_component_runs_is_not_asked(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_no_component_runs_is_not_asked(
+    body: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("two.yaml").write_text(MODELLED + runs("c", "large"))
     assert body("two.yaml", "--input", "X=x.npy") == 0
     assert "model         bignet\n" in capsys.readouterr().out
@@ -343,7 +355,11 @@ def test_an_archive_of_a_multi_model_endpoint_is_asked_by_its_name(
 ) -> None:
     models = SPEC.partition("  models:\n")[2]
     inner = "".join(f"    {line}" for line in models.splitlines(keepends=True))
-    text = SPEC.partition("triton:\n")[0].replace("single-model", "multi-model").replace("one/model.tar.gz", "many/")
+    text = (
+        SPEC.partition("triton:\n")[0]
+        .replace("single-model", "multi-model")
+        .replace("one/model.tar.gz", "many/")
+    )
     archives = "".join(f"    {name}.tar.gz:\n      models:\n{inner}" for name in ("a", "b"))
     Path("many.yaml").write_text(f"{text}triton:\n  archives:\n{archives}")
     assert body("many.yaml", "--input", "both.npz", "--target-model", "b.tar.gz") == 0
@@ -402,7 +418,9 @@ def test_an_answer_is_held_against_what_the_spec_declares(
 def test_an_answer_is_not_held_against_nothing(body: Command, capsys: pytest.CaptureFixture[str]) -> None:
     Path("model", "net", "1").mkdir(parents=True)
     Path("model", "net", "1", "model.onnx").write_text("")
-    Path("auto.yaml").write_text(f"{SPEC.partition('triton:')[0]}triton: {{repository: model, default_model: net}}\n")
+    Path("auto.yaml").write_text(
+        f"{SPEC.partition('triton:')[0]}triton: {{repository: model, default_model: net}}\n"
+    )
     Path("answer.json").write_text('{"outputs": []}')
     assert body("auto.yaml", "--read", "answer.json", "--content-type", "application/json") == 1
     assert "net declares no outputs: leave the SPEC away" in capsys.readouterr().err
@@ -415,7 +433,10 @@ def test_an_answer_is_not_held_against_nothing(body: Command, capsys: pytest.Cap
         ("one.yaml", "--read", "a"),
         ("--read", "a"),
         ("one.yaml", "--input", ""),
-        *[("--read", "a", "--content-type", "b", *more) for more in (("--json",), ("--stage", "x"), ("--input", "c"))],
+        *[
+            ("--read", "a", "--content-type", "b", *more)
+            for more in (("--json",), ("--stage", "x"), ("--input", "c"))
+        ],
     ],
 )
 def test_wrong_usage_is_said(body: Command, arguments: tuple[str, ...]) -> None:
@@ -427,7 +448,9 @@ def test_wrong_usage_is_said(body: Command, arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_request_that_was_not_finished_leaves_nothing(ending: signal.Signals, body: Command, run: Run) -> None:
+def test_a_request_that_was_not_finished_leaves_nothing(
+    ending: signal.Signals, body: Command, run: Run
+) -> None:
     before = sorted(Path().iterdir())
     done = run("body", "one.yaml", "--input", "both.npz", program=ENDED.format(ending=ending))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "inferstack: interrupted\n")

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
+from inferstack.check.every_code import every_code
 from inferstack.cli import main
-from inferstack.spec.every_code import every_code
-from inferstack.spec.problem import Severity
-from inferstack.spec.problem.update_codes import LEFT_OVER
-from inferstack.spec.schema import shipped_schema
-from inferstack.triton.archive.codes import JUNK_INSIDE
+from inferstack.format.schema import shipped_schema
+from inferstack.problems import Severity
+from inferstack.problems.update_codes import LEFT_OVER
+from inferstack.triton.archive.entries import JUNK_INSIDE
 
 OF_NO_SPEC = {LEFT_OVER, JUNK_INSIDE}
 
@@ -55,7 +55,9 @@ def test_a_terminal_without_a_width_is_no_trouble(
     assert widest - 15 < len(sentence) <= widest
 
 
-def test_an_example_has_in_its_margin_what_is_wrong_and_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_has_in_its_margin_what_is_wrong_and_what_is_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["explain", "IS306"]) == 0
     assert capsys.readouterr().out.endswith("""
 

@@ -16,9 +16,8 @@ from support.archiving import CONFIG, MODEL, PIPE, lay_out, names
 from support.program import PROGRAM, Command
 
 from inferstack.cli import main
-from inferstack.cli.progress import bar
-from inferstack.triton.archive.description import described
-from inferstack.triton.archive.packing import Packed
+from inferstack.cli.terminal import bar
+from inferstack.triton.archive.packing import Packed, described
 
 SPECS = Path(__file__).parents[2] / "model_specs"
 SPEC = """\
@@ -349,7 +348,9 @@ def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_who_does_not_pack_does_not_pay_for_protobuf() -> None:
-    asked = f"{PROGRAM.rpartition(';')[0]}\nmain(['explain', 'IS012'])\nprint('google.protobuf' in sys.modules)"
+    asked = (
+        f"{PROGRAM.rpartition(';')[0]}\nmain(['explain', 'IS012'])\nprint('google.protobuf' in sys.modules)"
+    )
     ended = subprocess.run(
         [sys.executable, "-c", asked],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

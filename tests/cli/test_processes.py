@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from inferstack.check.files import CheckedFile, checked_file
 from inferstack.cli import main, processes
 from inferstack.cli.processes import mapped
 from inferstack.cli.render import RenderedFile, rendered
-from inferstack.spec.check_files import CheckedFile, checked_file
 
 ROOT = Path(__file__).parents[2]
 MANY = 6 * processes._FEWEST
@@ -69,7 +69,9 @@ def test_many_items_go_to_all_processes_and_few_stay(two_cores: None) -> None:
     processes_of_all = {process for _, process in mapped(with_process, range(MANY), tuple[int, int])}
     assert len(processes_of_all) == 2
     assert here in processes_of_all
-    assert {process for _, process in mapped(with_process, range(2 * processes._FEWEST - 1), tuple[int, int])} == {here}
+    assert {
+        process for _, process in mapped(with_process, range(2 * processes._FEWEST - 1), tuple[int, int])
+    } == {here}
 
 
 def test_each_process_has_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

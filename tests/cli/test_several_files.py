@@ -2,8 +2,8 @@
 
 import pytest
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.names_across_files import SAME_ENDPOINT, TakenNames, names_taken_twice, taken_names
+from inferstack.check.files import SAME_ENDPOINT, TakenNames, names_taken_twice, taken_names
+from inferstack.check.load import parse_spec
 
 Env = dict[str, str] | None
 EUROPE = {"account": "111122223333", "region": "eu-west-1"}

@@ -78,10 +78,14 @@ def test_a_file_that_is_named_twice_is_checked_once(write: Write, capsys: pytest
 def test_a_folder_without_specs_is_a_problem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "empty").mkdir()
     assert main(["validate", "empty"]) == 1
-    assert capsys.readouterr().out.startswith("empty:1:1: IS040: the folder holds no spec file; put a *.yaml ")
+    assert capsys.readouterr().out.startswith(
+        "empty:1:1: IS040: the folder holds no spec file; put a *.yaml "
+    )
 
 
-def test_of_a_projects_folder_the_specs_in_it_are_meant(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_a_projects_folder_the_specs_in_it_are_meant(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
     write("project/model_specs/a.yaml")
     assert main(["validate", "project"]) == 1
     message = "the folder holds no spec file; did you mean `project/model_specs`?"
@@ -128,7 +132,14 @@ def test_every_stage_is_checked_unless_one_is_chosen(
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["validat"], ["validate", "--format", "xml"], ["validate", "--nope"], ["render", "--fail-on-change"], ["explain", "IS012", "IS013"]],
+    [
+        [],
+        ["validat"],
+        ["validate", "--format", "xml"],
+        ["validate", "--nope"],
+        ["render", "--fail-on-change"],
+        ["explain", "IS012", "IS013"],
+    ],
 )
 def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import example, given, settings, strategies as st
 from ruamel.yaml import YAML
 
-from inferstack.cli.writers import WRITERS
+from inferstack.cli.render import WRITERS
 
 WHOLE = st.none() | st.booleans() | st.integers() | st.text()
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -43,11 +43,78 @@ def test_json_has_the_same_numbers_in_the_same_order(template: dict[str, Any]) -
 
 # Each of these has a special meaning for some reader, or ends a line for it.
 TRAPS = (
-    *("1e3", "0o17", "5e12", "09", "+.5", "-2E+05", "1.", ".5", "-0x1F", "0b11", "1_000", "._", "._1", "1:30", "2026-01-01"),
-    *("y", "N", "on", "NO", "True", "~", "null", "", ".inf", "-.INF", ".NaN", "=", "<<", "!x", "&x", "*x", "- a", "? a"),
-    *("a: b", "a #b", "#a", " a", "a ", "a\nb", "\na", "a\n", "a\n\n  b\n", "\t", "a\tb", "%a", "@a", "`a", "'", '"', "\\"),
+    *(
+        "1e3",
+        "0o17",
+        "5e12",
+        "09",
+        "+.5",
+        "-2E+05",
+        "1.",
+        ".5",
+        "-0x1F",
+        "0b11",
+        "1_000",
+        "._",
+        "._1",
+        "1:30",
+        "2026-01-01",
+    ),
+    *(
+        "y",
+        "N",
+        "on",
+        "NO",
+        "True",
+        "~",
+        "null",
+        "",
+        ".inf",
+        "-.INF",
+        ".NaN",
+        "=",
+        "<<",
+        "!x",
+        "&x",
+        "*x",
+        "- a",
+        "? a",
+    ),
+    *(
+        "a: b",
+        "a #b",
+        "#a",
+        " a",
+        "a ",
+        "a\nb",
+        "\na",
+        "a\n",
+        "a\n\n  b\n",
+        "\t",
+        "a\tb",
+        "%a",
+        "@a",
+        "`a",
+        "'",
+        '"',
+        "\\",
+    ),
     *("a\u202eb\u2066", "\xad", "a\u200b", "\u061c", "\U000e0041"),
-    *("a\x85b", "a\u2028b", "\u2029", "\ufeffa", "\x7f", "\x9f", "\xa0", "\r\n", "😀", "\ufffe", "\x00", "---", "..."),
+    *(
+        "a\x85b",
+        "a\u2028b",
+        "\u2029",
+        "\ufeffa",
+        "\x7f",
+        "\x9f",
+        "\xa0",
+        "\r\n",
+        "😀",
+        "\ufffe",
+        "\x00",
+        "---",
+        "...",
+    ),
 )
 TEXTS = st.text() | st.sampled_from(TRAPS) | st.text("0123456789.eE+-xXobB_:nyNaf~ ", max_size=8)
 
@@ -74,13 +141,17 @@ def test_yaml_has_the_same_texts_for_any_reader(reader: str, texts: list[str], k
     assert READERS[reader](WRITERS["yaml"](template)) == template
 
 
-@pytest.mark.parametrize("text", ["763104351884.dkr.ecr.us-east-1.amazonaws.com/x:1", "/aws/x", "1.2.3", "v1", "Zürich"])
+@pytest.mark.parametrize(
+    "text", ["763104351884.dkr.ecr.us-east-1.amazonaws.com/x:1", "/aws/x", "1.2.3", "v1", "Zürich"]
+)
 def test_yaml_has_no_quotes_where_all_readers_see_a_text(text: str) -> None:
     assert WRITERS["yaml"]({"a": text}) == f"a: {text}\n"
 
 
 @pytest.mark.parametrize("form", WRITERS)
-@pytest.mark.parametrize("char", ["\x1b", "\x85", "\xad", "\u061c", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"])
+@pytest.mark.parametrize(
+    "char", ["\x1b", "\x85", "\xad", "\u061c", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"]
+)
 def test_no_template_has_characters_that_nobody_sees(form: str, char: str) -> None:
     written = WRITERS[form]({f"key {char}": f"evil {char} text"})
     assert char not in written

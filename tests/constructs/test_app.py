@@ -10,8 +10,8 @@ import yaml
 from support.locking import ONE, lay_out_spec, write_lock
 from support.resolving import wordy_components
 
-from inferstack.resolve import resolve_template, resolved_spec
-from inferstack.spec.problem import SpecError
+from inferstack.problems import SpecError
+from inferstack.resolve import resolve_template, template as resolved_spec
 from inferstack_stacks import add_stacks, build_app, building
 
 ROOT = Path(__file__).parents[2]
@@ -54,8 +54,12 @@ def test_a_lock_is_no_spec_and_says_what_is_deployed(folder):
     file = lay_out_spec(Path("model_specs"), ONE)
     write_lock(file)
     build_app().synth()
-    (model,) = [it for it in synthesised("one")["Resources"].values() if it["Type"] == "AWS::SageMaker::Model"]
-    assert model["Properties"]["PrimaryContainer"]["ModelDataUrl"].startswith("s3://acme-models/one/model-sha256-")
+    (model,) = [
+        it for it in synthesised("one")["Resources"].values() if it["Type"] == "AWS::SageMaker::Model"
+    ]
+    assert model["Properties"]["PrimaryContainer"]["ModelDataUrl"].startswith(
+        "s3://acme-models/one/model-sha256-"
+    )
 
 
 def test_a_spec_that_does_not_fit_its_lock_makes_no_stack(folder, capsys):
@@ -102,7 +106,9 @@ def test_without_the_cdk_cli_the_output_goes_to_cdk_out(folder):
 def test_resources_name_their_line_in_the_same_words_on_every_machine(folder):
     write("a.yaml")
     build_app(folder / "model_specs").synth()
-    assert synthesised("a")["Resources"]["Model"]["Metadata"] == {"inferstack:source": "model_specs/a.yaml: model"}
+    assert synthesised("a")["Resources"]["Model"]["Metadata"] == {
+        "inferstack:source": "model_specs/a.yaml: model"
+    }
 
 
 def test_nothing_of_this_machine_is_written(folder):
@@ -150,13 +156,19 @@ def test_context_that_is_null_chooses_nothing(folder):
 )
 def test_context_that_is_called_nearly_so_is_not_passed_over(folder, key, meant):
     write("a.yaml")
-    with pytest.raises(SystemExit, match=f"^the context has `{key}`: did you mean `-c {meant}=prod`? ".replace("?", r"\?")):
+    with pytest.raises(
+        SystemExit, match=f"^the context has `{key}`: did you mean `-c {meant}=prod`? ".replace("?", r"\?")
+    ):
         build_app(context={key: "prod"})
 
 
 @pytest.mark.parametrize(
     "context",
-    [{"stages": "mine", "stage": None}, {"stages": {"prod": "111122223333"}}, {"stage-name": "x", "state": 1}],
+    [
+        {"stages": "mine", "stage": None},
+        {"stages": {"prod": "111122223333"}},
+        {"stage-name": "x", "state": 1},
+    ],
 )
 def test_an_app_may_have_context_of_its_own(folder, context):
     write("a.yaml")
@@ -165,7 +177,9 @@ def test_an_app_may_have_context_of_its_own(folder, context):
 
 def test_no_folder_is_no_choice_of_specs(folder):
     write("a.yaml")
-    with pytest.raises(SystemExit, match=r"^`-c specs=` names no folder; write `-c specs=DIR`, or leave it out$"):
+    with pytest.raises(
+        SystemExit, match=r"^`-c specs=` names no folder; write `-c specs=DIR`, or leave it out$"
+    ):
         build_app(context={"specs": ""})
 
 
@@ -196,7 +210,9 @@ def test_templates_that_are_too_large_are_problems_of_all_their_files(folder, ca
         build_app()
     assert exit_.value.code == 1
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[0] for line in lines if "IS218" in line] == [f"model_specs/{it}.yaml" for it in "ab"]
+    assert [line.split(":")[0] for line in lines if "IS218" in line] == [
+        f"model_specs/{it}.yaml" for it in "ab"
+    ]
     assert len(set(lines)) == len(lines)
 
 
@@ -215,7 +231,9 @@ def test_a_folder_that_is_not_there_is_a_problem(folder, capsys):
 def test_an_output_folder_that_cannot_be_made_is_named(folder):
     write("a.yaml", SPEC.format(name="a", count=1))
     Path("taken").write_text("", encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"^taken: the output folder cannot be made: File exists; choose another"):
+    with pytest.raises(
+        SystemExit, match=r"^taken: the output folder cannot be made: File exists; choose another"
+    ):
         build_app(outdir="taken")
 
 

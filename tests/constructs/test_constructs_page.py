@@ -17,8 +17,8 @@ from support.pages import code_blocks
 from support.resolving import Template, of_type, only
 
 import inferstack.constructs
+from inferstack.check.load import load_spec, parse_spec
 from inferstack.constructs import InferenceEndpoint
-from inferstack.spec.check import load_spec, parse_spec
 from inferstack_stacks import EndpointStack, add_stacks
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 def test_nothing_that_cdk_gives_up_is_used(tmp_path: Path) -> None:
     # Node keeps the environment that it was started with.
-    (with_the_spec(tmp_path) / "app.py").write_text("\n".join([*code_blocks(FILE, "python"), "app.synth()"]), "utf-8")
+    (with_the_spec(tmp_path) / "app.py").write_text(
+        "\n".join([*code_blocks(FILE, "python"), "app.synth()"]), "utf-8"
+    )
     paths = os.pathsep.join(str(ROOT / it) for it in ("constructs", "stacks"))
     environment = os.environ | {"JSII_DEPRECATED": "fail", "PYTHONPATH": paths, "CDK_VALIDATION": "false"}
     command = [sys.executable, "app.py"]
@@ -93,7 +95,11 @@ def test_grants_and_tokens_reach_the_template(made: Made) -> None:
     assert any("AlarmActions" in it for it in alarms)
     assert 500_000 in [it["Threshold"] for it in alarms]
     models = [it for it in of_type(template, "AWS::SageMaker::Model").values() if "VpcConfig" in it]
-    (returns,) = [it["PrimaryContainer"]["ModelDataUrl"] for it in models if it["PrimaryContainer"]["ModelDataUrl"] != CHURN]
+    (returns,) = [
+        it["PrimaryContainer"]["ModelDataUrl"]
+        for it in models
+        if it["PrimaryContainer"]["ModelDataUrl"] != CHURN
+    ]
     assert "Fn::Join" in returns
 
 

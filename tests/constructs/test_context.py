@@ -48,7 +48,9 @@ def test_it_is_what_an_app_answers(said, overflown, monkeypatch, tmp_path):
 @pytest.mark.parametrize("value", [["a"], {"a": "b"}])
 @pytest.mark.parametrize("key", ["specs", "stage"])
 def test_data_where_a_text_is_wanted_are_said_to_be_none(key, value):
-    with pytest.raises(SystemExit, match=f"the context has `{key}`: .*; it is one text, as behind `-c {key}=`"):
+    with pytest.raises(
+        SystemExit, match=f"the context has `{key}`: .*; it is one text, as behind `-c {key}=`"
+    ):
         specs_and_stage({key: value})
 
 
@@ -69,7 +71,10 @@ def test_a_place_that_is_set_to_nothing_is_not_named(account, region, found, mon
 
 @pytest.mark.parametrize(
     ("name", "value", "said"),
-    [("CDK_DEFAULT_ACCOUNT", "main", "no account: it has 12 digits"), ("CDK_DEFAULT_REGION", "nowhere", "no AWS region")],
+    [
+        ("CDK_DEFAULT_ACCOUNT", "main", "no account: it has 12 digits"),
+        ("CDK_DEFAULT_REGION", "nowhere", "no AWS region"),
+    ],
 )
 def test_a_place_that_cannot_be_is_blamed_on_no_spec(name, value, said, monkeypatch):
     monkeypatch.setenv(name, value)

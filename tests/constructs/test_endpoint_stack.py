@@ -5,8 +5,8 @@ import pytest
 from support.cdk import crossings, spec, template
 from support.resolving import of_type, only
 
-from inferstack.spec.names_across_files import stack_name
-from inferstack.spec.problem import SpecError
+from inferstack.check.files import stack_name
+from inferstack.problems import SpecError
 from inferstack_stacks import EndpointStack
 from inferstack_stacks.endpoint_stack import StackOptions
 
@@ -75,8 +75,14 @@ def test_as_of_cdks_stacks_account_and_region_may_be_a_dict():
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ("env: {region: us-east-1}", "env.region: IS111: the spec is for `us-east-1`, but the stack is in `us-west-2`"),
-        ("env: {account: '444455556666'}", "env.account: IS111: the spec is for `444455556666`, but the stack is in"),
+        (
+            "env: {region: us-east-1}",
+            "env.region: IS111: the spec is for `us-east-1`, but the stack is in `us-west-2`",
+        ),
+        (
+            "env: {account: '444455556666'}",
+            "env.account: IS111: the spec is for `444455556666`, but the stack is in",
+        ),
     ],
 )
 @pytest.mark.parametrize("in_a_stage", [False, True])
@@ -104,7 +110,12 @@ def test_below_a_stage_the_stages_region_counts():
 
 
 def test_what_cdks_stacks_take_is_passed_on():
-    options = {"termination_protection": True, "tags": {"team": "a"}, "description": "Other.", "stack_name": "mine"}
+    options = {
+        "termination_protection": True,
+        "tags": {"team": "a"},
+        "description": "Other.",
+        "stack_name": "mine",
+    }
     artifact = cdk.App.of(stack := made(**options)).synth().get_stack_by_name("mine")
     assert (artifact.termination_protection, dict(artifact.tags)) == (True, {"team": "a"})
     assert artifact.template["Description"] == "Other."
@@ -165,6 +176,8 @@ def test_a_stack_takes_a_role_of_the_app():
 def test_a_stack_whose_endpoint_is_named_by_the_deployment_needs_a_name():
     app = cdk.App(analytics_reporting=False)
     named = spec("single", {"endpoint_name": f"net-{cdk.Aws.ACCOUNT_ID}"})
-    with pytest.raises(ValueError, match=r"only the deployment knows the endpoint's name, .*: pass `stack_name=`"):
+    with pytest.raises(
+        ValueError, match=r"only the deployment knows the endpoint's name, .*: pass `stack_name=`"
+    ):
         EndpointStack(app, "Unnamed", spec=named)
     assert EndpointStack(app, "Named", spec=named, stack_name="mine").stack_name == "mine"

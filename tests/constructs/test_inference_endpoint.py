@@ -19,16 +19,16 @@ from aws_cdk import (
 from support.cdk import endpoint, spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only
 
+from inferstack.check.load import parse_spec
 from inferstack.constructs import EndpointAlarms, InferenceEndpoint
-from inferstack.constructs.capabilities import Connectable, Grantable
+from inferstack.constructs.interface import Connectable, Grantable
+from inferstack.format.alarms import Alarms
+from inferstack.format.endpoint import EndpointConfig
+from inferstack.format.kinds import Environment, SingleModelSpec
+from inferstack.format.model import Model, VpcConfig
+from inferstack.format.variant import Variant
+from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
-from inferstack.spec.blocks.alarms import Alarms
-from inferstack.spec.blocks.endpoint_config import EndpointConfig
-from inferstack.spec.blocks.kinds import Environment, SingleModelSpec
-from inferstack.spec.blocks.model import Model, VpcConfig
-from inferstack.spec.blocks.variant import Variant
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import SpecError
 
 IMAGE = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
 
@@ -256,7 +256,9 @@ def test_a_role_beside_one_of_the_spec_is_refused(named):
 
 
 def test_an_arn_where_a_role_is_wanted_is_told_how_to_pass_it():
-    with pytest.raises(TypeError, match=r"`role` is the text 'arn:.*'; pass a role: `aws_iam\.Role\.from_role_arn"):
+    with pytest.raises(
+        TypeError, match=r"`role` is the text 'arn:.*'; pass a role: `aws_iam\.Role\.from_role_arn"
+    ):
         InferenceEndpoint(stack(), "Net", spec=spec("single"), role="arn:aws:iam::111122223333:role/ours")
 
 
@@ -265,7 +267,9 @@ def test_an_app_that_makes_no_roles_gives_one_before_anything_is_granted(prevent
     here = stack()
     iam.Role.customize_roles(here, prevent_synthesis=prevents)
     made = InferenceEndpoint(here, "Net", spec=spec("single"))
-    with pytest.raises(RuntimeError, match=r"the app has `Role\.customize_roles`, .*`role=aws_iam\.Role\.from_role_arn"):
+    with pytest.raises(
+        RuntimeError, match=r"the app has `Role\.customize_roles`, .*`role=aws_iam\.Role\.from_role_arn"
+    ):
         s3.Bucket(here, "Bucket").grant_read(made)
     given = iam.Role.from_role_arn(here, "Given", "arn:aws:iam::111122223333:role/ours")
     other = InferenceEndpoint(here, "Other", spec=spec("single", "endpoint_name: other"), role=given)
@@ -274,9 +278,13 @@ def test_an_app_that_makes_no_roles_gives_one_before_anything_is_granted(prevent
 
 WAYS = {
     "granted": lambda scope, role, right: role.add_to_principal_policy(right),
-    "attached": lambda scope, role, right: role.attach_inline_policy(iam.Policy(scope, "Policy", statements=[right])),
+    "attached": lambda scope, role, right: role.attach_inline_policy(
+        iam.Policy(scope, "Policy", statements=[right])
+    ),
     "inline": lambda scope, role, right: iam.Policy(scope, "Policy", statements=[right], roles=[role]),
-    "managed": lambda scope, role, right: iam.ManagedPolicy(scope, "Policy", statements=[right], roles=[role]),
+    "managed": lambda scope, role, right: iam.ManagedPolicy(
+        scope, "Policy", statements=[right], roles=[role]
+    ),
 }
 
 
@@ -284,15 +292,21 @@ WAYS = {
 def test_models_wait_for_what_is_granted_and_not_for_policies_that_name_the_role(way):
     made = endpoint("single")
     # Stands for a function that calls the endpoint and is called back by its container.
-    caller = cdk.CfnResource(made.stack, "Caller", type="AWS::Lambda::Function", properties={"Of": made.endpoint_name})
-    right = iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[caller.get_att("Arn").to_string()])
+    caller = cdk.CfnResource(
+        made.stack, "Caller", type="AWS::Lambda::Function", properties={"Of": made.endpoint_name}
+    )
+    right = iam.PolicyStatement(
+        actions=["lambda:InvokeFunction"], resources=[caller.get_att("Arn").to_string()]
+    )
     WAYS[way](made.stack, made.execution_role, right)
     assert ("Caller" in circle(synthesised(made)["Resources"])) is (way == "granted")
 
 
 def circle(resources: dict) -> set[str]:
     """Resources that wait for each other, and those that wait for them."""
-    waits = {name: {it for it in resources if f'"{it}"' in json.dumps(found)} for name, found in resources.items()}
+    waits = {
+        name: {it for it in resources if f'"{it}"' in json.dumps(found)} for name, found in resources.items()
+    }
     while free := [name for name, before in waits.items() if not before & waits.keys()]:
         for name in free:
             del waits[name]
@@ -301,17 +315,25 @@ def circle(resources: dict) -> set[str]:
 
 def test_what_is_no_role_is_told_how_to_pass_one():
     here = stack()
-    with pytest.raises(TypeError, match=r"`role` is a CfnRole, .*`aws_iam\.Role\.from_role_arn\(…\)` with its `attr_arn`"):
-        InferenceEndpoint(here, "L1", spec=spec("single"), role=iam.CfnRole(here, "Made", assume_role_policy_document={}))
+    with pytest.raises(
+        TypeError, match=r"`role` is a CfnRole, .*`aws_iam\.Role\.from_role_arn\(…\)` with its `attr_arn`"
+    ):
+        InferenceEndpoint(
+            here, "L1", spec=spec("single"), role=iam.CfnRole(here, "Made", assume_role_policy_document={})
+        )
     with pytest.raises(TypeError, match=r"`role` is a User, and no role; .* with the ARN of a role"):
         InferenceEndpoint(here, "User", spec=spec("single"), role=iam.User(here, "Somebody"))
 
 
-@pytest.mark.parametrize("of", ["iam::111122223333:user/x", "iam::1111:role/x", "sts::111122223333:assumed-role/x/y"])
+@pytest.mark.parametrize(
+    "of", ["iam::111122223333:user/x", "iam::1111:role/x", "sts::111122223333:assumed-role/x/y"]
+)
 def test_the_arn_of_something_else_is_no_role(of):
     here = stack()
     given = iam.Role.from_role_arn(here, "Given", f"arn:aws:{of}")
-    with pytest.raises(ValueError, match=r"`role` has the ARN .*, which is no role's; its form is arn:aws:iam::"):
+    with pytest.raises(
+        ValueError, match=r"`role` has the ARN .*, which is no role's; its form is arn:aws:iam::"
+    ):
         InferenceEndpoint(here, "Net", spec=spec("single"), role=given)
 
 
@@ -340,7 +362,9 @@ def test_a_role_that_the_spec_names_too_is_no_other_role():
 
 def test_rules_about_a_role_that_is_made_are_silent_about_one_that_is_given():
     here = stack()
-    queued = {"endpoint_config": {"async_inference_config": {"output_config": {"s3_output_path": "s3://a/b/"}}}}
+    queued = {
+        "endpoint_config": {"async_inference_config": {"output_config": {"s3_output_path": "s3://a/b/"}}}
+    }
     loaded = spec("single", queued)
     assert "IS823" in {it.code for it in loaded.warnings}
     made = InferenceEndpoint(here, "Net", spec=loaded, role=own_role(here))
@@ -371,13 +395,17 @@ def test_a_stack_in_any_region_gets_a_mapping():
 
 
 def test_a_spec_for_another_region_than_the_stacks_is_refused():
-    with pytest.raises(SpecError, match="IS111: the spec is for `us-east-1`, but the stack is in `eu-west-1`"):
+    with pytest.raises(
+        SpecError, match="IS111: the spec is for `us-east-1`, but the stack is in `eu-west-1`"
+    ):
         InferenceEndpoint(stack("eu-west-1"), "Net", spec=python_spec(env=Environment(region="us-east-1")))
 
 
 @pytest.mark.parametrize("make", [InferenceEndpoint, EndpointAlarms])
 def test_a_spec_for_another_account_than_the_stacks_is_refused(make):
-    with pytest.raises(SpecError, match="IS111: the spec is for `222222222222`, but the stack is in `111122223333`"):
+    with pytest.raises(
+        SpecError, match="IS111: the spec is for `222222222222`, but the stack is in `111122223333`"
+    ):
         make(stack(), "Net", spec=python_spec(env=Environment(account="222222222222")))
     anywhere = stack(region=None)
     make(anywhere, "Net", spec=python_spec(env=Environment(account="222222222222")))
@@ -477,7 +505,9 @@ def test_connections_are_the_security_groups_of_the_spec():
 
 def network_of(group: ec2.SecurityGroup) -> dict[str, object]:
     group_ids = [group.security_group_id]
-    return {"model": {"vpc_config": {"security_group_ids": group_ids, "subnets": ["subnet-0123456789abcdef0"]}}}
+    return {
+        "model": {"vpc_config": {"security_group_ids": group_ids, "subnets": ["subnet-0123456789abcdef0"]}}
+    }
 
 
 @pytest.mark.parametrize("lets_all_out", [True, False])
@@ -485,7 +515,8 @@ def test_a_group_of_the_app_gets_the_rules_that_its_own_settings_want(lets_all_o
     here = stack()
     vpc = ec2.Vpc.from_vpc_attributes(here, "Vpc", vpc_id="vpc-1", availability_zones=["us-east-1a"])
     group, database = (
-        ec2.SecurityGroup(here, name, vpc=vpc, allow_all_outbound=lets_all_out) for name in ("Group", "Database")
+        ec2.SecurityGroup(here, name, vpc=vpc, allow_all_outbound=lets_all_out)
+        for name in ("Group", "Database")
     )
     made = InferenceEndpoint(here, "Net", spec=spec("single", network_of(group)))
     database.connections.allow_from(made, ec2.Port.tcp(5432))
@@ -522,14 +553,20 @@ def test_subnets_that_the_app_does_not_make_are_waited_for_by_no_one(subnets):
     }
     network = {"subnets": given[subnets], "security_group_ids": ["sg-0a1b2c3d4e5f60718"]}
     InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": network}}))
-    assert all("DependsOn" not in it for it in template(here)["Resources"].values() if it["Type"] == "AWS::SageMaker::Endpoint")
+    assert all(
+        "DependsOn" not in it
+        for it in template(here)["Resources"].values()
+        if it["Type"] == "AWS::SageMaker::Endpoint"
+    )
 
 
 @pytest.mark.parametrize("made_as", ["import", "L1", "part of a text"])
 def test_a_group_of_which_nothing_is_known_is_not_taken_to_let_all_out(made_as):
     here = stack()
     l1 = ec2.CfnSecurityGroup(here, "Group", group_description="ours")
-    given = {"import": "sg-0123456789abcdef0", "L1": l1.attr_group_id, "part of a text": f"sg-{l1.ref}"}[made_as]
+    given = {"import": "sg-0123456789abcdef0", "L1": l1.attr_group_id, "part of a text": f"sg-{l1.ref}"}[
+        made_as
+    ]
     network = {"security_group_ids": [given], "subnets": ["subnet-0123456789abcdef0"]}
     made = InferenceEndpoint(here, "Net", spec=spec("single", {"model": {"vpc_config": network}}))
     made.connections.allow_to_any_ipv4(ec2.Port.tcp(443))
@@ -542,7 +579,10 @@ def test_an_endpoint_is_where_another_construct_wants_connections():
     other = ec2.SecurityGroup.from_security_group_id(cdk.Stack.of(made), "Other", "sg-0fedcba9876543210")
     other.connections.allow_from(made, ec2.Port.tcp(443))
     rule = only(synthesised(made), "AWS::EC2::SecurityGroupIngress")
-    assert (rule["GroupId"], rule["SourceSecurityGroupId"]) == ("sg-0fedcba9876543210", "sg-0123456789abcdef0")
+    assert (rule["GroupId"], rule["SourceSecurityGroupId"]) == (
+        "sg-0fedcba9876543210",
+        "sg-0123456789abcdef0",
+    )
 
 
 def test_what_is_granted_to_an_endpoint_its_role_gets_before_the_models_start():
@@ -610,7 +650,9 @@ def test_nothing_is_added_to_actions_that_only_the_deployment_knows():
     here = stack()
     topics = cdk.CfnParameter(here, "Topics", type="CommaDelimitedList").value_as_list
     made = InferenceEndpoint(here, "Net", spec=spec("single", {"alarms": {"actions": topics}}))
-    with pytest.raises(ValueError, match="`alarm_actions` of the alarm are a list that only the deployment knows"):
+    with pytest.raises(
+        ValueError, match="`alarm_actions` of the alarm are a list that only the deployment knows"
+    ):
         made.alarm("MemoryUtilization").add_alarm_action(actions.SnsAction(sns.Topic(here, "Topic")))
 
 
@@ -618,7 +660,9 @@ def test_nothing_is_added_to_actions_that_only_the_deployment_knows():
 def test_what_is_no_action_of_an_alarm_is_told_how_to_become_one(given):
     made = endpoint("single")
     topic = given(made.stack, "Topic")
-    with pytest.raises(TypeError, match=rf"^a {type(topic).__name__} is no action of an alarm; pass .*`SnsAction\(topic\)`"):
+    with pytest.raises(
+        TypeError, match=rf"^a {type(topic).__name__} is no action of an alarm; pass .*`SnsAction\(topic\)`"
+    ):
         made.alarm("MemoryUtilization").add_alarm_action(topic)
 
 
@@ -650,7 +694,19 @@ def test_logical_ids_are_those_of_the_resources(make):
 
 
 def test_every_l1_can_be_had_by_its_type():
-    scaled = {"inference_components": {"chat": {"autoscaling": {"min_capacity": 1, "max_capacity": 2, "policies": [{"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}]}}}}
+    scaled = {
+        "inference_components": {
+            "chat": {
+                "autoscaling": {
+                    "min_capacity": 1,
+                    "max_capacity": 2,
+                    "policies": [
+                        {"metric": "SageMakerInferenceComponentInvocationsPerCopy", "target_value": 5}
+                    ],
+                }
+            }
+        }
+    }
     made = endpoint("components", merged(yaml.safe_load(MODELLED), scaled))
     found = [
         made.cfn_endpoint,
@@ -709,8 +765,13 @@ def test_a_construct_where_a_text_is_wanted_is_told_which_of_its_texts():
 def test_an_image_needs_a_tag_and_a_time_is_a_number():
     repository = cdk.aws_ecr.Repository.from_repository_name(stack(), "Images", "net")
     with pytest.raises(SpecError) as found:
-        parse_spec({"model": {"image": repository}, "autoscaling": {"scale_in_cooldown": cdk.Duration.minutes(5)}})
-    assert [it.fix for it in found.value.problems] == ["pass its `repository_uri_for_tag(…)`", "pass its `to_seconds()`"]
+        parse_spec(
+            {"model": {"image": repository}, "autoscaling": {"scale_in_cooldown": cdk.Duration.minutes(5)}}
+        )
+    assert [it.fix for it in found.value.problems] == [
+        "pass its `repository_uri_for_tag(…)`",
+        "pass its `to_seconds()`",
+    ]
 
 
 def assert_told_what_to_pass(given):
@@ -726,7 +787,10 @@ def test_what_stands_for_a_text_is_told_how_to_become_one(tmp_path):
     here = stack()
     topic = cdk.CfnResource(here, "Topic", type="AWS::SNS::Topic")
     given = {
-        "CfnParameter": (cdk.CfnParameter(here, "Name"), "`value_as_string`, `value_as_number` or `value_as_list`"),
+        "CfnParameter": (
+            cdk.CfnParameter(here, "Name"),
+            "`value_as_string`, `value_as_number` or `value_as_list`",
+        ),
         "CfnResource": (topic, "`ref`, or one of its `attr_…`"),
         "Reference": (topic.get_att("TopicName"), "text `cdk.Token.as_string(…)`, number"),
         "SecretValue": (cdk.SecretValue.secrets_manager("hub"), "`unsafe_unwrap()`"),
@@ -741,8 +805,14 @@ def test_an_imported_construct_is_called_what_cdk_calls_it():
     here = stack()
     given = {
         "IAlias": (kms.Alias.from_alias_name(here, "Alias", "alias/ml"), "`key_arn`"),
-        "ISecurityGroup": (ec2.SecurityGroup.from_security_group_id(here, "Group", "sg-1"), "`security_group_id`"),
-        "ICfnRuleConditionExpression": (cdk.Fn.condition_if("Big", 2, 1), "text `cdk.Token.as_string(…)`, number"),
+        "ISecurityGroup": (
+            ec2.SecurityGroup.from_security_group_id(here, "Group", "sg-1"),
+            "`security_group_id`",
+        ),
+        "ICfnRuleConditionExpression": (
+            cdk.Fn.condition_if("Big", 2, 1),
+            "text `cdk.Token.as_string(…)`, number",
+        ),
     }
     assert_told_what_to_pass(given)
 

@@ -136,7 +136,9 @@ def test_a_metric_of_another_kind_of_endpoint_is_unknown():
 @pytest.mark.parametrize("name", ["GPUUtilization", "GPUMemoryUtilization"])
 def test_without_a_gpu_there_are_no_metrics_of_gpus(name):
     made = endpoint("single", {"variant": {"instance_type": "ml.m5.large"}})
-    with pytest.raises(ValueError, match=f"no metric `{name}`, since its instances have no GPU; choose .*`CPUUtil"):
+    with pytest.raises(
+        ValueError, match=f"no metric `{name}`, since its instances have no GPU; choose .*`CPUUtil"
+    ):
         made.metric(name)
     with pytest.raises(ValueError, match=r"no metric `GPUUtil`; it publishes `CPUUtilization`"):
         made.metric("GPUUtil")
@@ -187,7 +189,8 @@ def two_regions() -> tuple[cdk.Stack, cdk.Stack]:
     app = cdk.App(analytics_reporting=False)
     regions = ("us-east-1", "eu-west-1")
     one, other = (
-        cdk.Stack(app, region, env=cdk.Environment(account="111122223333", region=region)) for region in regions
+        cdk.Stack(app, region, env=cdk.Environment(account="111122223333", region=region))
+        for region in regions
     )
     return one, other
 
@@ -254,7 +257,12 @@ def test_an_endpoint_known_by_its_arn_is_where_the_arn_says():
 
 def test_a_name_can_be_given_beside_the_arn_and_components_are_where_it_is():
     made = InferenceEndpoint.from_endpoint_attributes(
-        stack(), "Old", endpoint_arn=ARN, endpoint_name="Old-One", variant_names=["A"], inference_components=["chat"]
+        stack(),
+        "Old",
+        endpoint_arn=ARN,
+        endpoint_name="Old-One",
+        variant_names=["A"],
+        inference_components=["chat"],
     )
     assert made.endpoint_name == "Old-One"
     assert dict(made.metric("CPUUtilization").dimensions) == {"EndpointName": "Old-One", "VariantName": "A"}
@@ -274,7 +282,9 @@ def test_without_an_arn_attributes_are_those_of_the_stacks_place():
     assert (made.env.account, made.env.region) == ("111122223333", "us-east-1")
 
 
-@pytest.mark.parametrize("arn", ["arn:aws:sns:us-east-1:111122223333:oncall", "one", ARN.replace("endpoint/", "model/")])
+@pytest.mark.parametrize(
+    "arn", ["arn:aws:sns:us-east-1:111122223333:oncall", "one", ARN.replace("endpoint/", "model/")]
+)
 def test_the_arn_of_something_else_is_refused(arn):
     with pytest.raises(ValueError, match="is no ARN of an endpoint"):
         InferenceEndpoint.from_endpoint_arn(stack(), "Old", arn)
@@ -291,25 +301,32 @@ def test_every_endpoint_has_a_stack():
 
 
 def test_name_and_arn_are_those_of_one_endpoint():
-    with pytest.raises(ValueError, match="old-one\" is not that of the endpoint `other`; pass both of one"):
+    with pytest.raises(ValueError, match='old-one" is not that of the endpoint `other`; pass both of one'):
         InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name="other")
     token = cdk.Fn.import_value("Name")
     InferenceEndpoint.from_endpoint_attributes(stack(), "Old", endpoint_arn=ARN, endpoint_name=token)
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"), [({}, "Invocations stands for several of the"), ({"variant_name": "C"}, "of 'C' is none of the")]
+    ("chosen", "said"),
+    [({}, "Invocations stands for several of the"), ({"variant_name": "C"}, "of 'C' is none of the")],
 )
 def test_whether_none_is_chosen_or_another_is_needed_is_said(chosen, said):
     made = InferenceEndpoint.from_endpoint_name(stack(), "Old", "one", variant_names=["A", "B"])
-    with pytest.raises(ValueError, match=f"{said} endpoint's; choose one of variant_name='A' or variant_name='B'"):
+    with pytest.raises(
+        ValueError, match=f"{said} endpoint's; choose one of variant_name='A' or variant_name='B'"
+    ):
         made.metric("Invocations", **chosen)
 
 
 @pytest.mark.parametrize(
     ("metric", "chosen", "said"),
     [
-        ("InvocationsPerCopy", {}, "InvocationsPerCopy is none of the endpoint's; name its `inference_components`"),
+        (
+            "InvocationsPerCopy",
+            {},
+            "InvocationsPerCopy is none of the endpoint's; name its `inference_components`",
+        ),
         ("ApproximateBacklogSize", {"variant_name": "A"}, "of 'A' is none of the endpoint's; name no part"),
     ],
 )
@@ -327,7 +344,9 @@ def test_a_text_is_no_list_of_names(option):
 
 @pytest.mark.parametrize("name", ["", "a b!", "-a", "a-", "x" * 64])
 def test_a_name_has_the_form_that_sagemaker_wants(name):
-    with pytest.raises(ValueError, match=r"`endpoint_name` has .*, which is no name of SageMaker's; it has 1 to 63"):
+    with pytest.raises(
+        ValueError, match=r"`endpoint_name` has .*, which is no name of SageMaker's; it has 1 to 63"
+    ):
         InferenceEndpoint.from_endpoint_name(stack(), "Old", name)
     with pytest.raises(ValueError, match=r"`inference_components` has .* no name of SageMaker's"):
         imported(inference_components=["base", name])

@@ -9,6 +9,7 @@ from constructs import Construct
 from support.cdk import spec, stack
 from support.resolving import wordy_components
 
+from inferstack.check.load import parse_spec
 from inferstack.constructs import (
     EndpointAlarms,
     EndpointAutoscaling,
@@ -16,8 +17,7 @@ from inferstack.constructs import (
     InferenceComponents,
     InferenceEndpoint,
 )
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.problems import Problem, SpecError
 from inferstack_stacks import EndpointStack
 
 HERE, THERE = (cdk.Environment(account="111122223333", region=it) for it in ("us-east-1", "eu-west-1"))
@@ -53,7 +53,9 @@ def test_a_stack_is_the_same_wherever_below_it_an_endpoint_stands() -> None:
 
     one, other = nooks()
     InferenceEndpoint(one, "Net", spec=spec("single"))
-    assert [it.code for it in refused(lambda: InferenceEndpoint(other, "Net", spec=spec("single")))] == ["IS041"]
+    assert [it.code for it in refused(lambda: InferenceEndpoint(other, "Net", spec=spec("single")))] == [
+        "IS041"
+    ]
 
 
 def test_components_of_one_name_on_two_endpoints_are_refused() -> None:
@@ -108,9 +110,9 @@ def test_a_name_that_only_the_deployment_knows_is_the_same_in_one_stack_only() -
     named = {"endpoint_name": cdk.Aws.STACK_NAME}
     InferenceEndpoint(one, "Net", spec=spec("single", named))
     InferenceEndpoint(other, "Net", spec=spec("single", named))
-    assert [it.code for it in refused(lambda: InferenceEndpoint(one, "Second", spec=spec("single", named)))] == [
-        "IS041"
-    ]
+    assert [
+        it.code for it in refused(lambda: InferenceEndpoint(one, "Second", spec=spec("single", named)))
+    ] == ["IS041"]
 
 
 def test_a_dashboard_is_the_same_in_every_region() -> None:
@@ -207,9 +209,9 @@ def test_scaling_of_components_comes_with_the_components() -> None:
 def test_of_two_endpoints_of_a_name_the_scaling_is_not_told_apart() -> None:
     shared = stack()
     InferenceEndpoint(shared, "Net", spec=spec("single", SCALED))
-    assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single", SCALED)))] == [
-        "IS041"
-    ]
+    assert [
+        it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single", SCALED)))
+    ] == ["IS041"]
 
 
 def test_what_is_removed_from_the_tree_gives_its_names_back() -> None:
@@ -217,4 +219,6 @@ def test_what_is_removed_from_the_tree_gives_its_names_back() -> None:
     InferenceEndpoint(shared, "Net", spec=spec("single", SCALED))
     assert shared.node.try_remove_child("Net")
     InferenceEndpoint(shared, "Net", spec=spec("single", SCALED))
-    assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single")))] == ["IS041"]
+    assert [it.code for it in refused(lambda: InferenceEndpoint(shared, "Again", spec=spec("single")))] == [
+        "IS041"
+    ]

@@ -72,7 +72,9 @@ def test_a_choice_that_is_another_program_than_node_is_named(script, package, tm
     own = tmp_path / "own"
     own.write_text(script)
     own.chmod(0o755)
-    with pytest.raises(NodeMissingError, match=r'JSII_NODE is ".*own", which is no Node\.js; name one, or unset it'):
+    with pytest.raises(
+        NodeMissingError, match=r'JSII_NODE is ".*own", which is no Node\.js; name one, or unset it'
+    ):
         select_node({"JSII_NODE": str(own)})
 
 
@@ -85,9 +87,15 @@ def python(program: str) -> subprocess.CompletedProcess[str]:
 
 def test_who_imports_constructs_without_node_can_catch_it():
     done = python("try:\n    import inferstack.constructs\nexcept ImportError as error:\n    print(error)")
-    assert (done.stdout, done.returncode) == ('JSII_NODE is "/nope", where there is no program; name one, or unset it\n', 0)
+    assert (done.stdout, done.returncode) == (
+        'JSII_NODE is "/nope", where there is no program; name one, or unset it\n',
+        0,
+    )
 
 
 def test_an_app_without_node_ends_in_one_line():
     done = python("from inferstack_stacks import build_app; build_app()")
-    assert (done.stderr, done.returncode) == ('JSII_NODE is "/nope", where there is no program; name one, or unset it\n', 1)
+    assert (done.stderr, done.returncode) == (
+        'JSII_NODE is "/nope", where there is no program; name one, or unset it\n',
+        1,
+    )

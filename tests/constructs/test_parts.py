@@ -13,6 +13,7 @@ from aws_cdk import (
 from support.cdk import spec, stack, synthesised, template
 from support.resolving import BASES, merged, of_type, only, wordy_components
 
+from inferstack.check.load import parse_spec
 from inferstack.constructs import (
     EndpointAlarms,
     EndpointAutoscaling,
@@ -21,8 +22,7 @@ from inferstack.constructs import (
     InferenceComponents,
     InferenceEndpoint,
 )
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import SpecError
+from inferstack.problems import SpecError
 
 SCALED = """
 autoscaling: {min_capacity: 1, max_capacity: 4, policies: [{metric: CPUUtilization, target_value: 50}]}
@@ -173,7 +173,9 @@ def test_a_role_that_is_kept_apart_fits_the_endpoint():
 @pytest.mark.parametrize("path", [None, "/ml/"])
 def test_a_role_that_is_kept_apart_can_be_granted_rights_and_models_wait_for_all_of_them(path):
     here = stack()
-    part = ExecutionRole(here, "Role", spec=spec("single", {"execution_role": {"path": path}} if path else "{}"))
+    part = ExecutionRole(
+        here, "Role", spec=spec("single", {"execution_role": {"path": path}} if path else "{}")
+    )
     bucket = s3.Bucket(here, "Bucket")
     bucket.grant_read(part)
     bucket.grant_put(part.role)
@@ -248,7 +250,9 @@ def test_components_wait_for_the_endpoint_beside_them_and_their_models_do_not():
 
 def test_a_part_in_another_stack_is_deployed_after_the_endpoint():
     here = stack()
-    there = cdk.Stack(cdk.App.of(here), "There", env=cdk.Environment(account="111122223333", region="us-east-1"))
+    there = cdk.Stack(
+        cdk.App.of(here), "There", env=cdk.Environment(account="111122223333", region="us-east-1")
+    )
     endpoint = InferenceEndpoint(here, "Net", spec=spec("single", UNSCALED))
     EndpointAutoscaling(there, "Scaling", spec=spec("single", SCALED), endpoint=endpoint)
     assert here in there.dependencies
@@ -268,7 +272,9 @@ def test_spec_and_endpoint_of_a_part_are_of_one_name_and_place():
     with pytest.raises(ValueError, match="the spec is for the endpoint one, and `endpoint` is other"):
         EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED), endpoint=other)
     far = InferenceEndpoint(stack("eu-west-1"), "Net", spec=spec("multi"))
-    with pytest.raises(ValueError, match="`endpoint` is in eu-west-1, and the stack of its part in us-east-1"):
+    with pytest.raises(
+        ValueError, match="`endpoint` is in eu-west-1, and the stack of its part in us-east-1"
+    ):
         EndpointAutoscaling(here, "Scaling", spec=spec("multi", SCALED), endpoint=far)
 
 
@@ -276,7 +282,9 @@ def test_parts_have_the_l1s_that_they_make():
     here, app = stack(), stack(name="Other")
     scaling = EndpointAutoscaling(here, "Scaling", spec=spec("single", SCALED))
     chat = InferenceComponents(
-        app, "Chat", spec=spec("components", merged(yaml.safe_load(OWN_MODEL), yaml.safe_load(COMPONENT_SCALED)))
+        app,
+        "Chat",
+        spec=spec("components", merged(yaml.safe_load(OWN_MODEL), yaml.safe_load(COMPONENT_SCALED))),
     )
     made = [
         *scaling.cfn_scalable_targets,
@@ -311,10 +319,15 @@ def test_alarms_apart_from_the_endpoint_are_found_by_their_metric():
     alarm.add_alarm_action(actions.SnsAction(topic))
     cloudwatch.CompositeAlarm(here, "Unwell", alarm_rule=cloudwatch.AlarmRule.any_of(alarm))
     result = template(here)
-    found = {it["MetricName"]: it.get("AlarmActions") for it in of_type(result, "AWS::CloudWatch::Alarm").values()}
+    found = {
+        it["MetricName"]: it.get("AlarmActions") for it in of_type(result, "AWS::CloudWatch::Alarm").values()
+    }
     assert found.pop("MemoryUtilization") == [here.resolve(topic.topic_arn)]
     assert not any(found.values())
-    assert here.resolve(alarm.alarm_arn) in only(result, "AWS::CloudWatch::CompositeAlarm")["AlarmRule"]["Fn::Join"][1]
+    assert (
+        here.resolve(alarm.alarm_arn)
+        in only(result, "AWS::CloudWatch::CompositeAlarm")["AlarmRule"]["Fn::Join"][1]
+    )
     with pytest.raises(ValueError, match="no alarm on `ModelLatency`; it has some on"):
         made.alarm("ModelLatency")
 
@@ -326,7 +339,11 @@ def test_a_part_repeats_the_warnings_of_its_own_blocks_only():
     said = {}
     for part in (ExecutionRole, EndpointAlarms, EndpointDashboard, EndpointAutoscaling):
         made = part(here, part.__name__, spec=loud)
-        said[part] = {code for code in (it.code for it in loud.warnings) if code in str([it.data for it in made.node.metadata])}
+        said[part] = {
+            code
+            for code in (it.code for it in loud.warnings)
+            if code in str([it.data for it in made.node.metadata])
+        }
     by_block = {it.code for it in loud.warnings if "autoscaling" in it.path}
     assert by_block
     assert said == {
@@ -337,7 +354,9 @@ def test_a_part_repeats_the_warnings_of_its_own_blocks_only():
     }
 
 
-@pytest.mark.parametrize("block", [{"path": "/ml/"}, {"managed_policy_arns": ["arn:aws:iam::111122223333:policy/ours"]}])
+@pytest.mark.parametrize(
+    "block", [{"path": "/ml/"}, {"managed_policy_arns": ["arn:aws:iam::111122223333:policy/ours"]}]
+)
 def test_a_role_that_was_made_of_a_block_fits_the_endpoint_with_that_block(block):
     here = stack()
     loaded = spec("single", {"execution_role": block})

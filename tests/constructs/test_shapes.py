@@ -9,9 +9,9 @@ from support.checking import check_file
 from support.strict_walk import api_problems
 from support.validators import cfn_lint_findings, validate_findings
 
+from inferstack.check.load import load_spec
+from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
-from inferstack.spec.problem import SpecError
 
 ROOT = Path(__file__).parents[2]
 SHAPES = sorted((ROOT / "tests/shapes").glob("*.yaml"))
@@ -144,7 +144,11 @@ def test_every_shape_is_there_for_something() -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("uncompressed", "      compression_type", "      manifest_s3_uri: s3://x/manifest\n      compression_type"),
+        (
+            "uncompressed",
+            "      compression_type",
+            "      manifest_s3_uri: s3://x/manifest\n      compression_type",
+        ),
         ("prefix-routing", "routing_strategy: PREFIX_AWARE", "routing_strategy: KV_AWARE"),
         (
             "packed",

@@ -11,12 +11,12 @@ import pytest
 from support.strict_walk import api_problems
 from support.validators import cfn_lint_findings, validate_findings
 
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.format import ModelSpec
 from inferstack.resolve import resolve_template
 from inferstack.resolve.template import SOURCE_METADATA
-from inferstack.spec.blocks import ModelSpec
-from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.document.stages import stage_names, uses_stage
+from inferstack.source.document import read_document
+from inferstack.source.stages import stage_names, uses_stage
 from inferstack_stacks import EndpointStack
 
 ROOT = Path(__file__).parents[2]

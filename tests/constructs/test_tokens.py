@@ -12,10 +12,10 @@ from support.cdk import stack, template
 from support.resolving import Template
 from support.tokens import LISTS, TEXTS, Given, Leaf, changed, deployed, leaves
 
+from inferstack.check.load import parse_spec
 from inferstack.constructs import InferenceEndpoint
-from inferstack.spec.check import parse_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.problem import Problem, Severity, SpecError
+from inferstack.problems import Problem, Severity, SpecError
+from inferstack.source.document import read_document
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted([*(ROOT / "tests/shapes").glob("*.yaml"), *(ROOT / "model_specs").glob("*.yaml")])
@@ -212,7 +212,9 @@ def everything(home: cdk.Stack) -> dict[str, Any]:
         endpoint_name=name,
         inference_components={name: component},
         execution_role={
-            "statements": [{"action": ["s3:GetObject"], "resource": [cdk.aws_s3.Bucket(home, "B").bucket_arn]}]
+            "statements": [
+                {"action": ["s3:GetObject"], "resource": [cdk.aws_s3.Bucket(home, "B").bucket_arn]}
+            ]
         },
         tags={"b": name, "a": name},
     )
@@ -447,7 +449,19 @@ TEXT = cdk.Token.as_string({"Ref": "Text"})
             "IS112 alarms.rules.0.threshold",
         ),
         (
-            {"autoscaling": {**SCALED, "step_policies": [{**STEP, "step_adjustments": [{"metric_interval_lower_bound": TEXT, "scaling_adjustment": 1}]}]}},
+            {
+                "autoscaling": {
+                    **SCALED,
+                    "step_policies": [
+                        {
+                            **STEP,
+                            "step_adjustments": [
+                                {"metric_interval_lower_bound": TEXT, "scaling_adjustment": 1}
+                            ],
+                        }
+                    ],
+                }
+            },
             "IS112 autoscaling.step_policies.0.step_adjustments.0.metric_interval_lower_bound",
         ),
         ({"model": {"image": {"framework": "sklearn", "version": TEXT}}}, "IS112 model.image.version"),
@@ -469,7 +483,11 @@ def test_a_token_that_cannot_be_is_refused(change: dict[str, Any], problem: str)
 def test_a_number_may_be_any_other_one_of_the_spec(ends: tuple[int, int], codes: list[str]) -> None:
     adjustments = [
         {"metric_interval_lower_bound": 0, "metric_interval_upper_bound": 33, "scaling_adjustment": 1},
-        {"metric_interval_lower_bound": NUMBER, "metric_interval_upper_bound": ends[0], "scaling_adjustment": 2},
+        {
+            "metric_interval_lower_bound": NUMBER,
+            "metric_interval_upper_bound": ends[0],
+            "scaling_adjustment": 2,
+        },
         {"metric_interval_lower_bound": ends[1], "scaling_adjustment": 3},
     ]
     step = {**STEP, "metric": "Invocations", "threshold": 70}

@@ -9,9 +9,9 @@ from support.damaged_specs import SPECS, damaged, exchange
 from support.strict_walk import api_problems
 from support.validators import validate_findings
 
+from inferstack.check.load import LoadedSpec, parse_spec
+from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import LoadedSpec, parse_spec
-from inferstack.spec.problem import SpecError
 from inferstack_stacks import EndpointStack
 
 # A spec may name keys, topics and roles of any account by ARN: that is what ARNs are for.

@@ -114,7 +114,9 @@ def said(stack: str, compared: str) -> Iterator[tuple[str, str]]:
 def test_an_update_leaves_the_endpoint_in_place(life: Life, stack: str) -> None:
     endpoint = f"arn:aws:sagemaker:us-east-1:123456789012:endpoint/{stack}"
     assert endpoint in life.there["update"]["endpoints"]
-    assert not re.search(rf"^{stack} .* DELETE_\w+ .*AWS::SageMaker::Endpoint ", life.said["update"].output, re.M)
+    assert not re.search(
+        rf"^{stack} .* DELETE_\w+ .*AWS::SageMaker::Endpoint ", life.said["update"].output, re.M
+    )
 
 
 @pytest.mark.parametrize(("kind", "more"), [("models", 0), ("endpoint configurations", 0), ("endpoints", 0)])

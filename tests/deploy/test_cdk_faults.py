@@ -52,7 +52,10 @@ def test_what_validate_calls_an_error_is_rolled_back_and_the_old_endpoint_serves
     assert "IS860" in project.inferstack("validate", "--against", "deployed").output
     ran = project.deploy()
     assert ran.status == 1
-    assert "The instance type of variant AllTraffic cannot change while a scaling target is registered" in ran.output
+    assert (
+        "The instance type of variant AllTraffic cannot change while a scaling target is registered"
+        in ran.output
+    )
     assert status(aws, STACK) == "UPDATE_ROLLBACK_COMPLETE"
     assert served(aws) == "ml.m5.large s3://models/single/1/model.tar.gz"
     assert inventory(aws) == before, "nothing of the update is left"

@@ -44,7 +44,9 @@ def test_a_type_that_it_does_not_know_is_refused(aws: EmulatedAws) -> None:
 
 
 TEMPLATES = {
-    "Unresolved resource dependencies": {"A": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": {"Ref": "B"}}}},
+    "Unresolved resource dependencies": {
+        "A": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": {"Ref": "B"}}}
+    },
     "Circular dependency": {
         "A": {"Type": "AWS::SNS::Topic", "DependsOn": "B"},
         "B": {"Type": "AWS::SNS::Topic", "DependsOn": "A"},
@@ -63,7 +65,9 @@ def test_a_template_that_cannot_be_deployed_is_refused_before_anything_is_done(
 
 
 def test_roles_are_made_for_those_only_who_say_that_they_know(aws: EmulatedAws) -> None:
-    template = '{"Resources": {"R": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}}}}'
+    template = (
+        '{"Resources": {"R": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}}}}'
+    )
     with pytest.raises(ClientError, match=r"Requires capabilities : \[CAPABILITY_IAM\]"):
         aws.client("cloudformation").create_stack(StackName="stack", TemplateBody=template)
 

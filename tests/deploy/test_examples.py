@@ -11,10 +11,10 @@ from emulator.deploying import deploy, destroy, failures
 from emulator.inventory import inventory
 from support.promises import broken_promises
 
+from inferstack.check.load import load_spec
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.document.stages import stage_names, uses_stage
+from inferstack.source.document import read_document
+from inferstack.source.stages import stage_names, uses_stage
 
 ROOT = Path(__file__).parents[2]
 

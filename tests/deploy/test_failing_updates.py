@@ -15,8 +15,8 @@ from emulator.deploying import deploy, events, failures
 from emulator.inventory import inventory
 from support.promises import broken_promises
 
+from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import LoadedSpec, load_spec
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,7 +116,9 @@ def test_after_it_the_same_stack_can_be_updated(aws: EmulatedAws, monkeypatch: p
     assert deploy(aws, "stack", mended) == "UPDATE_COMPLETE"
 
 
-def test_what_scaling_has_reached_survives_an_update(aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_scaling_has_reached_survives_an_update(
+    aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loaded, template = example("bert-large", monkeypatch)
     name, sagemaker = loaded.spec.endpoint_name, aws.client("sagemaker")
     deploy(aws, "stack", template)
@@ -129,7 +131,9 @@ def test_what_scaling_has_reached_survives_an_update(aws: EmulatedAws, monkeypat
     assert fleet["DesiredInstanceCount"] == 4
 
 
-def test_a_new_weight_moves_the_traffic_of_a_scaled_fleet(aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_weight_moves_the_traffic_of_a_scaled_fleet(
+    aws: EmulatedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loaded, template = example("sentiment-ab", monkeypatch)
     name, sagemaker = loaded.spec.endpoint_name, aws.client("sagemaker")
     deploy(aws, "stack", template)
@@ -139,7 +143,11 @@ def test_a_new_weight_moves_the_traffic_of_a_scaled_fleet(aws: EmulatedAws, monk
     stable, _ = changed["Resources"]["EndpointConfig"]["Properties"]["ProductionVariants"]
     stable["InitialVariantWeight"] = 5
     assert deploy(aws, "stack", changed) == "UPDATE_COMPLETE"
-    fleet = next(it for it in sagemaker.describe_endpoint(EndpointName=name)["ProductionVariants"] if it["VariantName"] == "Stable")
+    fleet = next(
+        it
+        for it in sagemaker.describe_endpoint(EndpointName=name)["ProductionVariants"]
+        if it["VariantName"] == "Stable"
+    )
     assert (fleet["DesiredInstanceCount"], fleet["DesiredWeight"]) == (3, 5)
 
 

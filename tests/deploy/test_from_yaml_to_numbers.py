@@ -17,8 +17,8 @@ from emulator.deploying import deploy, destroy, failures
 from support.hosting import Hosting
 from support.rehearsal import HAS_SERVER
 
+from inferstack.check.load import load_spec
 from inferstack.cli import main
-from inferstack.spec.check import load_spec
 from inferstack.triton.invocation import read_answer, request_body
 from inferstack.triton.model import Repository
 from inferstack.triton.repository.of_spec import repositories_of
@@ -72,7 +72,9 @@ def component(name: str, weight: str) -> str:
 
 def model(name: str, weight: str) -> str:
     url = f"s3://{BUCKET}/{name}/model.tar.gz"
-    return f"  {name}: {{{IMAGE}, model_data_url: {url}, triton: {{models: {{net: {net('times', weight)}}}}}}}\n"
+    return (
+        f"  {name}: {{{IMAGE}, model_data_url: {url}, triton: {{models: {{net: {net('times', weight)}}}}}}}\n"
+    )
 
 
 def run(name: str, model: str) -> str:
@@ -228,4 +230,6 @@ def test_a_spec_answers_with_the_weights_that_its_lock_names(
 
 def uploaded(aws: EmulatedAws) -> set[str]:
     """URLs of everything in the bucket."""
-    return {f"s3://{BUCKET}/{it['Key']}" for it in aws.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]}
+    return {
+        f"s3://{BUCKET}/{it['Key']}" for it in aws.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]
+    }

@@ -16,7 +16,9 @@ NAME = SPEC["endpoint_name"]
 def rendered(project: Project, aws: EmulatedAws) -> dict[str, object]:
     ran = project.inferstack("render", "model_specs", "--region", aws.region, "--out", "rendered")
     assert ran.status == 0, ran.output
-    template: dict[str, object] = json.loads((project.folder / f"rendered/{NAME}.template.json").read_text("utf-8"))
+    template: dict[str, object] = json.loads(
+        (project.folder / f"rendered/{NAME}.template.json").read_text("utf-8")
+    )
     return template
 
 

@@ -27,7 +27,11 @@ def github(repository: Repository, *, fork: bool = False) -> tuple[int, str]:
 
 def gitlab(repository: Repository, **more: str) -> tuple[int, str]:
     base = repository.git("rev-parse", "main")
-    project = {"CI_API_V4_URL": "https://gitlab.com/api/v4", "CI_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "7"}
+    project = {
+        "CI_API_V4_URL": "https://gitlab.com/api/v4",
+        "CI_PROJECT_ID": "1",
+        "CI_MERGE_REQUEST_IID": "7",
+    }
     return repository.run(gitlab_steps("review"), CI_MERGE_REQUEST_DIFF_BASE_SHA=base, **project, **more)
 
 
@@ -129,16 +133,26 @@ def test_a_comment_is_no_longer_than_github_takes(repository: Repository, in_a_d
     fence = "``````"
     line = "+ a line of the difference of two templates\n"
     whole = f"## test\n\n<details>\n\n{fence}diff\n{line * 10}{fence}\n\n</details>\n"
-    long = f"## prod\n\n<details>\n\n{fence}diff\n{line * 2000}" if in_a_difference else f"## prod\n{line * 2000}"
+    long = (
+        f"## prod\n\n<details>\n\n{fence}diff\n{line * 2000}"
+        if in_a_difference
+        else f"## prod\n{line * 2000}"
+    )
     (repository.folder / "review.md").write_text(whole + long, "utf-8")
     comment = github_steps("github/inferstack-review.yml", IN_GITHUB)[-1]
-    where = {"GITHUB_REPOSITORY": "acme/models", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "1"}
+    where = {
+        "GITHUB_REPOSITORY": "acme/models",
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_RUN_ID": "1",
+    }
     status, printed = repository.run([comment], **where)
     assert status == 0, printed
     sent = repository.comment()
     assert 50_000 < len(sent) < 65_536
     assert sent.count(fence) == sent.count("details>") == (4 if in_a_difference else 2)
-    assert sent.endswith("The rest is in the [summary of the run](https://github.com/acme/models/actions/runs/1).\n")
+    assert sent.endswith(
+        "The rest is in the [summary of the run](https://github.com/acme/models/actions/runs/1).\n"
+    )
 
 
 def test_a_base_that_is_not_there_is_named_once(repository: Repository) -> None:
@@ -212,7 +226,9 @@ def test_gitlab_has_one_comment_that_the_next_run_replaces(repository: Repositor
     repository.propose(NEW_WEIGHTS)
     gitlab(repository, REVIEW_TOKEN="token")
     # A comment that was written with another token cannot be changed.
-    status, printed = gitlab(repository, REVIEW_TOKEN="token", **({"CALLS_REFUSED": "PUT"} if refused else {}))
+    status, printed = gitlab(
+        repository, REVIEW_TOKEN="token", **({"CALLS_REFUSED": "PUT"} if refused else {})
+    )
     assert status == 0, printed
     first, *others = (call.partition(" --output /dev/null ")[2] for call in sent(repository))
     assert others[0].startswith("--request PUT --form body=<review.md ")

@@ -14,8 +14,8 @@ from emulator.deploying import deploy, failures
 from emulator.inventory import inventory
 from support.promises import broken_promises
 
+from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import LoadedSpec, load_spec
 
 ROOT = Path(__file__).parents[2]
 Resources = dict[str, Any]
@@ -111,7 +111,9 @@ REFUSED: dict[str, tuple[str, Sabotage, str]] = {
     ),
     "a target of the wrong dimension": (
         "travel-chat",
-        lambda it: of(it, "ScalableTarget").update(ScalableDimension="sagemaker:variant:DesiredInstanceCount"),
+        lambda it: of(it, "ScalableTarget").update(
+            ScalableDimension="sagemaker:variant:DesiredInstanceCount"
+        ),
         "dimension-fits-resource",
     ),
     "a policy on the metric of another dimension": (
@@ -138,9 +140,9 @@ REFUSED: dict[str, tuple[str, Sabotage, str]] = {
     ),
     "an adapter without its base": (
         "support-adapters",
-        lambda it: of(it, "InferenceComponent", InferenceComponentName="support-billing")["Specification"].update(
-            BaseInferenceComponentName="other"
-        ),
+        lambda it: of(it, "InferenceComponent", InferenceComponentName="support-billing")[
+            "Specification"
+        ].update(BaseInferenceComponentName="other"),
         "Could not find inference component",
     ),
     "an instance type that there is not": (
@@ -248,7 +250,11 @@ def test_a_stack_with_this_fault_breaks_a_promise(
 @pytest.mark.parametrize(
     ("kind", "name", "changed"),
     [
-        ("EndpointConfig", "EndpointConfigName", lambda it: it["ProductionVariants"][0].update(InitialInstanceCount=7)),
+        (
+            "EndpointConfig",
+            "EndpointConfigName",
+            lambda it: it["ProductionVariants"][0].update(InitialInstanceCount=7),
+        ),
         ("Model", "ModelName", lambda it: it["PrimaryContainer"].update(ModelDataUrl="s3://acme/new.tar.gz")),
     ],
 )

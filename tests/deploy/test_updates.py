@@ -10,11 +10,11 @@ from emulator.inventory import inventory
 from support.template_pairs import PAIRS, Pair
 from support.updating import fates
 
+from inferstack.check.load import LoadedSpec
+from inferstack.format.kinds import ExecutionRole
+from inferstack.problems import Severity
+from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.resolve import resolve_template
-from inferstack.spec.blocks.execution_role import ExecutionRole
-from inferstack.spec.check import LoadedSpec
-from inferstack.spec.problem import Severity
-from inferstack.spec.problem.update_codes import UPDATE_CODES
 
 _HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")
 _REPLACED = "requires the creation of a new physical resource"

@@ -38,7 +38,9 @@ def register_target(account: Account, request: Request) -> dict[str, Any]:
         _refuse_unknown(account, *key)
     target = {**before, **{name: value for name, value in request.items() if name != "Tags"}}
     _check_bounds(account, target)
-    arn = before.get("ScalableTargetARN", account.arn("application-autoscaling", f"scalable-target/{uuid4().hex}"))
+    arn = before.get(
+        "ScalableTargetARN", account.arn("application-autoscaling", f"scalable-target/{uuid4().hex}")
+    )
     account.targets[key] = {"CreationTime": datetime.now(UTC), **target, "ScalableTargetARN": arn}
     account.tags.setdefault(arn, {}).update(request.get("Tags", {}))
     return {"ScalableTargetARN": arn}
@@ -106,7 +108,9 @@ def put_policy(account: Account, request: Request) -> dict[str, Any]:
     _check_tracking(request)
     key = (*_key(request), request["PolicyName"])
     _check_alone(account, key, request)
-    arn = account.arn("autoscaling", f"scalingPolicy:{uuid4()}:resource/sagemaker/{key[0]}:policyName/{key[2]}")
+    arn = account.arn(
+        "autoscaling", f"scalingPolicy:{uuid4()}:resource/sagemaker/{key[0]}:policyName/{key[2]}"
+    )
     before = account.policies.get(key, {"PolicyARN": arn, "CreationTime": datetime.now(UTC)})
     account.policies[key] = {**before, **request}
     return {"PolicyARN": before["PolicyARN"], "Alarms": []}

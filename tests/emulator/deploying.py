@@ -39,7 +39,9 @@ def status(aws: EmulatedAws, name: str) -> str:
 
 def events(aws: EmulatedAws, name: str) -> list[dict[str, Any]]:
     """What happened to a stack's resources, oldest first."""
-    found: list[dict[str, Any]] = aws.client("cloudformation").describe_stack_events(StackName=name)["StackEvents"]
+    found: list[dict[str, Any]] = aws.client("cloudformation").describe_stack_events(StackName=name)[
+        "StackEvents"
+    ]
     return found[::-1]
 
 

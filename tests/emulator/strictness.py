@@ -44,11 +44,11 @@ def coerced(value: Any, shape: Shape) -> Any:
 
 def _scalar(value: Any, wanted: str) -> Any:
     match wanted, value:
-        case ("integer" | "long"), str() if value.lstrip("-").isdigit():
+        case (("integer" | "long"), str()) if value.lstrip("-").isdigit():
             return int(value)
-        case ("integer" | "long"), float() if value.is_integer():
+        case (("integer" | "long"), float()) if value.is_integer():
             return int(value)
-        case ("float" | "double"), str() if value.lstrip("-").replace(".", "", 1).isdigit():
+        case (("float" | "double"), str()) if value.lstrip("-").replace(".", "", 1).isdigit():
             return float(value)
         case "boolean", ("true" | "false"):
             return value == "true"

@@ -62,7 +62,13 @@ ensemble_scheduling {
 """
 ALONE = {"@net/config.pbtxt": NET, "@net/1/model.py": "…"}
 """One model. `model.py` answers with zeros of the declared kind."""
-JOINED = {**ALONE, "@pre/config.pbtxt": PRE, "@pre/1/model.py": "…", "@pipe/config.pbtxt": PIPE, "@pipe/1/": ""}
+JOINED = {
+    **ALONE,
+    "@pre/config.pbtxt": PRE,
+    "@pre/1/model.py": "…",
+    "@pipe/config.pbtxt": PIPE,
+    "@pipe/1/": "",
+}
 """An ensemble of two models."""
 
 

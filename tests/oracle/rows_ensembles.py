@@ -43,8 +43,12 @@ ENSEMBLES = [
             )
         },
     ),
-    wrong("an input that nobody reads", "IS954", {"pipe": 'input { name: "W" data_type: TYPE_FP32 dims: 1 }'}),
-    wrong("an output that nobody writes", "IS954", {"pipe": 'output { name: "W" data_type: TYPE_FP32 dims: 1 }'}),
+    wrong(
+        "an input that nobody reads", "IS954", {"pipe": 'input { name: "W" data_type: TYPE_FP32 dims: 1 }'}
+    ),
+    wrong(
+        "an output that nobody writes", "IS954", {"pipe": 'output { name: "W" data_type: TYPE_FP32 dims: 1 }'}
+    ),
     wrong(
         "a tensor that nobody reads",
         "IS955",
@@ -53,10 +57,16 @@ ENSEMBLES = [
             "pipe": (_LAST, f'{_LAST} output_map {{ key: "Z" value: "lost" }}'),
         },
     ),
-    wrong("a tensor that nobody writes", "IS954 IS955", {"pipe": ('"X" value: "pixels"', '"X" value: "pixel"')}),
+    wrong(
+        "a tensor that nobody writes", "IS954 IS955", {"pipe": ('"X" value: "pixels"', '"X" value: "pixel"')}
+    ),
     wrong("a model that is not there", "IS956", {"pipe": ('"@pre"', '"@prae"')}),
     wrong("no version named", "IS958", {"pipe": ('"@pre" model_version: -1', '"@pre"')}),
-    wrong("a version that is not loaded", "IS958", {"pipe": ('"@pre" model_version: -1', '"@pre" model_version: 2')}),
+    wrong(
+        "a version that is not loaded",
+        "IS958",
+        {"pipe": ('"@pre" model_version: -1', '"@pre" model_version: 2')},
+    ),
     fine("a version that is loaded", {"pipe": ('"@pre" model_version: -1', '"@pre" model_version: 1')}),
     wrong("a member of smaller batches", "IS959", {"net": ("max_batch_size: 8", "max_batch_size: 4")}),
     fine("members of larger batches", {"pipe": ("max_batch_size: 8", "max_batch_size: 4")}),

@@ -63,10 +63,10 @@ FILES = [
     fine("all of two versions", {"net": "version_policy { all {} }", "@net/3/model.py": "…"}),
     fine("a policy without a choice", {"net": "version_policy {}"}),
     fine("a model under another name", {"net": 'default_model_filename: "m.py"', "@net/1/m.py": "…"}),
-    wrong("labels that are not there", "IS913", {"net": ("dims: [ 2 ]", 'dims: [ 2 ] label_filename: "l.txt"')}),
-    fine(
-        "labels", {"net": ("dims: [ 2 ]", 'dims: [ 2 ] label_filename: "l.txt"'), "@net/l.txt": "a\nb\n"}
+    wrong(
+        "labels that are not there", "IS913", {"net": ("dims: [ 2 ]", 'dims: [ 2 ] label_filename: "l.txt"')}
     ),
+    fine("labels", {"net": ("dims: [ 2 ]", 'dims: [ 2 ] label_filename: "l.txt"'), "@net/l.txt": "a\nb\n"}),
     Mutation(
         "no code",
         {"@net/1/model.py": None, "@net/1/": ""},

@@ -11,7 +11,9 @@ def _kept(state: str, *firsts: str, other: str = "") -> dict[str, Edit | list[Ed
     """A model with a state, and the state's initial values."""
     start = 'name: "START" control { kind: CONTROL_SEQUENCE_START fp32_false_true: [ 0, 1 ] }'
     values = " ".join(f"initial_state {{ {first} }}" for first in firsts)
-    return {"net": f"sequence_batching {{ control_input {{ {start} }} state {{ {state} {values} }} {other} }}"}
+    return {
+        "net": f"sequence_batching {{ control_input {{ {start} }} state {{ {state} {values} }} {other} }}"
+    }
 
 
 STATES = [
@@ -25,14 +27,18 @@ STATES = [
     fine("a state that nothing writes", _kept(_STATE.replace('output_name: "OUT"', ""), _FIRST)),
     fine("two states of one output", _kept(_STATE, other=f"state {{ {_STATE.replace('IN', 'SECOND')} }}")),
     fine("a first value in a file", {**_kept(_STATE, _FILE), "@net/initial_state/x": "8 bytes."}),
-    wrong("a first value in a short file", "IS966", {**_kept(_STATE, _FILE), "@net/initial_state/x": "7 bytes"}),
+    wrong(
+        "a first value in a short file", "IS966", {**_kept(_STATE, _FILE), "@net/initial_state/x": "7 bytes"}
+    ),
     wrong("a first value in a file that is not there", "IS913", _kept(_STATE, _FILE)),
     wrong("a first value of another type", "IS966", _kept(_STATE, _FIRST.replace("FP32", "INT32"))),
     wrong("a first value without a name", "IS966", _kept(_STATE, _FIRST.replace('name: "first"', ""))),
     wrong("a first value of more dimensions", "IS966", _kept(_STATE, _FIRST.replace("[ 2", "[ 2, 1"))),
     wrong("a first value of another size", "IS966", _kept(_STATE, _FIRST.replace("[ 2", "[ 3"))),
     wrong(
-        "a first value of any size", "IS966", _kept(_STATE.replace("[ 2", "[ -1"), _FIRST.replace("[ 2", "[ -1"))
+        "a first value of any size",
+        "IS966",
+        _kept(_STATE.replace("[ 2", "[ -1"), _FIRST.replace("[ 2", "[ -1")),
     ),
     wrong("a first value without a value", "IS966", _kept(_STATE, _FIRST.replace("zero_data: true", ""))),
     wrong("two first values", "IS966", _kept(_STATE, _FIRST, _FIRST.replace("first", "second"))),

@@ -35,7 +35,9 @@ TENSORS = [
         "IS937",
         {"net": [("max_batch_size: 8", ""), ("[ 3 ]", "[ 1 ] reshape { shape: [ ] }")]},
     ),
-    wrong("open dimensions in another shape", "IS937", {"net": ("[ 3 ]", "[ -1 ] reshape { shape: [ 1, 3 ] }")}),
+    wrong(
+        "open dimensions in another shape", "IS937", {"net": ("[ 3 ]", "[ -1 ] reshape { shape: [ 1, 3 ] }")}
+    ),
     fine("open dimensions that stay open", {"net": ("[ 3 ]", "[ -1, 2 ] reshape { shape: [ -1, 1, 2 ] }")}),
     fine("an image", {"net": ("dims: [ 3 ]", "dims: [ 4, 4, 3 ] format: FORMAT_NHWC")}),
     wrong("an image of one dimension", "IS938", {"net": ("[ 3 ]", "[ 3 ] format: FORMAT_NCHW")}),
@@ -57,7 +59,10 @@ TENSORS = [
         "serves",
         "clients and ensembles find outputs by name",
     ),
-    fine("an input that may be left out", {"net": 'input { name: "Z" data_type: TYPE_BOOL dims: 1 optional: true }'}),
+    fine(
+        "an input that may be left out",
+        {"net": 'input { name: "Z" data_type: TYPE_BOOL dims: 1 optional: true }'},
+    ),
     fine("texts", {"net": ('"X" data_type: TYPE_FP32', '"X" data_type: TYPE_STRING')}),
     fine("halves", {"net": ('"Y" data_type: TYPE_FP32', '"Y" data_type: TYPE_FP16')}),
     wrong(
@@ -85,7 +90,11 @@ TENSORS = [
         "IS945",
         {"net": 'batch_output { target_name: "Q" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "X" }'},
     ),
-    wrong("more free slots than all", "IS948", {"net": "sequence_batching { direct { minimum_slot_utilization: 2 } }"}),
+    wrong(
+        "more free slots than all",
+        "IS948",
+        {"net": "sequence_batching { direct { minimum_slot_utilization: 2 } }"},
+    ),
     wrong(
         "a start that is said twice",
         "IS946",

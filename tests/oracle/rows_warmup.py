@@ -21,7 +21,9 @@ WARMUP = [
         "refuses",
         at_times_hangs=True,
     ),
-    wrong("warm in open dimensions", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('dims: 3', 'dims: -1')}")),
+    wrong(
+        "warm in open dimensions", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('dims: 3', 'dims: -1')}")
+    ),
     wrong("warm in another shape", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('dims: 3', 'dims: 4')}")),
     wrong("warm in another type", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('FP32', 'INT32')}")),
     wrong("warm with another input", "IS949", _warm(f"batch_size: 1 {_ZEROS.replace('X', 'Q')}")),

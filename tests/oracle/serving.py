@@ -10,18 +10,16 @@ import msgspec
 from oracle.mutations import Edit, Mutation
 from support.rehearsal import SERVER_PYTHON
 
-from inferstack.triton.check import repository_problems
-from inferstack.triton.config.messages import parse_text
 from inferstack.triton.model import CONFIG_FILE, FilePlace
 from inferstack.triton.rehearsal import stand_in
-from inferstack.triton.rehearsal.confinement import Confinement
+from inferstack.triton.rehearsal.confinement import TRITON_LENGTH, Confinement, Reply
 from inferstack.triton.rehearsal.container import launch_multi_model
 from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.http import TRITON_LENGTH, Reply
+from inferstack.triton.rehearsal.outcome import binary_request
 from inferstack.triton.rehearsal.server import SERVER_RELEASE, find_server
-from inferstack.triton.rehearsal.tensors import binary_request
+from inferstack.triton.repository.config import parse_text
 from inferstack.triton.repository.folder import read_repository
-from inferstack.triton.rules import Context
+from inferstack.triton.rules import Context, repository_problems
 
 _ENVIRONMENT = {
     # One repository for all, in which each model has its own name.

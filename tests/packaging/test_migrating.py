@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import inferstack.constructs
+from inferstack.check.load import parse_spec
 from inferstack.constructs import InferenceEndpoint
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import SpecError
-from inferstack.spec.schema import shipped_schema
+from inferstack.format.schema import shipped_schema
+from inferstack.problems import SpecError
 
 PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
 OF_CLOUDFORMATION, _, OF_CDK = PAGE.read_text("utf-8").partition("**From CDK's `aws_sagemaker_alpha`.**")
@@ -43,7 +43,9 @@ def test_a_row_about_cdk_ends_with_what_there_is(row: list[str]) -> None:
     here = row[0] if row[-1].startswith("the same") else row[-1]
     for said in re.findall("`([^`]+)`", here):
         name = re.findall(r"\w+", said)[0]
-        assert name in KEYS | CDKS | set(inferstack.constructs.__all__) or hasattr(InferenceEndpoint, name), said
+        assert name in KEYS | CDKS | set(inferstack.constructs.__all__) or hasattr(InferenceEndpoint, name), (
+            said
+        )
 
 
 def test_there_are_many_rows() -> None:

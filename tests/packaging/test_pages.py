@@ -32,7 +32,9 @@ def links(page: Path) -> Iterator[tuple[str, str]]:
 def anchors(page: Path) -> frozenset[str]:
     """The anchors of a page, as GitHub makes them from headings."""
     text = _FENCE.sub("", page.read_text("utf-8"))
-    headings = (re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in _HEADING.findall(text))
+    headings = (
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in _HEADING.findall(text)
+    )
     return frozenset((*headings, *_ANCHOR.findall(text)))
 
 

@@ -44,7 +44,11 @@ class Repository:
         self.run("git init --quiet --initial-branch=main")
 
     def run(self, command: str) -> tuple[int, str]:
-        names = {f"GIT_{who}_{what}": "me@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        names = {
+            f"GIT_{who}_{what}": "me@example.com"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
             **names,
@@ -197,7 +201,9 @@ def test_the_sessions_of_the_page_are_real(tmp_path: Path) -> None:
     (repository.folder / "model_specs").mkdir()
     for name in ("fraud-pipeline.yaml", "sentiment-ab.yaml"):
         shutil.copy(ROOT / "model_specs" / name, repository.folder / "model_specs")
-    repository.run("inferstack render --out templates --region us-east-1; git add --all; git commit --message specs")
+    repository.run(
+        "inferstack render --out templates --region us-east-1; git add --all; git commit --message specs"
+    )
     repository.run("pre-commit install")
     for config, session in zip(configs, sessions, strict=True):
         (source,) = yaml.safe_load(config)["repos"]
@@ -205,6 +211,8 @@ def test_the_sessions_of_the_page_are_real(tmp_path: Path) -> None:
         for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
             command, _, shown = part.partition("\n")
             printed = repository.run(command)[1]
-            same = doctest.OutputChecker().check_output(shown.replace("…", "...").strip(), printed.strip(), doctest.ELLIPSIS)
+            same = doctest.OutputChecker().check_output(
+                shown.replace("…", "...").strip(), printed.strip(), doctest.ELLIPSIS
+            )
             assert same, f"the page shows\n{shown}\nand it prints\n{printed}"
         repository.run("git reset --hard")

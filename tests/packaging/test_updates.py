@@ -13,10 +13,15 @@ ROOT = Path(__file__).parents[2]
 def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "model_specs").mkdir(parents=True)
-    (spec,) = re.findall(r"```yaml\n(kind: single-model\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    (spec,) = re.findall(
+        r"```yaml\n(kind: single-model\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+    )
     file = project / "model_specs" / "churn.yaml"
     file.write_text(spec, "utf-8")
-    run("git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.com commit -q -m specs", project)
+    run(
+        "git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.com commit -q -m specs",
+        project,
+    )
     file.write_text(spec.replace("ml.m5.large", "ml.m5.xlarge"), "utf-8")
     page = (ROOT / "docs" / "updates.md").read_text("utf-8")
     (block,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)

@@ -50,7 +50,10 @@ def test_the_wheel_has_every_file_of_the_packages(names):
 
 def test_the_wheel_is_typed_and_licensed(names):
     assert {"inferstack/py.typed", "inferstack_stacks/py.typed"} <= names
-    assert {"inferstack/spec/inferstack.schema.json", "inferstack/catalog/data/cloudformation.json"} <= names
+    assert {
+        "inferstack/format/inferstack.schema.json",
+        "inferstack/catalog/data/cloudformation.json",
+    } <= names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 

@@ -69,7 +69,9 @@ def test_the_pipeline_may_do_with_its_bucket_what_aws_gives_every_pipeline() -> 
     # the ACL is for the source: https://github.com/aws/aws-cdk/issues/13557
     template = load(str(DOCS / "codebuild" / "pipeline.yaml"))
     [policy] = template["Resources"]["PipelineRole"]["Properties"]["Policies"]
-    allowed = {action for it in policy["PolicyDocument"]["Statement"] for action in it["Action"] if "s3:" in action}
+    allowed = {
+        action for it in policy["PolicyDocument"]["Statement"] for action in it["Action"] if "s3:" in action
+    }
     objects = {"s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:PutObjectAcl"}
     assert allowed == objects | {"s3:GetBucketAcl", "s3:GetBucketLocation", "s3:GetBucketVersioning"}
 

@@ -18,13 +18,13 @@ from cfnlint.helpers import load_resource
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from support.validators import cfn_lint_findings, validate_findings
 
+from inferstack.check.files import spec_files
+from inferstack.check.load import load_spec
 from inferstack.constructs import InferenceEndpoint
+from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
 from inferstack.resolve import resolve_template
-from inferstack.spec.blocks.watched import ALARM_TYPE, SCALING_POLICY_TYPE
-from inferstack.spec.check import load_spec
-from inferstack.spec.check_files import spec_files
-from inferstack.spec.document import read_document
-from inferstack.spec.document.stages import stage_names
+from inferstack.source.document import read_document
+from inferstack.source.stages import stage_names
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "pipelines" / "iam"
@@ -238,7 +238,11 @@ def test_the_page_has_the_names_of_an_app_of_ones_own() -> None:
     kinds = {"role": made.cfn_role, "policy": made.cfn_policies[0]}
     pairs = re.findall(r"`(\w+)/(\S+)` for\s+`\1/(\S+)`", PAGE)
     assert {kind for kind, *_ in pairs} == set(kinds)
-    shipped = {resource.rpartition("/")[2] for it in statements(FOLDER / "execution-policy.json") for resource in listed(it["Resource"])}
+    shipped = {
+        resource.rpartition("/")[2]
+        for it in statements(FOLDER / "execution-policy.json")
+        for resource in listed(it["Resource"])
+    }
     for kind, wide, narrow in pairs:
         name = f"Customers-{own.resolve(kinds[kind].logical_id)}-1A2B3C4D5E6F"
         assert fnmatch(name, wide)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from support.rehearsal import HAS_SERVER, SERVER_PYTHON, Rehearse
 
+from inferstack.check.load import load_spec
 from inferstack.cli.choice import Choice
-from inferstack.cli.rehearse_run import rehearsals_of
-from inferstack.spec.check import load_spec
+from inferstack.cli.rehearse import rehearsals_of
 from inferstack.triton.rehearsal import ArchiveOutcome, rehearse
 
 _SECONDS = 60.0
@@ -20,7 +20,11 @@ def rehearsed() -> Rehearse:
     """Writes a spec and its files into a folder, rehearses it there, and returns the outcomes."""
 
     def run(
-        folder: Path, text: str, files: dict[str, str], seconds: float = _SECONDS, component: str | None = None
+        folder: Path,
+        text: str,
+        files: dict[str, str],
+        seconds: float = _SECONDS,
+        component: str | None = None,
     ) -> list[ArchiveOutcome]:
         for name, content in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -46,7 +46,9 @@ def _tar(name: str, files: dict[str, str], *arguments: str) -> str:
 def test_an_archive_that_is_there_is_served_instead_of_the_specs_files(
     rehearse: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = _tar("mine.tar.gz", {"net/config.pbtxt": f'backend: "python"\n{CONFIG}', "net/1/model.py": TIMES_7})
+    made = _tar(
+        "mine.tar.gz", {"net/config.pbtxt": f'backend: "python"\n{CONFIG}', "net/1/model.py": TIMES_7}
+    )
     assert rehearse(SINGLE, "--archive", made) == 0
     said = capsys.readouterr().out
     assert "mine.tar.gz: ready" in said
@@ -57,7 +59,9 @@ def test_archives_of_a_multi_model_endpoint_may_be_a_model_at_their_top(
     rehearse: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = _tar("top.tar.gz", {"config.pbtxt": f'backend: "python"\n{CONFIG}', "1/model.py": TIMES_7})
-    played = _tar("trt.tar.gz", {"config.pbtxt": f'platform: "tensorrt_plan"\n{CONFIG}', "1/model.plan": "plan"})
+    played = _tar(
+        "trt.tar.gz", {"config.pbtxt": f'platform: "tensorrt_plan"\n{CONFIG}', "1/model.plan": "plan"}
+    )
     assert rehearse(MANY, "--archive", made, "--archive", played) == 0
     said = capsys.readouterr().out
     assert "top.tar.gz: ready" in said
@@ -70,7 +74,9 @@ def test_an_archive_that_the_checks_refuse_starts_no_server(
     rehearse: Command, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inferstack.triton.rehearsal.rehearsing.find_server", None)
-    made = _tar("deep.tar.gz", {"models/net/config.pbtxt": CONFIG, "models/net/1/model.py": TIMES_7}, "models")
+    made = _tar(
+        "deep.tar.gz", {"models/net/config.pbtxt": CONFIG, "models/net/1/model.py": TIMES_7}, "models"
+    )
     assert rehearse(SINGLE, "--archive", made) == 1
     said = capsys.readouterr().err
     assert "IS901" in said

@@ -74,10 +74,14 @@ def test_each_component_is_served_with_its_own_models(rehearsed: Rehearse, tmp_p
     assert "Y FP32 [2, 2] = 3, 3, 3, 3" in report(triples)
 
 
-def test_each_model_that_components_name_is_served_once_with_its_own_models(rehearsed: Rehearse, tmp_path: Path) -> None:
+def test_each_model_that_components_name_is_served_once_with_its_own_models(
+    rehearsed: Rehearse, tmp_path: Path
+) -> None:
     doubling, tripling = rehearsed(tmp_path, MODELS, FILES)
     assert (doubling.good, tripling.good) == (True, True)
-    assert [it.archive for it in (doubling, tripling)] == [f"models/{name}/model.tar.gz" for name in ("doubling", "tripling")]
+    assert [it.archive for it in (doubling, tripling)] == [
+        f"models/{name}/model.tar.gz" for name in ("doubling", "tripling")
+    ]
     assert "Y FP32 [2, 2] = 2, 2, 2, 2" in report(doubling)
     assert "Y FP32 [2, 2] = 3, 3, 3, 3" in report(tripling)
 

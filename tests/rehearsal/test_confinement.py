@@ -13,7 +13,7 @@ import pytest
 from support.program import SOURCE_ROOT
 
 from inferstack.triton.rehearsal.confinement import Confinement
-from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.outcome import RehearsalRefused
 
 _SECONDS = 20.0
 
@@ -113,7 +113,7 @@ exec "$@"
 """
 _ENTER = """
 from inferstack.triton.rehearsal.confinement import Confinement
-from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.outcome import RehearsalRefused
 try:
     with Confinement():
         print("entered")

@@ -68,7 +68,9 @@ EXAMPLES = {
 def _without_times(said: str) -> str:
     """A report in which `…` replaces each time."""
     words = said.split(" ")
-    return " ".join("…" if after[:2] == "ms" else word for word, after in zip(words, [*words[1:], ""], strict=True))
+    return " ".join(
+        "…" if after[:2] == "ms" else word for word, after in zip(words, [*words[1:], ""], strict=True)
+    )
 
 
 @pytest.fixture

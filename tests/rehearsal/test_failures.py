@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from support.rehearsal import Rehearse, model, spec
 
-from inferstack.spec.problem import SpecError
-from inferstack.triton.archive.codes import MISSING
+from inferstack.problems import SpecError
+from inferstack.triton.archive.entries import MISSING
 from inferstack.triton.rehearsal import ArchiveOutcome, report
 
 _NET = """

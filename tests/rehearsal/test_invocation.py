@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 from support.rehearsal import SERVER_PYTHON, model, spec
 
-from inferstack.cli.rehearse_run import rehearsals_of
-from inferstack.spec.check import load_spec
+from inferstack.check.load import load_spec
+from inferstack.cli.rehearse import rehearsals_of
 from inferstack.triton.invocation import read_answer, request_body
 from inferstack.triton.protocol import BINARY, JSON
 from inferstack.triton.rehearsal.confinement import Confinement
 from inferstack.triton.rehearsal.container import launch_single
 from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.packed import pack_and_lay_out
+from inferstack.triton.rehearsal.layout import pack_and_lay_out
 from inferstack.triton.rehearsal.server import find_server
 
 # Different values for each type, so that what comes back can be told from anything else that was sent.
 TYPES = {
     "BOOL": np.array([[True, False], [False, True]]),
     **{f"UINT{bits}": np.array([[0, 2**bits - 1], [1, 2]], f"u{bits // 8}") for bits in (8, 16, 32, 64)},
-    **{f"INT{bits}": np.array([[-(2 ** (bits - 1)), 7], [1, 2]], f"i{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{
+        f"INT{bits}": np.array([[-(2 ** (bits - 1)), 7], [1, 2]], f"i{bits // 8}") for bits in (8, 16, 32, 64)
+    },
     **{f"FP{bits}": np.array([[0.5, -2], [3, 4]], f"f{bits // 8}") for bits in (16, 32, 64)},
     "STRING": np.array([["grün", ""], ["a", "bb"]], dtype=object),
 }

@@ -60,7 +60,11 @@ TAKEN = [
     {"LOG_INFO": "false --load-model=net --log-format ISO8601", "LOG_VERBOSE": "1 --strict-readiness=false"},
 ]
 # The backend that reads a value, if the server itself does not.
-_BACKENDS = {"SHM_DEFAULT_BYTE_SIZE": "python", "SHM_GROWTH_BYTE_SIZE": "python", "TENSORFLOW_VERSION": "tensorflow"}
+_BACKENDS = {
+    "SHM_DEFAULT_BYTE_SIZE": "python",
+    "SHM_GROWTH_BYTE_SIZE": "python",
+    "TENSORFLOW_VERSION": "tensorflow",
+}
 
 
 def start(values: Mapping[str, str], folder: Path, backend: str = "python") -> None:
@@ -101,4 +105,6 @@ def test_triton_starts_with_values_that_pass(values: dict[str, str], tmp_path: P
 
 def test_every_variable_is_held_against_the_server() -> None:
     for names in ({name for name, _ in REFUSED}, set(TAKEN[0])):
-        assert {f"SAGEMAKER_TRITON_{name}" for name in names} == set(VALUES) >= {it.variable for it in OPTIONS}
+        assert (
+            {f"SAGEMAKER_TRITON_{name}" for name in names} == set(VALUES) >= {it.variable for it in OPTIONS}
+        )

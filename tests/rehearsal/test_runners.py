@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from inferstack.triton.config.messages import parse_text
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rehearsal import probe
 from inferstack.triton.rehearsal.local_config import local_config
-from inferstack.triton.rehearsal.runners import RUNNERS, runner_for
+from inferstack.triton.rehearsal.server import RUNNERS, runner_for
+from inferstack.triton.repository.config import parse_text
 
 TORCH = 'platform: "pytorch_libtorch" input { name: "x" } output { name: "y" }'
 NEEDS = "TorchScript runs for real with `torch` in the rehearsal's Python (pip install torch)"

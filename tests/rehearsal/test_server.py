@@ -7,7 +7,7 @@ import pytest
 from support.rehearsal import SERVER_PYTHON
 
 from inferstack.triton.rehearsal.explanations import EXPLANATIONS, failure, why_it_ended
-from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.outcome import RehearsalRefused
 from inferstack.triton.rehearsal.server import find_server
 from inferstack.triton.rules import RULES
 
@@ -41,7 +41,11 @@ def test_the_server_is_found_in_the_environment_of_the_interpreter() -> None:
 @pytest.mark.parametrize(
     ("numpy", "package", "said"),
     [
-        (None, False, "has no nvidia-pytriton, which brings the server: install inferstack there with the extra `rehearse`"),
+        (
+            None,
+            False,
+            "has no nvidia-pytriton, which brings the server: install inferstack there with the extra `rehearse`",
+        ),
         (None, True, "has no numpy"),
         ("2.4.6", True, "has numpy 2.4.6, but the server was built for numpy 1"),
         ("1.26.4", True, "holds no server"),
@@ -56,10 +60,15 @@ def test_what_is_missing_is_said_with_the_way_to_get_it(
 
 
 def test_what_is_no_interpreter_is_refused(tmp_path: Path) -> None:
-    for program, why in (("nowhere", "No such file or directory"), ("false", "returned non-zero exit status 1")):
+    for program, why in (
+        ("nowhere", "No such file or directory"),
+        ("false", "returned non-zero exit status 1"),
+    ):
         (tmp_path / "false").write_text("#!/bin/sh\nexit 1\n")
         (tmp_path / "false").chmod(0o755)
-        with pytest.raises(RehearsalRefused, match=f"no Python interpreter that runs here: .*{why}") as refused:
+        with pytest.raises(
+            RehearsalRefused, match=f"no Python interpreter that runs here: .*{why}"
+        ) as refused:
             find_server(tmp_path / program)
         assert "PosixPath" not in str(refused.value)
 

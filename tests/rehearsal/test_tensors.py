@@ -5,15 +5,9 @@ import struct
 
 import pytest
 
-from inferstack.triton.config.messages import parse_text
-from inferstack.triton.declared import deviations
-from inferstack.triton.protocol import without_json
-from inferstack.triton.rehearsal.tensors import (
-    Tensor,
-    binary_request,
-    json_request,
-    read_tensors,
-)
+from inferstack.triton.protocol import deviations, without_json
+from inferstack.triton.rehearsal.outcome import Tensor, binary_request, json_request, read_tensors
+from inferstack.triton.repository.config import parse_text
 
 CONFIG = parse_text(
     """

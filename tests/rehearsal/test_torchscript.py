@@ -91,7 +91,9 @@ SPEC = spec(
     "multi-model",
     "archives:\n"
     + "".join(_archive(name, inputs, outputs) for name, _, inputs, outputs, _ in MODELS)
-    + _archive("texts", ["t, data_type: TYPE_STRING, dims: [-1]"], ["u, data_type: TYPE_STRING, dims: [-1]"], 0)
+    + _archive(
+        "texts", ["t, data_type: TYPE_STRING, dims: [-1]"], ["u, data_type: TYPE_STRING, dims: [-1]"], 0
+    )
     + _archive("weights", [f"x, {FP32}"], [f"y, {FP32}"])
     + _archive("nowhere", [f"x, {FP32}"], [f"y, {FP32}"])
     + _archive("fewer", [f"x, {FP32}"], [f"y, {WIDE}"])
@@ -125,7 +127,9 @@ def _only(outcome: ArchiveOutcome) -> ModelOutcome:
     return found
 
 
-@pytest.mark.parametrize(("name", "wanted"), [(row[0], row[4]) for row in MODELS], ids=[row[0] for row in MODELS])
+@pytest.mark.parametrize(
+    ("name", "wanted"), [(row[0], row[4]) for row in MODELS], ids=[row[0] for row in MODELS]
+)
 def test_inputs_and_outputs_are_those_that_the_backend_takes_by_their_names(
     outcomes: dict[str, ArchiveOutcome], name: str, wanted: dict[str, tuple[float, ...]]
 ) -> None:

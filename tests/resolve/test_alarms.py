@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 from support.resolving import Resolved, of_type
 
-from inferstack.catalog import metrics
-from inferstack.catalog._data import document
-from inferstack.defaults import DEFAULT_ALARMS
-from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.parts.taken_memory import is_taker
+from inferstack.catalog import document, metrics
+from inferstack.facts.alarms import is_taker
+from inferstack.format.defaults import DEFAULT_ALARMS
+from inferstack.format.model import FrameworkImage
 
 ALARM = "AWS::CloudWatch::Alarm"
 
@@ -88,8 +87,12 @@ def test_a_share_of_the_data_points_is_no_share_of_the_devices(resolve: Resolved
 def test_a_period_is_long_enough_to_find_data(
     resolve: Resolved, config: str, of_instances: int, of_requests: int
 ) -> None:
-    rules = "[{metric: GPUUtilization, threshold: 90 %}, {metric: DiskUtilization, threshold: 90 %, period: 60}]"
-    template = resolve("single", f"{{endpoint_config: {{metrics_config: {config}}}, alarms: {{rules: {rules}}}}}")
+    rules = (
+        "[{metric: GPUUtilization, threshold: 90 %}, {metric: DiskUtilization, threshold: 90 %, period: 60}]"
+    )
+    template = resolve(
+        "single", f"{{endpoint_config: {{metrics_config: {config}}}, alarms: {{rules: {rules}}}}}"
+    )
     periods = {alarm["MetricName"]: alarm["Period"] for alarm in all_alarms(template)}
     assert periods["Invocation5XXErrors"] == of_requests
     assert periods["GPUUtilization"] == periods["MemoryUtilization"] == of_instances
@@ -166,7 +169,10 @@ def test_a_container_of_a_pipeline_may_fill_memory_and_disk_with_its_many_models
         image = "111122223333.dkr.ecr.us-east-1.amazonaws.com/net:1"
         many = f"mode: MultiModel, model_data_url: s3://models/many/, multi_model_config: {config}"
         containers = f"[{{image: '{image}', container_hostname: first}}, {{image: '{image}', container_hostname: many, {many}}}]"
-        return {alarm["MetricName"] for alarm in all_alarms(resolve("pipeline", f"model: {{containers: {containers}}}"))}
+        return {
+            alarm["MetricName"]
+            for alarm in all_alarms(resolve("pipeline", f"model: {{containers: {containers}}}"))
+        }
 
     kept = watched("{model_cache_setting: Enabled}")
     assert kept == watched("{}")
@@ -191,7 +197,9 @@ def test_of_devices_that_nobody_knows_no_share_is_watched_by_default(resolve: Re
 
 def test_a_share_that_sums_over_nothing_needs_no_devices(resolve: Resolved) -> None:
     rule = f"{UNKNOWN}\nalarms: {{rules: [{{metric: GPUUtilizationNormalized, threshold: 95 %}}]}}"
-    limits = {it["MetricName"]: it["Threshold"] for it in of_type(resolve("components", rule), ALARM).values()}
+    limits = {
+        it["MetricName"]: it["Threshold"] for it in of_type(resolve("components", rule), ALARM).values()
+    }
     assert limits["GPUUtilizationNormalized"] == 95
     assert "GPUMemoryUtilizationNormalized" in limits
 
@@ -221,7 +229,9 @@ REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
         "111122223333.dkr.ecr.us-east-1.amazonaws.com/chat/vllm@sha256:" + 64 * "0",
     ],
 )
-def test_gpu_memory_that_the_server_takes_at_its_start_has_no_default_alarm(resolve: Resolved, image: str) -> None:
+def test_gpu_memory_that_the_server_takes_at_its_start_has_no_default_alarm(
+    resolve: Resolved, image: str
+) -> None:
     template = resolve("single", f"model: {{image: {image}}}")
     assert alarms(resolve("single"), GPU_MEMORY)
     assert not alarms(template, GPU_MEMORY)
@@ -302,7 +312,13 @@ def test_a_published_image_is_known_by_its_framework_as_well_as_by_its_name() ->
 
 @pytest.mark.parametrize(
     ("variable", "watched"),
-    [("OPTION_ROLLING_BATCH", 0), ("SM_VLLM_MODEL", 0), ("SM_NUM_GPUS", 0), ("OPTION_ENTRYPOINT", 1), ("MODEL", 1)],
+    [
+        ("OPTION_ROLLING_BATCH", 0),
+        ("SM_VLLM_MODEL", 0),
+        ("SM_NUM_GPUS", 0),
+        ("OPTION_ENTRYPOINT", 1),
+        ("MODEL", 1),
+    ],
 )
 def test_a_private_image_is_known_by_what_its_server_reads(
     resolve: Resolved, variable: str, watched: int
@@ -328,7 +344,9 @@ def test_a_rule_can_be_for_one_variant_and_the_others_keep_the_default(resolve: 
 
 def test_a_rule_can_be_for_one_component_and_the_others_keep_the_default(resolve: Resolved) -> None:
     rule = "{metric: Invocation5XXErrors, threshold: 50, inference_component: chat}"
-    found = alarms(resolve("components", f"{ADAPTER}\n    alarms: {{rules: [{rule}]}}"), "Invocation5XXErrors")
+    found = alarms(
+        resolve("components", f"{ADAPTER}\n    alarms: {{rules: [{rule}]}}"), "Invocation5XXErrors"
+    )
     assert [(it["Dimensions"][0]["Value"], it["Threshold"]) for it in found] == [("lora", 1), ("chat", 50)]
 
 
@@ -357,7 +375,9 @@ def test_a_rule_may_tell_somebody_else_or_nobody(resolve: Resolved) -> None:
             - {metric: DiskUtilization, threshold: 80 %, actions: [], ok_actions: []}
     """
     told = {
-        it["MetricName"]: [one.rpartition(":")[2] for key in ("AlarmActions", "OKActions") for one in it.get(key, ())]
+        it["MetricName"]: [
+            one.rpartition(":")[2] for key in ("AlarmActions", "OKActions") for one in it.get(key, ())
+        ]
         for it in all_alarms(resolve("single", change))
     }
     assert told["MemoryUtilization"] == ["page", "calm"]

@@ -108,7 +108,9 @@ def test_what_may_have_no_copies_is_woken_by_the_first_refused_request(resolve: 
 def test_the_alarm_of_a_step_policy_calls_the_policy_first_and_has_no_actions_of_the_other_alarms(
     resolve: Resolved,
 ) -> None:
-    topics = {state: f"arn:aws:sns:eu-west-1:111122223333:{state}" for state in ("busy", "calm", "blind", "others")}
+    topics = {
+        state: f"arn:aws:sns:eu-west-1:111122223333:{state}" for state in ("busy", "calm", "blind", "others")
+    }
     watched = f"metric: CPUUtilization, actions: [{topics['busy']}], ok_actions: [{topics['calm']}], insufficient_data_actions: [{topics['blind']}]"
     own = step(watched, threshold="60 %")
     template = resolve("single", f"alarms: {{defaults: false, actions: [{topics['others']}]}}\n{FLEET % own}")
@@ -192,7 +194,9 @@ TWO = """
     variants:
       - {variant_name: A, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 9, autoscaling: SCALING}
       - {variant_name: B, instance_type: ml.m5.large, initial_instance_count: 1, initial_variant_weight: 1}
-""".replace("SCALING", "{min_capacity: 1, max_capacity: 2, policies: [{metric: CPUUtilization, target_value: 50}]}")
+""".replace(
+    "SCALING", "{min_capacity: 1, max_capacity: 2, policies: [{metric: CPUUtilization, target_value: 50}]}"
+)
 WEIGHTS = [{"VariantPropertyType": "DesiredWeight"}]
 
 
@@ -208,7 +212,9 @@ WEIGHTS = [{"VariantPropertyType": "DesiredWeight"}]
         ),
     ],
 )
-def test_weights_are_those_of_the_spec_unless_it_says_otherwise(resolve: Resolved, said: str, excluded: object) -> None:
+def test_weights_are_those_of_the_spec_unless_it_says_otherwise(
+    resolve: Resolved, said: str, excluded: object
+) -> None:
     endpoint = only(resolve("single", f"{TWO}    {said}\n"), "AWS::SageMaker::Endpoint")
     assert endpoint.get("ExcludeRetainedVariantProperties") == excluded
 

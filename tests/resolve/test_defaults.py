@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from support.resolving import Resolved
 
-from inferstack.defaults import FIELD_DEFAULTS
-from inferstack.spec.blocks.alarms import AlarmRule
-from inferstack.spec.blocks.autoscaling import StepPolicy
-from inferstack.spec.blocks.base import Block
-from inferstack.spec.blocks.inference_component import InferenceComponent
+from inferstack.format.alarms import AlarmRule
+from inferstack.format.autoscaling import StepPolicy
+from inferstack.format.base import Block
+from inferstack.format.defaults import FIELD_DEFAULTS
+from inferstack.format.inference_component import InferenceComponent
 
 RULE = {"metric": "ModelLatency", "threshold": "500 ms"}
 STEP = {**RULE, "adjustment_type": "ChangeInCapacity", "step_adjustments": [{"scaling_adjustment": 1}]}

@@ -10,10 +10,10 @@ import yaml
 from support.damaged_specs import FILES
 from support.resolving import BASES, Resolved, merged, of_type, only
 
+from inferstack.check.load import load_spec, parse_spec
+from inferstack.facts.role import policies_made
+from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec, parse_spec
-from inferstack.spec.parts.role_policies import policies_made
-from inferstack.spec.problem import SpecError
 
 POLICY = "AWS::IAM::ManagedPolicy"
 
@@ -30,7 +30,9 @@ SHAPES = sorted((Path(__file__).parents[1] / "shapes").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("file", [*FILES, *SHAPES], ids=lambda file: file.stem)
-def test_a_statement_of_the_spec_cannot_have_the_name_of_one_that_is_made(file: Path, resolve: Resolved) -> None:
+def test_a_statement_of_the_spec_cannot_have_the_name_of_one_that_is_made(
+    file: Path, resolve: Resolved
+) -> None:
     loaded = load_spec(file)
     if isinstance(loaded.spec.execution_role, str):
         return
@@ -290,7 +292,9 @@ def test_a_policy_is_never_longer_than_iam_allows(resolve: Resolved) -> None:
     assert all(f"a-rather-long-name-of-a-model-{i}/model.tar.gz" in everything for i in range(40))
 
 
-def test_a_statement_on_many_resources_has_its_name_once_in_a_policy_and_no_name_of_another(resolve: Resolved) -> None:
+def test_a_statement_on_many_resources_has_its_name_once_in_a_policy_and_no_name_of_another(
+    resolve: Resolved,
+) -> None:
     def statement(sid: str, count: int) -> dict[str, Any]:
         tables = [f"arn:aws:dynamodb:us-east-1:111122223333:table/{sid}-{i}" for i in range(count)]
         return {"sid": sid, "action": ["dynamodb:GetItem"], "resource": tables}
@@ -318,9 +322,7 @@ def adapters(numbers: Iterable[int]) -> str:
     return json.dumps({"alarms": False, "dashboard": False, "inference_components": named})
 
 
-@pytest.mark.parametrize(
-    "later", [range(1, 100), [999, *range(100)], [*range(40), 999, *range(41, 100)]]
-)
+@pytest.mark.parametrize("later", [range(1, 100), [999, *range(100)], [*range(40), 999, *range(41, 100)]])
 def test_one_adapter_more_or_less_is_another_policy_for_few(resolve: Resolved, later: Iterable[int]) -> None:
     """During an update the old policies exist beside the new ones, and a role may have ten in all by default."""
     before = of_type(resolve("components", adapters(range(100))), POLICY)
@@ -379,7 +381,15 @@ def test_files_that_the_environment_names_are_read(resolve: Resolved, url: str, 
 
 @pytest.mark.parametrize(
     "url",
-    ["s3://*/llm/", "s3://acme/l?m/", "s3://acme/${aws:username}/llm/", "s3://acme", "s3://acme/", "s3://acme//", "s3:///x"],
+    [
+        "s3://*/llm/",
+        "s3://acme/l?m/",
+        "s3://acme/${aws:username}/llm/",
+        "s3://acme",
+        "s3://acme/",
+        "s3://acme//",
+        "s3:///x",
+    ],
 )
 def test_a_wildcard_or_a_whole_bucket_in_the_environment_gives_no_rights(resolve: Resolved, url: str) -> None:
     plain_role = resolve("single")

@@ -7,7 +7,7 @@ and that fail, hang or mislead once deployed.
 import pytest
 from support.resolving import Resolved, of_type, only
 
-from inferstack.spec.problem import SpecError
+from inferstack.problems import SpecError
 
 SCALED = "policies: [{metric: SageMakerVariantInvocationsPerInstance, target_value: 5}]"
 REFUSED = {

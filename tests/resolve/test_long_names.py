@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
+from inferstack.check.load import parse_spec
+from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
 from inferstack.resolve.resource import LONGEST_ID, logical_id
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import SpecError
 
 LONG = "a" * 240
-STEP = {"adjustment_type": "ChangeInCapacity", "step_adjustments": [{"metric_interval_lower_bound": 0, "scaling_adjustment": 1}]}
+STEP = {
+    "adjustment_type": "ChangeInCapacity",
+    "step_adjustments": [{"metric_interval_lower_bound": 0, "scaling_adjustment": 1}],
+}
 OWN = {"namespace": "Acme", "statistic": "Average", "threshold": 1}
 
 

@@ -6,9 +6,9 @@ import pytest
 import yaml
 from support.resolving import BASES, Resolved, merged, of_type, only
 
+from inferstack.check.load import parse_spec
+from inferstack.facts.walk import containers
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import parse_spec
-from inferstack.spec.parts.walk import containers
 
 COMPONENT = "AWS::SageMaker::InferenceComponent"
 MODEL = "AWS::SageMaker::Model"
@@ -124,7 +124,9 @@ def test_a_model_runs_on_all_types_of_the_components_that_name_it() -> None:
     (placed,) = containers(spec)
     assert placed.instance_types == ("ml.g5.12xlarge", "ml.g6.12xlarge")
     without = change.replace("chat: {specification: {container: null, model_name: llm}}", "chat: null")
-    (placed,) = containers(parse_spec(merged(yaml.safe_load(BASES["components"]), yaml.safe_load(without))).spec)
+    (placed,) = containers(
+        parse_spec(merged(yaml.safe_load(BASES["components"]), yaml.safe_load(without))).spec
+    )
     assert placed.instance_types == ("ml.g6.12xlarge",)
 
 

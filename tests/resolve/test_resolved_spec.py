@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from inferstack.check.load import LoadedSpec, load_spec
 from inferstack.resolve import resolve_template
-from inferstack.resolve.resolved_spec import resolve_ahead, template_of
-from inferstack.spec.check import LoadedSpec, load_spec
+from inferstack.resolve.template import resolve_ahead, template_of
 
 EXAMPLE = Path(__file__).parents[2] / "model_specs" / "bert-large.yaml"
 

@@ -165,5 +165,9 @@ def test_what_a_shadow_does_undoes_nothing(resolve: Resolved, chosen: str) -> No
     watched = [template["Resources"][name]["Properties"]["Dimensions"] for name in names]
     assert names
     assert {"Name": "VariantName", "Value": "Next"} not in [one for it in watched for one in it]
-    shadows = [it for it in of_type(template, "AWS::CloudWatch::Alarm").values() if {"Name": "VariantName", "Value": "Next"} in it["Dimensions"]]
+    shadows = [
+        it
+        for it in of_type(template, "AWS::CloudWatch::Alarm").values()
+        if {"Name": "VariantName", "Value": "Next"} in it["Dimensions"]
+    ]
     assert shadows

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from support.resolving import Resolved, of_type, only
 
+from inferstack.check.load import load_spec
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
 
 BASES = Path(__file__).parents[1] / "spec" / "wrong_specs" / "bases"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from inferstack.check.load import load_spec
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
 
 EXAMPLE = Path(__file__).parents[2] / "model_specs" / "bert-large.yaml"
 

@@ -9,10 +9,10 @@ from hypothesis import example, given, settings, strategies as st
 from support.resolving import BASES, Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
-from inferstack.defaults import DEFAULT_ALARMS, DefaultAlarm
+from inferstack.facts.quantity import is_time
+from inferstack.format.defaults import DEFAULT_ALARMS, DefaultAlarm
 from inferstack.resolve.dashboard import WIDGETS, Widget, ascii_json
 from inferstack.resolve.resource import at_deployment
-from inferstack.spec.parts.quantity import is_time
 
 ALL = pytest.mark.parametrize("base", ["single", "multi", "components"])
 
@@ -164,7 +164,9 @@ def test_outputs_name_what_clients_need(resolve: Resolved) -> None:
     assert "DashboardUrl" not in resolve("components", "dashboard: false")["Outputs"]
 
 
-def test_a_component_is_known_to_clients_by_its_name_and_not_by_the_lower_case_of_its_arn(resolve: Resolved) -> None:
+def test_a_component_is_known_to_clients_by_its_name_and_not_by_the_lower_case_of_its_arn(
+    resolve: Resolved,
+) -> None:
     chat = yaml.safe_load(BASES["components"])["inference_components"]["chat"]
     made = resolve("components", yaml.safe_dump({"inference_components": {"chat": None, "MyChat": chat}}))
     (value,) = (it["Value"] for name, it in made["Outputs"].items() if name.startswith("InferenceComponent"))
@@ -184,7 +186,9 @@ def test_the_dashboard_draws_only_what_the_endpoint_publishes(resolve: Resolved)
     assert "GPUUtilization" not in drawn("single", "variant: {instance_type: ml.m5.large}")
     assert "ServerlessConcurrentExecutionsUtilization" not in drawn("single")
     capacity = "{memory_size_in_mb: 2048, max_concurrency: 20}"
-    serverless = f"variant: {{instance_type: null, initial_instance_count: null, serverless_config: {capacity}}}"
+    serverless = (
+        f"variant: {{instance_type: null, initial_instance_count: null, serverless_config: {capacity}}}"
+    )
     assert "ServerlessConcurrentExecutionsUtilization" in drawn("single", serverless)
 
 

@@ -8,11 +8,11 @@ import pytest
 import yaml
 from support.resolving import BASES, merged, wordy_components
 
+from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.cli import main
+from inferstack.problems import SpecError
 from inferstack.resolve import resolve_template
-from inferstack.resolve.template_size import refuse_too_large
-from inferstack.spec.check import LoadedSpec, parse_spec
-from inferstack.spec.problem import SpecError
+from inferstack.resolve.template import refuse_too_large
 
 LARGEST = 1_000_000
 
@@ -44,7 +44,9 @@ def test_no_template_is_written_that_cloudformation_would_not_take(
     line = 1 + Path("large.yaml").read_text().splitlines().index("inference_components:")
     assert len(said) == 1
     where = rf"large\.yaml:{line}:1: IS218: the template has 1,\d{{3}},\d{{3}} bytes"
-    assert re.match(rf"{where}, 7\d % of them for `inference_components`; at most 1,000,000 are possible: ", said[0])
+    assert re.match(
+        rf"{where}, 7\d % of them for `inference_components`; at most 1,000,000 are possible: ", said[0]
+    )
     assert not Path(f"out/large.template.{form}").exists()
 
 

@@ -109,8 +109,16 @@ NONE_AT_NIGHT = {"Status": "ENABLED", "MinInstanceCount": 0, "MaxInstanceCount":
     ("at_night", "policies", "instances"),
     [
         ("{min_capacity: 0}", {"SageMakerInferenceComponentInvocationsPerCopy", "WakeUp"}, NONE_AT_NIGHT),
-        ("{min_capacity: 0, max_capacity: 1}", {"SageMakerInferenceComponentInvocationsPerCopy", "WakeUp"}, NONE_AT_NIGHT),
-        ("{min_capacity: 0, max_capacity: 0}", {"SageMakerInferenceComponentInvocationsPerCopy"}, NONE_AT_NIGHT),
+        (
+            "{min_capacity: 0, max_capacity: 1}",
+            {"SageMakerInferenceComponentInvocationsPerCopy", "WakeUp"},
+            NONE_AT_NIGHT,
+        ),
+        (
+            "{min_capacity: 0, max_capacity: 0}",
+            {"SageMakerInferenceComponentInvocationsPerCopy"},
+            NONE_AT_NIGHT,
+        ),
         ("{min_capacity: 1, max_capacity: 1}", {"SageMakerInferenceComponentInvocationsPerCopy"}, None),
     ],
 )
@@ -120,7 +128,11 @@ def test_no_copies_by_the_clock_are_no_copies(
     template = resolve("components", BY_THE_CLOCK % at_night)
     assert {it["PolicyName"] for it in of_type(template, POLICY).values()} == policies
     assert managed(template) == instances
-    woken = [it for it in of_type(template, "AWS::CloudWatch::Alarm").values() if it["MetricName"] == "NoCapacityInvocationFailures"]
+    woken = [
+        it
+        for it in of_type(template, "AWS::CloudWatch::Alarm").values()
+        if it["MetricName"] == "NoCapacityInvocationFailures"
+    ]
     assert len(woken) == ("WakeUp" in policies)
 
 
@@ -140,7 +152,9 @@ ASYNCHRONOUS = """
 """
 
 
-@pytest.mark.parametrize(("at_night", "wakes"), [("{min_capacity: 0}", 1), ("{min_capacity: 0, max_capacity: 0}", 0)])
+@pytest.mark.parametrize(
+    ("at_night", "wakes"), [("{min_capacity: 0}", 1), ("{min_capacity: 0, max_capacity: 0}", 0)]
+)
 def test_no_instances_by_the_clock_are_woken_unless_they_are_off(
     resolve: Resolved, at_night: str, wakes: int
 ) -> None:

@@ -97,7 +97,9 @@ def test_a_fleet_that_is_new_for_the_least_of_copies_says_so(least: int, then: i
     render("specs", "--region", "us-east-1")
     spec.write_text(TO_ZERO.format(least=then, managed=""), "utf-8")
     _, (problem, *_), _ = say()
-    assert "`managed_instance_scaling` of `AllTraffic` follows from `min_capacity` of its components" in problem
+    assert (
+        "`managed_instance_scaling` of `AllTraffic` follows from `min_capacity` of its components" in problem
+    )
     written = re.findall(r"keep `(managed_instance_scaling: .+?)` by writing it", problem)
     assert len(written) == (1 if least == 0 else 0)
     for it in written:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from inferstack.review.template_file import PreviousTemplate, read_folder, read_template
-from inferstack.spec.problem import SpecError
+from inferstack.problems import SpecError
+from inferstack.review.templates import PreviousTemplate, read_folder, read_template
 
 RESOURCES = {
     "Model": {"Type": "AWS::SageMaker::Model", "Properties": {"PrimaryContainer": {"Image": "x"}}},

@@ -8,10 +8,8 @@ import pytest
 from support.template_pairs import CHANGES, PAIRS, QUIET, Pair
 from support.updating import deploy, fates, resources_of, spec_of
 
-from inferstack.review.findings import update_problems
-from inferstack.review.update import update_of
-from inferstack.spec.problem import SpecError
-from inferstack.spec.problem.update_codes import (
+from inferstack.problems import SpecError
+from inferstack.problems.update_codes import (
     LEFT_OVER_CODES,
     NOT_A_TEMPLATE,
     OTHER_STACK,
@@ -19,6 +17,8 @@ from inferstack.spec.problem.update_codes import (
     UNREADABLE,
     UPDATE_CODES,
 )
+from inferstack.review.findings import update_problems
+from inferstack.review.update import update_of
 
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from inferstack.check.load import LoadedSpec
+from inferstack.facts.walk import components, every_variant, hosts, is_async
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import LoadedSpec
-from inferstack.spec.parts.walk import components, every_variant, hosts, is_async
 
 POLICY = "ExecutionPolicy[0-9A-F]{8}"
 NO_KEY = "NIST.800.53.R5-SageMakerEndpointConfigurationKMSKeyConfigured"

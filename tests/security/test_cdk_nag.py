@@ -23,8 +23,8 @@ from security.nag_reasons import (
 from support.cdk import spec
 from support.resolving import merged
 
-from inferstack.spec.check import LoadedSpec, load_spec, parse_spec
-from inferstack.spec.document import read_document
+from inferstack.check.load import LoadedSpec, load_spec, parse_spec
+from inferstack.source.document import read_document
 from inferstack_stacks import EndpointStack
 
 ROOT = Path(__file__).parents[2]

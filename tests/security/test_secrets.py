@@ -14,8 +14,8 @@ from support.cdk import endpoint, synthesised
 from support.checking import check_file
 from support.resolving import BASES, merged
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.check.load import parse_spec
+from inferstack.problems import Problem, SpecError
 
 _RANDOM = random.Random(20261120)
 _DIGITS = string.digits

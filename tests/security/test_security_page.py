@@ -8,7 +8,7 @@ import yaml
 from support.checking import check_file
 from support.pages import code_blocks
 
-from inferstack.spec.every_code import every_code
+from inferstack.check.every_code import every_code
 
 FILE = Path(__file__).parents[2] / "docs" / "security.md"
 PAGE = FILE.read_text("utf-8")

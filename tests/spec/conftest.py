@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from support.documents import Problems, Read
 
-from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.reading import events
+from inferstack.problems import Problem, SpecError
+from inferstack.source import events
+from inferstack.source.document import Document, read_document
 
 
 @pytest.fixture(params=["libyaml", "python"])

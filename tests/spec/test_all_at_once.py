@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from support.checking import check_file
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.problem import Problem, SpecError, SpecPath
-from inferstack.spec.structure import STRUCTURE_CODES
+from inferstack.check.load import parse_spec
+from inferstack.check.structure import STRUCTURE_CODES
+from inferstack.problems import Problem, SpecError, SpecPath
+from inferstack.source.document import read_document
 
 SINGLE = """\
 kind: single-model

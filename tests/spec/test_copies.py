@@ -10,9 +10,9 @@ import pytest
 from support.locked_specs import locked_spec
 from support.locking import ONE
 
-from inferstack.resolve.resolved_spec import resolve_ahead, template_of
-from inferstack.spec.check import LoadedSpec, load_spec, parse_spec
-from inferstack.spec.problem import SpecError
+from inferstack.check.load import LoadedSpec, load_spec, parse_spec
+from inferstack.problems import SpecError
+from inferstack.resolve.template import resolve_ahead, template_of
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "model_specs" / "sentiment-ab.yaml", ROOT / "tests" / "shapes" / "observed.yaml"]

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from support.damaged_specs import KEYS, ODD, SPECS, damage, damaged, exchange
 
-from inferstack.spec.document import Document
-from inferstack.spec.problem import SpecError
-from inferstack.spec.schema import kind_definitions, shipped_schema
-from inferstack.spec.structure.decide import compiled, fits
-from inferstack.spec.structure.report import reported
+from inferstack.check.structure.decide import compiled, fits
+from inferstack.check.structure.report import reported
+from inferstack.format.schema import kind_definitions, shipped_schema
+from inferstack.problems import SpecError
+from inferstack.source.document import Document
 
 DEFINITIONS = shipped_schema()["$defs"]
 WORDS = sorted({*KEYS, *(key for it in DEFINITIONS.values() for key in it.get("properties", {}))})
@@ -34,9 +34,7 @@ def agree(definition: str, data: dict[str, Any]) -> bool:
 
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(st.sampled_from(SPECS), st.randoms(use_true_random=False), st.integers(0, 4))
-def test_both_say_the_same_of_a_damaged_spec(
-    spec: dict[str, Any], choose: random.Random, times: int
-) -> None:
+def test_both_say_the_same_of_a_damaged_spec(spec: dict[str, Any], choose: random.Random, times: int) -> None:
     assert agree(kind_definitions()[spec["kind"]], damaged(spec, choose, times, damage, exchange))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from support.documents import Problems, Read, places
 
-from inferstack.spec.document import read_document
-from inferstack.spec.problem import file_codes
+from inferstack.problems import file_codes
+from inferstack.source.document import read_document
 
 # ---------------------------------------------------------------- what is accepted
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from support.documents import Problems, Read, places
 
-from inferstack.spec.document import read_document
-from inferstack.spec.problem import SpecError, file_codes
-from inferstack.spec.reading import file_text
+from inferstack.problems import SpecError, file_codes
+from inferstack.source import file_text
+from inferstack.source.document import read_document
 
 
 def test_a_missing_file_names_the_nearest_one(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import pytest
 import yaml
 from hypothesis import example, given, settings, strategies as st
 
-from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import Problem, SpecError, file_codes
-from inferstack.spec.reading import events
-from inferstack.spec.reading.tree import DEEPEST
-from inferstack.spec.reading.yaml12 import UnfitScalarError, plain_scalar
+from inferstack.problems import Problem, SpecError, file_codes
+from inferstack.source import events
+from inferstack.source.document import Document, read_document
+from inferstack.source.scalars import UnfitScalarError, plain_scalar
+from inferstack.source.tree import DEEPEST
 
 MIB = 1024 * 1024
 PARSERS = pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "python"])

@@ -8,9 +8,9 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from inferstack.spec.document import Document, Position, read_document
-from inferstack.spec.problem import SpecError, SpecPath, file_codes
-from inferstack.spec.reading.tree import DEEPEST
+from inferstack.problems import SpecError, SpecPath, file_codes
+from inferstack.source.document import Document, Position, read_document
+from inferstack.source.tree import DEEPEST
 
 TEXT = """\
 # comment

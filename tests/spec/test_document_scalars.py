@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec.document import Document, read_document
-from inferstack.spec.problem import SpecError, file_codes
+from inferstack.problems import SpecError, file_codes
+from inferstack.source.document import Document, read_document
 
 
 def document(tmp_path: Path, text: str) -> Document:

@@ -7,15 +7,20 @@ from typing import Any
 import pytest
 
 from inferstack.catalog import instances
-from inferstack.catalog.gpu_drivers import AMI_DRIVERS
-from inferstack.spec.check import parse_spec
-from inferstack.spec.rules import RULES, Finding
+from inferstack.catalog.instances import AMI_DRIVERS
+from inferstack.check.load import parse_spec
+from inferstack.check.rules import RULES, Finding
 
 CODES = ("IS270", "IS271", "IS272")
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
 OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
-GPU_TYPES = {it.family: it.name for it in map(instances.find, instances.names()) if it is not None and it.gpus}
-LMI_12_8, LMI_12_9 = f"{AWS}/djl-inference:0.33.0-lmi15.0.0-cu128", f"{AWS}/djl-inference:0.36.0-lmi22.0.0-cu129"
+GPU_TYPES = {
+    it.family: it.name for it in map(instances.find, instances.names()) if it is not None and it.gpus
+}
+LMI_12_8, LMI_12_9 = (
+    f"{AWS}/djl-inference:0.33.0-lmi15.0.0-cu128",
+    f"{AWS}/djl-inference:0.36.0-lmi22.0.0-cu129",
+)
 VLLM_13_0 = f"{AWS}/vllm:0.25.1-gpu-py312-cu130-ubuntu22.04-sagemaker"
 RAY = f"{AWS}/ray:serve-ml-sagemaker-cuda"
 WHISPERX = f"{AWS}/whisperx:3.8.6-cu128-amzn2023-sagemaker"

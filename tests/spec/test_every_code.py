@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inferstack.spec.every_code import TOPICS, every_code, every_entry
-from inferstack.spec.problem.codes import RETIRED, by_code, error
+from inferstack.check.every_code import TOPICS, every_code, every_entry
+from inferstack.problems.codes import RETIRED, by_code, error
 from tools import generated_files, update_codes
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def test_every_entry_is_a_sentence_with_a_source() -> None:
 def test_every_code_that_the_source_mentions_is_listed() -> None:
     found = {
         (code, path.name)
-        for path in (ROOT / "constructs" / "inferstack" / "spec").rglob("*.py")
+        for path in (ROOT / "constructs" / "inferstack").rglob("*.py")
         for code in re.findall(
             r'^\s*(?:[A-Z_]+ = |@\w+\(|)"(IS\d{3})"', path.read_text("utf-8"), re.MULTILINE
         )

@@ -7,9 +7,8 @@ import yaml
 from support.wrong_models import CASES, Case as ModelCase
 from support.wrong_specs import WRONG as WRONG_SPECS, Case, Edit
 
-from inferstack.spec.every_code import every_code
-from inferstack.spec.examples import BOTH, RIGHT, WRONG, Example, examples
-from inferstack.triton.archive.codes import ARCHIVE_CODES
+from inferstack.check.every_code import BOTH, RIGHT, WRONG, Example, every_code, examples
+from inferstack.triton.archive.entries import ARCHIVE_CODES
 from tests.spec.test_wrong_specs import NOT_IN_A_TEXT
 from tests.triton.test_triton_rules import ON_DISK
 from tools import generated_files, update_examples
@@ -72,7 +71,14 @@ def test_the_right_side_of_an_example_is_yaml_that_the_wrong_side_is_not(code: s
 
 def test_an_example_has_the_changed_lines_below_the_keys_above_them() -> None:
     place = "      wait_interval_in_seconds: 300\n".replace("      ", "        ", 1)
-    case = Case(True, False, "gpu", frozenset(), "no wait", (Edit(place, place.replace("300", "9  # <- IS612"), place, ""),))
+    case = Case(
+        True,
+        False,
+        "gpu",
+        frozenset(),
+        "no wait",
+        (Edit(place, place.replace("300", "9  # <- IS612"), place, ""),),
+    )
     assert spec_example(case, with_kind=False).lines == (
         " endpoint:",
         "   deployment_config:",
@@ -86,7 +92,9 @@ def test_an_example_has_the_changed_lines_below_the_keys_above_them() -> None:
 
 def shown_of_tags(*wrong: str) -> list[str]:
     place = "tags:\n  team: growth\n"
-    case = Case(True, False, "single", frozenset(), "", (Edit(place, "".join(f"{it}\n" for it in wrong), place, ""),))
+    case = Case(
+        True, False, "single", frozenset(), "", (Edit(place, "".join(f"{it}\n" for it in wrong), place, ""),)
+    )
     return [line[1:] for line in spec_example(case, with_kind=False).lines if line[0] == WRONG]
 
 
@@ -159,7 +167,9 @@ def test_an_item_that_begins_otherwise_is_written_twice() -> None:
 
 
 def test_what_a_case_changes_of_the_usual_endpoint_is_part_of_its_example() -> None:
-    lines = triton_example(ModelCase("", False, ('-head: {image: "24.05"}', '+head: {image: "24.01"}', "  models: {m: {}}"))).lines
+    lines = triton_example(
+        ModelCase("", False, ('-head: {image: "24.05"}', '+head: {image: "24.01"}', "  models: {m: {}}"))
+    ).lines
     assert lines == (
         " model:",
         "   image:",

@@ -4,12 +4,11 @@ import pytest
 import yaml
 from support.resolving import BASES, merged
 
-from inferstack.catalog.images import architectures
-from inferstack.catalog.registries import EcrImage, ecr_image, region_of_images
-from inferstack.resolve.locations import ecr_repository_arn
-from inferstack.spec.check import parse_spec
-from inferstack.spec.parts.triton_image import is_triton, shows_triton
-from inferstack.spec.problem import SpecError
+from inferstack.catalog.images import EcrImage, architectures, ecr_image, region_of_images
+from inferstack.check.load import parse_spec
+from inferstack.facts.triton import is_triton, shows_triton
+from inferstack.problems import SpecError
+from inferstack.resolve.images import ecr_repository_arn
 
 HOSTS = (
     "763104351884.dkr.ecr.us-west-2.amazonaws.com",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import SpecError
-from inferstack.spec.reading.compose import compose
+from inferstack.check.load import parse_spec
+from inferstack.problems import SpecError
+from inferstack.source.compose import compose
 
 SINGLE = """\
 kind: single-model
@@ -67,7 +67,10 @@ def codes_of(text: str) -> set[tuple[str, str]]:
     try:
         loaded = parse_spec(compose("spec.yaml", text).data)
     except SpecError as error:
-        return {(it.code, next(str(at) for at in reversed(it.path) if isinstance(at, str))) for it in error.problems}
+        return {
+            (it.code, next(str(at) for at in reversed(it.path) if isinstance(at, str)))
+            for it in error.problems
+        }
     return {(it.code, "") for it in loaded.warnings if it.severity == "error"}
 
 
@@ -98,24 +101,34 @@ RIGHT = {
     "a dimension known at deployment": alarm(value='"${AWS::Region}"'),
     "a reservation": reserved(PLAN),
     "a type of content": explained("application/x-a+b.c"),
-    **{f"the key {key}": SINGLE + KEY.format(f'"{key}"') for key in (
-        "1234abcd-12ab-34cd-56ef-1234567890ab",
-        "mrk-1234abcd12ab34cd56ef1234567890ab",
-        "alias/acme/models",
-        "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
-        "arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:alias/models",
-        "{{resolve:ssm:/key}}",
-    )},
-    "a role and its boundary": SINGLE + MADE.format("/ml/te.a+m=_-/", "arn:aws:iam::111122223333:policy/x/B_1"),
+    **{
+        f"the key {key}": SINGLE + KEY.format(f'"{key}"')
+        for key in (
+            "1234abcd-12ab-34cd-56ef-1234567890ab",
+            "mrk-1234abcd12ab34cd56ef1234567890ab",
+            "alias/acme/models",
+            "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+            "arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:alias/models",
+            "{{resolve:ssm:/key}}",
+        )
+    },
+    "a role and its boundary": SINGLE
+    + MADE.format("/ml/te.a+m=_-/", "arn:aws:iam::111122223333:policy/x/B_1"),
     "a path of nothing": SINGLE + MADE.format("/", "arn:aws:iam::aws:policy/ReadOnlyAccess"),
-    "a role of one's own": SINGLE + "execution_role: arn:aws:iam::111122223333:role/service-role/SageMaker_1\n",
+    "a role of one's own": SINGLE
+    + "execution_role: arn:aws:iam::111122223333:role/service-role/SageMaker_1\n",
     "a function": LOGIN.format(FUNCTION),
-    "a function of the stack's account": LOGIN.format('"arn:aws:lambda:us-east-1:${AWS::AccountId}:function:a:1"'),
+    "a function of the stack's account": LOGIN.format(
+        '"arn:aws:lambda:us-east-1:${AWS::AccountId}:function:a:1"'
+    ),
     "a hub's content": HUB.format(CONTENT),
     "content of an own hub": HUB.format(CONTENT.replace(":aws:hub", ":111122223333:hub")),
-    "tags": SINGLE + 'tags: {a: "é ß 漢 ①\\u00a0²", b: "a b+c=d_e.f:g/h-i@j", "Ключ": "{{resolve:ssm:/a}}"}\n',
+    "tags": SINGLE
+    + 'tags: {a: "é ß 漢 ①\\u00a0²", b: "a b+c=d_e.f:g/h-i@j", "Ключ": "{{resolve:ssm:/a}}"}\n',
     "an image": component(IMAGE),
-    "an image in the stack's account": component('"${AWS::AccountId}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix}/a:1"'),
+    "an image in the stack's account": component(
+        '"${AWS::AccountId}.dkr.ecr.${AWS::Region}.${AWS::URLSuffix}/a:1"'
+    ),
 }
 WRONG = {
     "a namespace on two lines": (alarm('"Acme/Serving\\n"'), "IS105", "namespace"),
@@ -128,13 +141,16 @@ WRONG = {
     "a reservation on two lines": (reserved(f'"{PLAN}\\n"'), "IS105", "ml_reservation_arn"),
     "a type of content on two lines": (explained('"text/csv\\n"'), "IS105", "mime_type"),
     "a type of content with more behind it": (explained("text/csvé"), "IS105", "mime_type"),
-    **{f"the key {key}": (SINGLE + KEY.format(key), "IS105", "kms_key_id") for key in (
-        "alias:dumps",
-        "arn:aws:kms:us-east-1:111122223333:alias:x",
-        "arn:aws:s3:us-east-1:111122223333:key/x",
-        "a/b",
-        "ALIAS/DUMPS",
-    )},
+    **{
+        f"the key {key}": (SINGLE + KEY.format(key), "IS105", "kms_key_id")
+        for key in (
+            "alias:dumps",
+            "arn:aws:kms:us-east-1:111122223333:alias:x",
+            "arn:aws:s3:us-east-1:111122223333:key/x",
+            "a/b",
+            "ALIAS/DUMPS",
+        )
+    },
     "a path that a policy may not have": (SINGLE + MADE.format('"/ml:team/"', BOUNDARY), "IS105", "path"),
     "a path with an empty part": (SINGLE + MADE.format("/ml//team/", BOUNDARY), "IS105", "path"),
     "a path that does not end": (SINGLE + MADE.format("/ml", BOUNDARY), "IS105", "path"),
@@ -150,18 +166,29 @@ WRONG = {
         "execution_role",
     ),
     "a function's name": (LOGIN.format("login"), "IS105", "repository_credentials_provider_arn"),
-    "a topic for a function": (LOGIN.format(FUNCTION.replace("lambda", "sns")), "IS105", "repository_credentials_provider_arn"),
+    "a topic for a function": (
+        LOGIN.format(FUNCTION.replace("lambda", "sns")),
+        "IS105",
+        "repository_credentials_provider_arn",
+    ),
     "a hub's name": (HUB.format("my-hub"), "IS105", "hub_content_arn"),
     "a hub": (HUB.format("arn:aws:sagemaker:us-east-1:111122223333:hub/acme"), "IS105", "hub_content_arn"),
-    **{f"a tag with {what}": (SINGLE + f'tags: {{team: "{text}"}}\n', "IS222", "team") for what, text in {
-        "a line break": "travel\\n",
-        "a tabulator": "a\\tb",
-        "a dash that is no hyphen": "a \\u2013 b",
-        "a curly quote": "a\\u2019s",
-        "a currency": "€",
-    }.items()},
+    **{
+        f"a tag with {what}": (SINGLE + f'tags: {{team: "{text}"}}\n', "IS222", "team")
+        for what, text in {
+            "a line break": "travel\\n",
+            "a tabulator": "a\\tb",
+            "a dash that is no hyphen": "a \\u2013 b",
+            "a curly quote": "a\\u2019s",
+            "a currency": "€",
+        }.items()
+    },
     "a component's image behind a space": (component(f'" {IMAGE}"'), "IS105", "image"),
-    "a component's image with more behind it": (component(f"{IMAGE} # x".replace(" #", "  x")), "IS105", "image"),
+    "a component's image with more behind it": (
+        component(f"{IMAGE} # x".replace(" #", "  x")),
+        "IS105",
+        "image",
+    ),
 }
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import Problem, SpecError
+from inferstack.check.load import parse_spec
+from inferstack.problems import Problem, SpecError
 
 HEAD: dict[str, Any] = {
     "kind": "single-model",
@@ -88,7 +88,9 @@ def test_a_model_that_is_no_block_is_one_problem() -> None:
 
 
 def test_bounds_of_a_statistic_are_shown_as_they_are_written() -> None:
-    [problem] = [it for it in problems(alarm(threshold=5, statistic="PR(2500001:2500000)")) if it.code == "IS842"]
+    [problem] = [
+        it for it in problems(alarm(threshold=5, statistic="PR(2500001:2500000)")) if it.code == "IS842"
+    ]
     assert problem.message.endswith("it begins after 2500001 and ends at 2500000")
 
 
@@ -118,12 +120,20 @@ def test_tritons_container_gets_its_model_by_files_alone(environment: dict[str, 
 
 
 def test_models_of_components_on_several_variants_are_named_by_the_components() -> None:
-    fleet = {"initial_instance_count": 1, "routing_config": {"routing_strategy": "LEAST_OUTSTANDING_REQUESTS"}}
+    fleet = {
+        "initial_instance_count": 1,
+        "routing_config": {"routing_strategy": "LEAST_OUTSTANDING_REQUESTS"},
+    }
     needs = {"number_of_cpu_cores_required": 1, "min_memory_required_in_mb": 1024}
     runs = {"specification": {"model_name": "one", "compute_resource_requirements": needs}}
     spec = {key: HEAD[key] for key in ("endpoint_name", "env")} | {
         "kind": "inference-components",
-        "models": {"one": {"image": {"framework": "pytorch", "version": "2.6.0"}, "model_data_url": "s3://a/b.tar.gz"}},
+        "models": {
+            "one": {
+                "image": {"framework": "pytorch", "version": "2.6.0"},
+                "model_data_url": "s3://a/b.tar.gz",
+            }
+        },
         "variants": [
             {"variant_name": "x", "instance_type": "ml.m5.4xlarge", **fleet},
             {"variant_name": "y", "instance_type": "ml.g5.xlarge", **fleet},

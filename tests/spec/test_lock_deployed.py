@@ -7,9 +7,9 @@ import pytest
 from support.locked_specs import DIGEST, found, locked_spec, urls
 from support.locking import COMPONENTS, IMAGE, MANY, ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import load_spec, parse_spec
-from inferstack.spec.in_stack import in_region
-from inferstack.spec.texts.digest_urls import location_of, pattern_of, uploaded_url
+from inferstack.check.in_stack import in_region
+from inferstack.check.load import load_spec, parse_spec
+from inferstack.texts.addresses import location_of, pattern_of, uploaded_url
 
 SOURCE = ONE.replace(
     "model_data_url: s3://acme-models/one/model.tar.gz",
@@ -25,7 +25,10 @@ HTTPS = ONE.replace("s3://acme-models/one", "https://acme-models.s3.eu-west-1.am
     [
         (ONE, rf"s3://acme-models/one/model-sha256-{DIGEST}\.tar\.gz"),
         (SOURCE, rf"s3://acme-models/one/model-sha256-{DIGEST}\.tar\.gz"),
-        (ELSEWHERE, rf"s3://models-\$\{{AWS::AccountId\}}-\$\{{AWS::Region\}}/one/model-sha256-{DIGEST}\.tar\.gz"),
+        (
+            ELSEWHERE,
+            rf"s3://models-\$\{{AWS::AccountId\}}-\$\{{AWS::Region\}}/one/model-sha256-{DIGEST}\.tar\.gz",
+        ),
         (HTTPS, rf"https://acme-models\.s3\.eu-west-1\.amazonaws\.com/one/model-sha256-{DIGEST}\.tar\.gz"),
         (MANY, rf"s3://acme-models/many/sha256-{DIGEST}/"),
     ],
@@ -73,7 +76,9 @@ def test_who_packs_sees_the_spec_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_every_model_that_names_the_location_gets_what_was_uploaded(tmp_path: Path) -> None:
-    model = "{image: {framework: triton, version: '25.09'}, model_data_url: s3://acme-models/one/model.tar.gz}"
+    model = (
+        "{image: {framework: triton, version: '25.09'}, model_data_url: s3://acme-models/one/model.tar.gz}"
+    )
     fleet = "{variant_name: V, model_name: V, instance_type: ml.m5.large, initial_instance_count: 2}"
     head = (
         f"kind: single-model\nendpoint_name: ab\nmodels:\n  A: {model}\n  B: {model}\n"
@@ -94,7 +99,10 @@ def test_a_spec_made_in_python_has_no_lock(tmp_path: Path, monkeypatch: pytest.M
     data = {
         "kind": "single-model",
         "endpoint_name": "one",
-        "model": {"image": {"framework": "triton", "version": "25.09"}, "model_data_url": "s3://b-1/m.tar.gz"},
+        "model": {
+            "image": {"framework": "triton", "version": "25.09"},
+            "model_data_url": "s3://b-1/m.tar.gz",
+        },
         "variant": {"instance_type": "ml.m5.large", "initial_instance_count": 2},
     }
     assert parse_spec(data).spec.model.model_data_url == "s3://b-1/m.tar.gz"
@@ -130,7 +138,9 @@ def test_the_same_content_leaves_the_same_bytes(tmp_path: Path) -> None:
     assert lock.read_bytes() == before
 
 
-@pytest.mark.parametrize("location", ["s3://b/one/model.tar.gz", "s3://b/many/", "s3://b/x-sha256-0123456789abcdef.tar.gz"])
+@pytest.mark.parametrize(
+    "location", ["s3://b/one/model.tar.gz", "s3://b/many/", "s3://b/x-sha256-0123456789abcdef.tar.gz"]
+)
 def test_versions_of_one_thing_have_one_pattern(location: str) -> None:
     one, two = (uploaded_url(location, digit * 64) for digit in "ab")
     assert one != two
@@ -138,7 +148,9 @@ def test_versions_of_one_thing_have_one_pattern(location: str) -> None:
     assert location_of(one) == location
 
 
-@pytest.mark.parametrize("url", ["s3://b/one/model.tar.gz", "s3://b/model-0123456789abcdef.tar.gz", "s3://b/sha256-0123/"])
+@pytest.mark.parametrize(
+    "url", ["s3://b/one/model.tar.gz", "s3://b/model-0123456789abcdef.tar.gz", "s3://b/sha256-0123/"]
+)
 def test_any_other_url_is_no_version(url: str) -> None:
     assert pattern_of(url) is None
     assert location_of(url) == url

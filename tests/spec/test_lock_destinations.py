@@ -10,9 +10,9 @@ from support.archiving import lay_out
 from support.locked_specs import DIGEST, Change, edit, found, locked_spec, outdated, put, template_of, urls
 from support.locking import AT_CATS, COMPONENTS, IMAGE, MODELLED, ONE, SEVERAL, lay_out_spec, own, write_lock
 
-from inferstack.spec.check import load_spec
-from inferstack.spec.in_stack import in_region
-from inferstack.spec.parts.triton_blocks import triton_blocks
+from inferstack.check.in_stack import in_region
+from inferstack.check.load import load_spec
+from inferstack.facts.triton import triton_blocks
 
 CONTAINERS = {
     "none": ("  model_data_url: s3://acme-models/one/model.tar.gz\n", "", 6, "no container says"),
@@ -76,14 +76,20 @@ variant: {{instance_type: ml.m5.large, initial_instance_count: 2}}
 @pytest.mark.parametrize(
     ("kind", "blocks", "fix"),
     [
-        ("single-model", TWO_MODELS, "give the containers that load them one URL, or each a `triton` block of its own"),
+        (
+            "single-model",
+            TWO_MODELS,
+            "give the containers that load them one URL, or each a `triton` block of its own",
+        ),
         ("pipeline", TWO_CONTAINERS, "give the containers that load them one URL"),
     ],
 )
 def test_a_block_of_its_own_is_proposed_to_a_container_that_can_have_one(
     kind: str, blocks: str, fix: str, tmp_path: Path
 ) -> None:
-    other = f"model:\n  {IMAGE}\n  model_data_url: s3://acme-models/one/model.tar.gz\nvariant: {{instance_type"
+    other = (
+        f"model:\n  {IMAGE}\n  model_data_url: s3://acme-models/one/model.tar.gz\nvariant: {{instance_type"
+    )
     file = locked_spec(tmp_path, ONE)
     edit(f"{other}: ml.m5.large, initial_instance_count: 2}}\n", blocks)(file)
     edit("kind: single-model", f"kind: {kind}")(file)
@@ -105,14 +111,20 @@ def test_each_component_gets_what_was_uploaded_for_it(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("text", "folder"), [(SEVERAL, ""), (MODELLED, "models/")], ids=["components", "models"])
-def test_archives_are_packed_under_the_same_names_as_before_the_upload(text: str, folder: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "folder"), [(SEVERAL, ""), (MODELLED, "models/")], ids=["components", "models"]
+)
+def test_archives_are_packed_under_the_same_names_as_before_the_upload(
+    text: str, folder: str, tmp_path: Path
+) -> None:
     file = locked_spec(tmp_path, text)
     names = [block.archive for block in triton_blocks(load_spec(file).spec)]
     assert names == [f"{folder}cats/model.tar.gz", f"{folder}dogs/model.tar.gz"]
 
 
-def test_an_archive_of_which_only_the_deployment_knows_the_name_is_packed_under_the_usual_one(tmp_path: Path) -> None:
+def test_an_archive_of_which_only_the_deployment_knows_the_name_is_packed_under_the_usual_one(
+    tmp_path: Path,
+) -> None:
     file = lay_out_spec(tmp_path, SEVERAL)
     edit(AT_CATS, "'s3://models/{{resolve:ssm:/models/cats}}'")(file)
     names = [block.archive for block in triton_blocks(load_spec(file).spec)]
@@ -127,7 +139,10 @@ def test_the_lock_vouches_for_the_weights_of_each_component(tmp_path: Path) -> N
         text = text.replace(models[at], f"          repository: {name}\n", 1)
     file = lay_out_spec(tmp_path, text)
     for name in ("cats", "dogs"):
-        lay_out(tmp_path, {f"{name}/net/1/model.onnx": name, f"{name}/net/config.pbtxt": 'platform: "onnxruntime_onnx"\n'})
+        lay_out(
+            tmp_path,
+            {f"{name}/net/1/model.onnx": name, f"{name}/net/config.pbtxt": 'platform: "onnxruntime_onnx"\n'},
+        )
     write_lock(file)
     for name in ("cats", "dogs"):
         shutil.rmtree(tmp_path / name / "net/1")
@@ -141,7 +156,9 @@ def differing(old: str, new: str) -> list[str]:
     return [one.strip() for before, one in pairs if before != one]
 
 
-def test_new_weights_of_one_component_are_a_few_lines_and_no_change_of_the_other_or_of_rights(tmp_path: Path) -> None:
+def test_new_weights_of_one_component_are_a_few_lines_and_no_change_of_the_other_or_of_rights(
+    tmp_path: Path,
+) -> None:
     file = lay_out_spec(tmp_path, SEVERAL)
     lock = write_lock(file)
     lock.write_text(re.sub(r'"uploaded": ".*?"', '"uploaded": "2020-01-02T03:04:05Z"', lock.read_text()))
@@ -154,13 +171,18 @@ def test_new_weights_of_one_component_are_a_few_lines_and_no_change_of_the_other
     assert re.fullmatch(rf'"ArtifactUrl": "s3://acme-models/dogs/model-sha256-{DIGEST}.tar.gz",?', line)
 
 
-def test_new_weights_of_one_model_are_a_few_lines_and_no_change_of_the_other_or_of_rights(tmp_path: Path) -> None:
+def test_new_weights_of_one_model_are_a_few_lines_and_no_change_of_the_other_or_of_rights(
+    tmp_path: Path,
+) -> None:
     file = locked_spec(tmp_path, MODELLED)
     assert found(file) == []
     old = template_of(file)
     put("weights/dogs.onnx", "wolf")(file)
     (problem,) = outdated(file)
-    assert (problem.line, problem.path) == (24, ("models", "dogs", "triton", "models", "net", "files", "1/model.onnx"))
+    assert (problem.line, problem.path) == (
+        24,
+        ("models", "dogs", "triton", "models", "net", "files", "1/model.onnx"),
+    )
     write_lock(file)
     assert found(file) == []
     (line,) = differing(old, template_of(file))
@@ -233,8 +255,12 @@ def test_what_differs_for_one_component_is_said_once(
     assert said in problem.message
 
 
-@pytest.mark.parametrize(("text", "lines"), [(SEVERAL, (10, 24)), (MODELLED, (7, 17))], ids=["components", "models"])
-def test_every_one_with_nowhere_to_go_is_said_at_once(text: str, lines: tuple[int, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "lines"), [(SEVERAL, (10, 24)), (MODELLED, (7, 17))], ids=["components", "models"]
+)
+def test_every_one_with_nowhere_to_go_is_said_at_once(
+    text: str, lines: tuple[int, ...], tmp_path: Path
+) -> None:
     file = locked_spec(tmp_path, text)
     for name in ("cats", "dogs"):
         edit(f"s3://acme-models/{name}/model.tar.gz", f"'{{{{resolve:ssm:/models/{name}}}}}'")(file)

@@ -13,11 +13,11 @@ from support.checking import check_file
 from support.locked_specs import Change, edit, found, locked_spec
 from support.locking import ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import load_spec
-from inferstack.spec.check_files import check_files, spec_files
-from inferstack.spec.lock import reading
-from inferstack.spec.lock.codes import LOCK_CODES
-from inferstack.spec.problem import SpecError
+from inferstack.check.files import check_files, spec_files
+from inferstack.check.load import load_spec
+from inferstack.check.lock import file as reading
+from inferstack.check.lock.file import LOCK_CODES
+from inferstack.problems import SpecError
 
 
 def without_triton(file: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from support.locked_specs import Change, edit, found, locked_spec, outdated, put
 from support.locking import MANY, ONE
 
-from inferstack.spec.lock import local
+from inferstack.check.lock import differences as local
 
 STALE = {
     "another configuration": (ONE, edit("dims: [1]", "dims: [2]"), 9, "with another configuration"),
@@ -45,7 +45,9 @@ def test_what_is_not_what_was_uploaded_is_an_error_that_says_what_to_run(
 
 def test_a_pointer_to_other_weights_than_were_uploaded_is_noticed(tmp_path: Path) -> None:
     file = locked_spec(tmp_path, ONE)
-    put("weights/net.onnx", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4\n")(file)
+    put("weights/net.onnx", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4\n")(
+        file
+    )
     (problem,) = found(file)
     assert "has 126 bytes, but 4 were uploaded" in problem.message
 
@@ -58,7 +60,9 @@ def leave_pointers(file: Path) -> None:
     for path in (file.parent / "weights").rglob("*.*"):
         content = path.read_bytes()
         oid = hashlib.sha256(content).hexdigest()
-        path.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(content)}\n")
+        path.write_text(
+            f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(content)}\n"
+        )
 
 
 RIGHT = {

@@ -7,9 +7,9 @@ import pytest
 from support.locked_specs import edit, found, urls
 from support.locking import ONE, lay_out_spec, write_lock
 
-from inferstack.spec.check import load_spec
-from inferstack.spec.in_stack import in_region
-from inferstack.spec.problem import SpecError
+from inferstack.check.in_stack import in_region
+from inferstack.check.load import load_spec
+from inferstack.problems import SpecError
 
 
 @pytest.fixture
@@ -57,7 +57,9 @@ def test_the_lock_vouches_for_weights_that_a_pipeline_does_not_have(existing: Pa
 
 
 def test_the_lock_vouches_for_the_empty_version_of_an_ensemble_that_git_does_not_keep(existing: Path) -> None:
-    tensors = 'input { name: "X" data_type: TYPE_FP32 dims: 1 } output { name: "Y" data_type: TYPE_FP32 dims: 1 }\n'
+    tensors = (
+        'input { name: "X" data_type: TYPE_FP32 dims: 1 } output { name: "Y" data_type: TYPE_FP32 dims: 1 }\n'
+    )
     maps = 'input_map { key: "X" value: "X" } output_map { key: "Y" value: "Y" }'
     step = f'ensemble_scheduling {{ step {{ model_name: "net" model_version: -1 {maps} }} }}'
     models = existing.parent / "models"
@@ -80,6 +82,8 @@ def test_whoever_packs_needs_the_weights_themselves(existing: Path) -> None:
 
 def test_the_lock_vouches_for_what_was_uploaded_only(existing: Path) -> None:
     folder = existing.parent / "models/net"
-    (folder / "config.pbtxt").write_text('platform: "onnxruntime_onnx" default_model_filename: "other.onnx"\n')
+    (folder / "config.pbtxt").write_text(
+        'platform: "onnxruntime_onnx" default_model_filename: "other.onnx"\n'
+    )
     (folder / "1/model.onnx").unlink()
     assert found(existing, "IS910")

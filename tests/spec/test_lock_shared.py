@@ -8,8 +8,8 @@ import pytest
 from support.locked_specs import found
 from support.locking import ONE, lay_out_spec, write_lock
 
+from inferstack.check.files import check_files
 from inferstack.cli import main
-from inferstack.spec.check_files import check_files
 
 OTHER = ONE.replace("endpoint_name: one", "endpoint_name: other").replace(
     "acme-models/one", "acme-models/other"

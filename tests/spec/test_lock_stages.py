@@ -7,8 +7,8 @@ import pytest
 from support.locked_specs import edit, found, locked_spec, urls
 from support.locking import AT_CATS, MODELLED, ONE, SEVERAL, lay_out_spec, write_lock
 
-from inferstack.spec.check import load_spec
-from inferstack.spec.problem import SpecError
+from inferstack.check.load import load_spec
+from inferstack.problems import SpecError
 
 
 def test_a_stage_without_an_upload_of_its_own_has_that_of_the_spec(tmp_path: Path) -> None:
@@ -18,7 +18,9 @@ def test_a_stage_without_an_upload_of_its_own_has_that_of_the_spec(tmp_path: Pat
 
 
 def test_a_stage_with_another_bucket_needs_an_upload_of_its_own(tmp_path: Path) -> None:
-    file = locked_spec(tmp_path, ONE + "stages: {prod: {model: {model_data_url: s3://acme-prod/model.tar.gz}}}\n")
+    file = locked_spec(
+        tmp_path, ONE + "stages: {prod: {model: {model_data_url: s3://acme-prod/model.tar.gz}}}\n"
+    )
     (problem,) = found(file)
     assert "for the stage `prod`" in problem.message
     assert "--stage prod --upload" in problem.fix

@@ -5,8 +5,8 @@ import yaml
 from support.resolving import merged
 from support.wrong_specs import FOLDER
 
-from inferstack.catalog import marketplace, regions
-from inferstack.spec.check import parse_spec
+from inferstack.catalog import regions, regions as marketplace
+from inferstack.check.load import parse_spec
 
 PACKAGE = "arn:aws:sagemaker:us-east-1:865070037744:model-package/llama-1-0ab"
 SOLD = {"models": {"llama": {"model_package_name": PACKAGE, "image": None, "model_data_source": None}}}

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from support.resolving import BASES, merged
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
+from inferstack.check.files import TakenNames, names_taken_twice, taken_names
+from inferstack.check.load import parse_spec
 
 
 def taken(base: str, change: str) -> TakenNames:
@@ -25,10 +25,25 @@ ELSEWHERE = "{endpoint_name: other, env: {region: eu-west-1}, inference_componen
         ("single", "{}", "{}", "IS041"),
         ("single", "endpoint_name: Net", "endpoint_name: net", "IS041"),
         ("components", "{}", OTHER_NAME, "IS042"),
-        ("single", "dashboard: {dashboard_name: ml}", "{endpoint_name: other, dashboard: {dashboard_name: ml}}", "IS043"),
+        (
+            "single",
+            "dashboard: {dashboard_name: ml}",
+            "{endpoint_name: other, dashboard: {dashboard_name: ml}}",
+            "IS043",
+        ),
         # Dashboards are global.
-        ("multi", "{env: {region: us-east-1}, dashboard: {dashboard_name: ml}}", "{endpoint_name: other, env: {region: eu-west-1}, dashboard: {dashboard_name: ml}}", "IS043"),
-        ("single", "{endpoint_name: one, env: {region: us-east-1}}", "{endpoint_name: other, dashboard: {dashboard_name: one-us-east-1}}", "IS043"),
+        (
+            "multi",
+            "{env: {region: us-east-1}, dashboard: {dashboard_name: ml}}",
+            "{endpoint_name: other, env: {region: eu-west-1}, dashboard: {dashboard_name: ml}}",
+            "IS043",
+        ),
+        (
+            "single",
+            "{endpoint_name: one, env: {region: us-east-1}}",
+            "{endpoint_name: other, dashboard: {dashboard_name: one-us-east-1}}",
+            "IS043",
+        ),
         ("single", "endpoint_name: endpoint-1abc", "endpoint_name: 1abc", "IS044"),
     ],
 )
@@ -39,7 +54,11 @@ def test_a_name_that_is_taken_is_reported(base: str, one: str, other: str, code:
 
 @pytest.mark.parametrize(
     ("base", "one", "other"),
-    [("single", "{}", OTHER_NAME), ("single", "endpoint_name: abc", "endpoint_name: 1abc"), ("components", "env: {region: us-east-1}", ELSEWHERE)],
+    [
+        ("single", "{}", OTHER_NAME),
+        ("single", "endpoint_name: abc", "endpoint_name: 1abc"),
+        ("components", "env: {region: us-east-1}", ELSEWHERE),
+    ],
 )
 def test_names_in_other_places_are_free(base: str, one: str, other: str) -> None:
     assert not names_taken_twice([taken(base, one), taken(base, other)])

@@ -2,10 +2,10 @@
 
 from support.damaged_specs import SPECS
 
-from inferstack.once import found_once
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import parse_spec
-from inferstack.spec.parts import walk
+from inferstack.check.load import parse_spec
+from inferstack.facts import walk
+from inferstack.facts.once import found_once
+from inferstack.format.kinds import ModelSpec
 
 
 def test_each_spec_gets_its_own_answer() -> None:

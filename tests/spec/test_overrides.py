@@ -7,9 +7,9 @@ import pytest
 from support.locked_specs import locked_spec
 from support.locking import ONE
 
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.problems import Problem, SpecError
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.problem import Problem, SpecError
 
 TEXT = """\
 kind: single-model
@@ -61,7 +61,14 @@ def test_overrides_come_after_the_stage(tmp_path: Path) -> None:
 
 def test_resources_name_the_file_and_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    over = {"alarms": {"actions": [TOPIC]}, "autoscaling": {"min_capacity": 1, "max_capacity": 2, "policies": [{"metric": "CPUUtilization", "target_value": 50}]}}
+    over = {
+        "alarms": {"actions": [TOPIC]},
+        "autoscaling": {
+            "min_capacity": 1,
+            "max_capacity": 2,
+            "policies": [{"metric": "CPUUtilization", "target_value": 50}],
+        },
+    }
     loaded = read(tmp_path, over)
     made = resolve_template(loaded.spec, region="us-east-1", source_of=loaded.source_of)["Resources"]
     sources = {it["Type"].rpartition(":")[2]: it["Metadata"]["inferstack:source"] for it in made.values()}

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from inferstack.catalog import cloudformation
-from inferstack.spec.blocks.base import Block, with_subclasses
-from inferstack.spec.blocks.kinds import ModelSpec
+from inferstack.format.base import Block, with_subclasses
+from inferstack.format.kinds import ModelSpec
 
 assert ModelSpec
 SAGEMAKER = ("Model", "EndpointConfig", "Endpoint", "InferenceComponent")
@@ -71,7 +71,7 @@ def where_to_add(shape: str) -> str:
     """The block of this form and its file, or what to do if there is none yet."""
     found = blocks_of(shape)
     names = " or ".join(f"`{block.__name__}` in {block.__module__.replace('.', '/')}.py" for block in found)
-    return names or f'a new block of inferstack/spec/blocks with `shapes: ClassVar = ("{shape}",)`'
+    return names or f'a new block of inferstack/format with `shapes: ClassVar = ("{shape}",)`'
 
 
 def shapes() -> Iterator[tuple[str, str]]:
@@ -111,5 +111,5 @@ def test_every_writable_property_is_reachable(type_name: str, definition: str) -
 
 def test_where_to_add_a_property_is_said_by_name() -> None:
     config = "AWS::SageMaker::EndpointConfig"
-    assert where_to_add(f"{config}.ProductionVariant") == "`Variant` in inferstack/spec/blocks/variant.py"
-    assert where_to_add(f"{config}.New").startswith("a new block of inferstack/spec/blocks with")
+    assert where_to_add(f"{config}.ProductionVariant") == "`Variant` in inferstack/format/variant.py"
+    assert where_to_add(f"{config}.New").startswith("a new block of inferstack/format with")

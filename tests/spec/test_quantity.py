@@ -3,7 +3,7 @@
 import pytest
 
 from inferstack.catalog.metrics import find
-from inferstack.spec.parts.quantity import UnfitQuantity, parse_threshold
+from inferstack.facts.quantity import UnfitQuantity, parse_threshold
 
 LONG = 200_000
 

@@ -8,20 +8,74 @@ import yaml
 from hypothesis import given, settings, strategies as st
 from support.damaged_specs import FILES
 
-from inferstack.spec.problem import SpecError
-from inferstack.spec.reading import quick
-from inferstack.spec.reading.compose import compose
-from inferstack.spec.reading.quick import read_quickly
-from inferstack.spec.reading.tree import Node
+from inferstack.problems import SpecError
+from inferstack.source import quick
+from inferstack.source.compose import compose
+from inferstack.source.quick import read_quickly
+from inferstack.source.tree import Node
 
 TEXTS = [file.read_text("utf-8") for file in FILES]
 PIECES = (
-    *("\n", " ", "  ", "\t", ":", ": ", "- ", "-", "? ", "[", "]", "{", "}", ",", "#", " #", "|", ">", "'", '"'),
-    *("&a ", "*a", "<<: ", "!", "! ", "!!str ", "!!int ", "---\n", "...\n", "%YAML 1.2\n", "\\", "~", "null", "é", "\U0001f600"),
-    *("1", "0x1F", "0o17", "1e3", ".inf", ".nan", "-.5", "1_000", "on", "yes", "true", "2026-01-01", "1:30", "9" * 20),
+    *(
+        "\n",
+        " ",
+        "  ",
+        "\t",
+        ":",
+        ": ",
+        "- ",
+        "-",
+        "? ",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        "#",
+        " #",
+        "|",
+        ">",
+        "'",
+        '"',
+    ),
+    *(
+        "&a ",
+        "*a",
+        "<<: ",
+        "!",
+        "! ",
+        "!!str ",
+        "!!int ",
+        "---\n",
+        "...\n",
+        "%YAML 1.2\n",
+        "\\",
+        "~",
+        "null",
+        "é",
+        "\U0001f600",
+    ),
+    *(
+        "1",
+        "0x1F",
+        "0o17",
+        "1e3",
+        ".inf",
+        ".nan",
+        "-.5",
+        "1_000",
+        "on",
+        "yes",
+        "true",
+        "2026-01-01",
+        "1:30",
+        "9" * 20,
+    ),
     *("\x85", "\u2028", "\r", "\r\n", "@", "`", "=", "<<", "${stage}"),
 )
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.sampled_from(PIECES)
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.sampled_from(PIECES)
+)
 DATA = st.recursive(
     SCALARS,
     lambda it: st.lists(it, max_size=4) | st.dictionaries(st.text(max_size=6) | st.sampled_from(PIECES), it),

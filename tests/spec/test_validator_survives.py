@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 from support.damaged_specs import KEYS, ODD, SPECS, damage, damaged, exchange
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.document import Document
-from inferstack.spec.problem import SpecError
-from inferstack.spec.structure import structure_problems
+from inferstack.check.load import parse_spec
+from inferstack.check.structure import structure_problems
+from inferstack.problems import SpecError
+from inferstack.source.document import Document
 
 
 def is_checked(spec: Any) -> bool:

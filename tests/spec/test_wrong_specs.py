@@ -7,18 +7,31 @@ import pytest
 from support.checking import check_file
 from support.wrong_specs import ALL, FOLDER, RIGHT, WRONG, Case, marks
 
-from inferstack.spec.every_code import every_code
-from inferstack.spec.lock.codes import LOCK_CODES
-from inferstack.spec.problem import Problem
-from inferstack.spec.problem.update_codes import LEFT_OVER_CODES, UPDATE_CODES
-from inferstack.spec.rules import RULES
+from inferstack.check.every_code import every_code
+from inferstack.check.lock.file import LOCK_CODES
+from inferstack.check.rules import RULES
+from inferstack.problems import Problem
+from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 
 TRITON = "IS9"
 
 # What no text of a single file can cause; it is tested with reading, stages, folders and locks.
 NOT_IN_A_TEXT = {
     *("IS001", "IS002", "IS003", "IS004", "IS005", "IS006", "IS007", "IS010", "IS021"),
-    *("IS031", "IS040", "IS041", "IS042", "IS043", "IS044", "IS045", "IS056", "IS111", "IS112", "IS113", "IS114"),
+    *(
+        "IS031",
+        "IS040",
+        "IS041",
+        "IS042",
+        "IS043",
+        "IS044",
+        "IS045",
+        "IS056",
+        "IS111",
+        "IS112",
+        "IS113",
+        "IS114",
+    ),
     *("IS208", "IS209", "IS218"),
     *LOCK_CODES,
     *UPDATE_CODES,

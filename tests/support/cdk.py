@@ -10,8 +10,8 @@ from constructs import IConstruct
 from jsii._kernel.providers import process
 from support.resolving import BASES, Template, merged
 
+from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.constructs import InferenceEndpoint
-from inferstack.spec.check import LoadedSpec, parse_spec
 
 
 def spec(base: str, change: str | dict[str, Any] = "{}") -> LoadedSpec:

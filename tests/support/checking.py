@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from inferstack.spec.check_files import check_files
-from inferstack.spec.problem import Problem
+from inferstack.check.files import check_files
+from inferstack.problems import Problem
 
 
 def check_file(path: Path | str) -> list[Problem]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from inferstack.spec.document import read_document
+from inferstack.source.document import read_document
 
 HERE_BASES = Path(__file__).parents[1] / "spec" / "wrong_specs" / "bases"
 FILES = sorted(HERE_BASES.glob("*.yaml"))

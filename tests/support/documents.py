@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from inferstack.spec.document import Document
-from inferstack.spec.problem import Problem
+from inferstack.problems import Problem
+from inferstack.source.document import Document
 
 Read = Callable[[str | bytes], Document]
 Problems = Callable[[str | bytes], tuple[Problem, ...]]

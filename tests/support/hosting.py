@@ -19,12 +19,11 @@ from support.rehearsal import SERVER_PYTHON
 
 from inferstack.triton.archive.inspection import inspect_archive
 from inferstack.triton.protocol import BINARY, JSON
-from inferstack.triton.rehearsal.confinement import Confinement
+from inferstack.triton.rehearsal.confinement import Confinement, Reply
 from inferstack.triton.rehearsal.container import launch_multi_model, launch_single
 from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.http import Reply
 from inferstack.triton.rehearsal.layout import lay_out
-from inferstack.triton.rehearsal.multi_model import folder_of
+from inferstack.triton.rehearsal.rehearsing import folder_of
 from inferstack.triton.rehearsal.server import InstalledServer, find_server
 
 _SECONDS = 60.0
@@ -141,7 +140,9 @@ def _hash(target: str) -> str:
 def _deployed(sagemaker: Any, endpoint: str, component: str | None) -> Deployed:
     """What is deployed now, according to SageMaker's descriptions."""
     if component is not None:
-        specification = sagemaker.describe_inference_component(InferenceComponentName=component)["Specification"]
+        specification = sagemaker.describe_inference_component(InferenceComponentName=component)[
+            "Specification"
+        ]
         if "ModelName" in specification:
             return _of_model(sagemaker, specification["ModelName"])
         container = specification["Container"]

@@ -9,9 +9,9 @@ import pytest
 from support.checking import check_file
 from support.locking import lay_out_spec, write_lock
 
+from inferstack.check.load import load_spec
+from inferstack.problems import Problem, SpecError
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
-from inferstack.spec.problem import Problem, SpecError
 
 DIGEST = "[0-9a-f]{16}"
 """The part of a URL that distinguishes one upload from another."""

@@ -4,14 +4,13 @@ from pathlib import Path
 
 from support.archiving import lay_out, locate
 
-from inferstack.spec.check import load_spec
-from inferstack.spec.document import read_document
-from inferstack.spec.document.stages import stage_names
-from inferstack.spec.lock.destinations import destinations_of
-from inferstack.spec.lock.differences import repositories_for
-from inferstack.spec.lock.file import lock_path, written
-from inferstack.spec.lock.making import EMPTY, locked_archive, upload_of, with_uploads
-from inferstack.spec.lock.reading import read_lock
+from inferstack.check.load import load_spec
+from inferstack.check.lock.destinations import destinations_of
+from inferstack.check.lock.differences import repositories_for
+from inferstack.check.lock.file import lock_path, read_lock, written
+from inferstack.check.lock.making import EMPTY, locked_archive, upload_of, with_uploads
+from inferstack.source.document import read_document
+from inferstack.source.stages import stage_names
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archives
 from inferstack.triton.repository.of_spec import repositories_of
@@ -155,7 +154,9 @@ def write_lock(spec: Path, stage: str | None = None) -> Path:
     uploads = {}
     for destination in destinations_of(loaded.spec, loaded.document):
         archives = {name: it.archive for name, it in repositories_for(destination, spec.parent).items()}
-        locked = {name: locked_archive(plans_by_name[it], packed[it], spec.parent) for name, it in archives.items()}
+        locked = {
+            name: locked_archive(plans_by_name[it], packed[it], spec.parent) for name, it in archives.items()
+        }
         uploads[destination.location] = upload_of(destination.location, locked)
     before = read_lock(lock_path(spec))
     now = with_uploads(

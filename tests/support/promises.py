@@ -15,12 +15,12 @@ import msgspec
 from emulator.clients import ACCOUNT, EmulatedAws
 
 from inferstack.catalog import metrics
-from inferstack.spec.blocks.alarms import AlarmRule, Alarms
-from inferstack.spec.blocks.autoscaling import Autoscaling
-from inferstack.spec.blocks.base import Block
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import FrameworkImage
-from inferstack.spec.parts.walk import component_scalings, components, models, variant_scalings, variants
+from inferstack.facts.walk import component_scalings, components, models, variant_scalings, variants
+from inferstack.format.alarms import AlarmRule, Alarms
+from inferstack.format.autoscaling import Autoscaling
+from inferstack.format.base import Block
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.model import FrameworkImage
 
 Broken = Iterator[str]
 _ELSEWHERE = frozenset({"autoscaling", "model_name", "files", "triton", "variant_name", "deployment_config"})
@@ -159,7 +159,9 @@ def _wakes_up(aws: EmulatedAws, component: str) -> Broken:
 
 
 def _sets_off(aws: EmulatedAws, metric: str, policies: set[str]) -> bool:
-    return any(it["MetricName"] == metric and policies.intersection(it["AlarmActions"]) for it in _watching(aws))
+    return any(
+        it["MetricName"] == metric and policies.intersection(it["AlarmActions"]) for it in _watching(aws)
+    )
 
 
 # ---------------------------------------------------------------- alarms
@@ -239,7 +241,9 @@ def _statements(iam: Any, role: str) -> Iterator[dict[str, Any]]:
     for attached in iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
         arn = attached["PolicyArn"]
         version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
-        yield from iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]["Statement"]
+        yield from iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"][
+            "Statement"
+        ]
 
 
 def _objects(statement: Mapping[str, Any]) -> list[str]:
@@ -266,7 +270,9 @@ def _tags(aws: EmulatedAws, spec: ModelSpec) -> Broken:
     arns = [sagemaker.describe_endpoint(EndpointName=spec.endpoint_name)["EndpointArn"]]
     arns += [it["EndpointConfigArn"] for it in sagemaker.list_endpoint_configs()["EndpointConfigs"]]
     arns += [it["ModelArn"] for it in sagemaker.list_models()["Models"]]
-    arns += [it["InferenceComponentArn"] for it in sagemaker.list_inference_components()["InferenceComponents"]]
+    arns += [
+        it["InferenceComponentArn"] for it in sagemaker.list_inference_components()["InferenceComponents"]
+    ]
     for arn in arns:
         found = {it["Key"]: it["Value"] for it in sagemaker.list_tags(ResourceArn=arn)["Tags"]}
         wanted = {key: _deployed(value, aws) for key, value in (spec.tags or {}).items()}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inferstack.spec.check import load_spec
+from inferstack.check.load import load_spec
 from inferstack.triton.model import Repository
 from inferstack.triton.repository.of_spec import repositories_of
 

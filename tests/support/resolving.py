@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
+from inferstack.check.load import parse_spec
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import parse_spec
 
 Template = dict[str, Any]
 Resolved = Callable[..., Template]

@@ -14,7 +14,7 @@ from typing import Any
 from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 from botocore.session import get_session
 
-from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
+from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 from tools.portable_pattern import portable
 
 Problems = Iterator[str]

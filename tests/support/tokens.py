@@ -10,7 +10,7 @@ from aws_cdk import aws_ssm as ssm
 from emulator.cloudformation.evaluation import Evaluation
 from support.resolving import Template
 
-from inferstack.spec.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
+from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS
 
 Path = tuple[str | int, ...]
 

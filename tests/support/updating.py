@@ -6,12 +6,12 @@ from typing import Any
 import yaml
 from support.resolving import BASES, merged
 
+from inferstack.check.load import LoadedSpec, parse_spec
+from inferstack.problems import Problem
 from inferstack.resolve import resolve_template
 from inferstack.review.changes import Fate
 from inferstack.review.findings import update_problems
 from inferstack.review.update import Update, update_of
-from inferstack.spec.check import LoadedSpec, parse_spec
-from inferstack.spec.problem import Problem
 
 SIGNS = {Fate.REPLACED: "!", Fate.UPDATED: "~", Fate.ADDED: "+", Fate.REMOVED: "-"}
 _HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")

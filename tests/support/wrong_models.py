@@ -100,7 +100,9 @@ def cases() -> Iterator[Case]:
     for file in sorted(FOLDER.glob("*.txt")):
         for part in f"\n{file.read_text('utf-8')}".split("\n==")[1:]:
             title, *lines = part.splitlines()
-            yield Case(title.lstrip("= "), title.startswith("="), tuple(line for line in lines if line.strip()))
+            yield Case(
+                title.lstrip("= "), title.startswith("="), tuple(line for line in lines if line.strip())
+            )
 
 
 def expected(text: str) -> list[tuple[str, str, int | None]]:

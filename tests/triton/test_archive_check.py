@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
 
-from inferstack.spec.problem import Problem
+from inferstack.problems import Problem
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
-from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
+from inferstack.triton.rules import repository_problems
 
 END = bytes(1024)
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
@@ -177,7 +177,9 @@ def test_files_of_tools_inside_a_model_are_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_model_at_the_top_has_the_archives_name(tmp_path: Path) -> None:
-    found = inspected(tmp_path, zipped({"config.pbtxt": CONFIG, "1/model.py": ""}), multi_model=True).repository
+    found = inspected(
+        tmp_path, zipped({"config.pbtxt": CONFIG, "1/model.py": ""}), multi_model=True
+    ).repository
     assert found is not None
     assert [(model.name, model.versions, list(model.files)) for model in found.models] == [
         ("model", ("1",), ["1/model.py"])
@@ -269,7 +271,10 @@ UNUSABLE: dict[str, tuple[bytes, str]] = {
     "a long name without end": (gzip.compress(member("x", b"L", size=1 << 32) + END), "bytes long"),
     "a damaged header": (gzip.compress(member("x", tarfile.XHDTYPE, b"999 path=x\n") + END), "is damaged"),
     "a header of nothing": (gzip.compress(member("x", tarfile.XHDTYPE, b"11 path=x\n") + END), "is damaged"),
-    "an old sparse file": (gzip.compress(member("net/x", tarfile.GNUTYPE_SPARSE) + END), "is stored as a sparse file"),
+    "an old sparse file": (
+        gzip.compress(member("net/x", tarfile.GNUTYPE_SPARSE) + END),
+        "is stored as a sparse file",
+    ),
 }
 
 
@@ -376,7 +381,7 @@ def test_what_would_fill_the_memory_is_refused(
 def test_what_swells_without_end_is_refused_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inferstack.triton.archive.gzip_reading._HARMLESS", 16 << 20)
+    monkeypatch.setattr("inferstack.triton.archive.reading._HARMLESS", 16 << 20)
     zeros = gzip.compress(bytes(16 << 20), 9)
     head = gzip.compress(member("net/1/model.bin", size=HUGE))
     (tmp_path / "model.tar.gz").write_bytes(head + zeros * 4)

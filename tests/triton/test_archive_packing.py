@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from support.archiving import ENSEMBLE, MODEL, PIPE, lay_out, locate, names
 
-from inferstack.spec.problem import SpecError
+from inferstack.problems import SpecError
 from inferstack.triton.archive.packing import Packed, pack
 from inferstack.triton.archive.plan import Plan, plan_archive
-from inferstack.triton.archive.stored import StoredGzip, stored_size
+from inferstack.triton.archive.tar_writing import StoredGzip, stored_size
 from inferstack.triton.repository.folder import read_repository
 
 LONG = f"net/1/{'long' * 40}.bin"

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from support.archiving import MODEL, PIPE, lay_out, locate
 
-from inferstack.spec.check import parse_spec
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.triton.archive.entry import ArchiveEntry
-from inferstack.triton.archive.names import unfit
+from inferstack.check.load import parse_spec
+from inferstack.problems import Problem, SpecError
+from inferstack.triton.archive.entries import ArchiveEntry, unfit
 from inferstack.triton.archive.plan import Plan, plan_archive, plan_archives
-from inferstack.triton.config.conversion import config_from_spec
 from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.repository.config import config_from_spec
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.repository.of_spec import repositories_of
 
@@ -152,7 +151,9 @@ def test_pointers_of_git_lfs_are_refused_in_the_place_of_files(files: dict[str, 
     assert found.fix == "fetch the files: `git lfs pull`"
 
 
-@pytest.mark.parametrize("content", [POINTER[:-1], f"{POINTER}more", "version 1\n", "", f"{POINTER}{'x' * 2000}"])
+@pytest.mark.parametrize(
+    "content", [POINTER[:-1], f"{POINTER}more", "version 1\n", "", f"{POINTER}{'x' * 2000}"]
+)
 def test_what_only_resembles_a_pointer_is_a_file(content: str, tmp_path: Path) -> None:
     lay_out(tmp_path, {"source": content})
     plan = plan_archive(declared(tmp_path, {"1/model": "source"}), [tmp_path], locate)
@@ -256,7 +257,9 @@ def test_a_file_of_a_repository_is_told_of_where_it_lies(name: str, code: str, t
 
 def test_archives_that_differ_in_case_only_are_refused(tmp_path: Path) -> None:
     one = declared(tmp_path, {})
-    both = [Repository(name, one.models, None, (name,), multi_model=True) for name in ("a.tar.gz", "A.tar.gz")]
+    both = [
+        Repository(name, one.models, None, (name,), multi_model=True) for name in ("a.tar.gz", "A.tar.gz")
+    ]
     with pytest.raises(SpecError, match="IS994"):
         plan_archives(both, [tmp_path], locate)
 

@@ -11,8 +11,7 @@ from support.archiving import MODEL, PIPE, lay_out, locate, member, tar_of
 
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
-from inferstack.triton.archive.tar_reading import UnreadableError
-from inferstack.triton.archive.unpacking import unpack
+from inferstack.triton.archive.reading import UnreadableError, unpack
 from inferstack.triton.repository.folder import read_repository
 
 END = bytes(1024)
@@ -39,7 +38,9 @@ def tree(folder: Path) -> dict[str, tuple[int, bytes | None]]:
 
 
 def test_our_own_archive_unpacks_as_tar_does(tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "models", {**PIPE, "net/1/run.sh": "exit\n", f"net/{'long' * 50}": "x" * 70_000})
+    folder = lay_out(
+        tmp_path / "models", {**PIPE, "net/1/run.sh": "exit\n", f"net/{'long' * 50}": "x" * 70_000}
+    )
     (folder / "net/1/run.sh").chmod(0o755)
     made = pack(plan_archive(read_repository(folder), [folder], locate), tmp_path / "model.tar.gz")
     unpack(made.path, tmp_path / "ours", everything)
@@ -51,7 +52,9 @@ def test_our_own_archive_unpacks_as_tar_does(tmp_path: Path) -> None:
 
 def test_what_nobody_reads_is_as_long_as_it_is_and_takes_no_room(tmp_path: Path) -> None:
     weights = "w" * (4 << 20)
-    (tmp_path / "model.tar.gz").write_bytes(gzip.compress(tar_of({"net/1/weights": weights, "net/a": "a"}), 1))
+    (tmp_path / "model.tar.gz").write_bytes(
+        gzip.compress(tar_of({"net/1/weights": weights, "net/a": "a"}), 1)
+    )
     unpack(tmp_path / "model.tar.gz", tmp_path / "out", lambda path: path != "net/1/weights")
     found = (tmp_path / "out/net/1/weights").stat()
     assert (found.st_size, found.st_blocks) == (len(weights), 0)

@@ -5,20 +5,36 @@ import pytest
 from inferstack.triton.backends import BACKENDS, backends_of_file, meant_backend
 
 
-@pytest.mark.parametrize("slip", ["pyton", "pythonn", "pithon", "ython", "pytho", "phyton", "PYTHON", "py-thon"])
+@pytest.mark.parametrize(
+    "slip", ["pyton", "pythonn", "pithon", "ython", "pytho", "phyton", "PYTHON", "py-thon"]
+)
 def test_a_slip_of_the_pen_is_recognized(slip: str) -> None:
     assert meant_backend(slip) == "python"
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("torchaoti", None), ("torch_aoti", "pytorch"), ("ONNX", "onnxruntime"), ("trt", "tensorrt")]
+    ("name", "meant"),
+    [("torchaoti", None), ("torch_aoti", "pytorch"), ("ONNX", "onnxruntime"), ("trt", "tensorrt")],
 )
 def test_what_a_platform_or_a_framework_runs_on_is_known(name: str, meant: str | None) -> None:
     assert meant_backend(name) == meant
 
 
 @pytest.mark.parametrize(
-    "name", ["", "p", "python3", "tensorflow2", "my_python", "pythonic", "python_v2", "vllm", "dali", "fil", "identity"]
+    "name",
+    [
+        "",
+        "p",
+        "python3",
+        "tensorflow2",
+        "my_python",
+        "pythonic",
+        "python_v2",
+        "vllm",
+        "dali",
+        "fil",
+        "identity",
+    ],
 )
 def test_another_name_is_left_alone(name: str) -> None:
     assert meant_backend(name) is None

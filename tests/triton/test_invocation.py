@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from inferstack.triton.config.messages import parse_text
 from inferstack.triton.invocation import BodyError, read_answer, request_body
 from inferstack.triton.invocation.arrays import from_bytes, from_json, to_bytes, to_json
 from inferstack.triton.protocol import BINARY, header_length
+from inferstack.triton.repository.config import parse_text
 
 CONFIG = parse_text(
     """
@@ -85,9 +85,15 @@ def test_json_has_the_values_in_itself() -> None:
     [
         ({"Z": X}, "the model has no input `Z`"),
         ({"X": None}, "the input `X` is missing: FP32 [1..4, 3, -1]"),
-        ({"X": X.astype(np.float64)}, "declared FP32 and the array is float64; convert it: array.astype('float32')"),
+        (
+            {"X": X.astype(np.float64)},
+            "declared FP32 and the array is float64; convert it: array.astype('float32')",
+        ),
         ({"T": np.array([[1], [2]])}, "declared BYTES and the array is int64; give an array of texts"),
-        ({"X": X[0], "T": T[:1]}, "lacks the batch, the first dimension; a batch of one is one more pair of brackets in JSON"),
+        (
+            {"X": X[0], "T": T[:1]},
+            "lacks the batch, the first dimension; a batch of one is one more pair of brackets in JSON",
+        ),
         (
             {"X": X, "T": np.array(["a", "b"])},
             "`T` is declared [1..4, 1] and the array is [2]: it lacks the last dimension; a pair of brackets around each",
@@ -146,8 +152,21 @@ def test_a_decimal_number_becomes_the_nearest_one_of_bf16_and_of_two_the_even_on
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        *[([1.5], "INT32"), ([300], "UINT8"), ([-1], "UINT8"), ([1], "BOOL"), ([True], "INT8"), (["a"], "FP32")],
-        *[([1, [2]], "FP32"), ([1e6], "FP16"), ([1], "BYTES"), ([[["a"], "b"]], "BYTES"), ([1, True], "INT8")],
+        *[
+            ([1.5], "INT32"),
+            ([300], "UINT8"),
+            ([-1], "UINT8"),
+            ([1], "BOOL"),
+            ([True], "INT8"),
+            (["a"], "FP32"),
+        ],
+        *[
+            ([1, [2]], "FP32"),
+            ([1e6], "FP16"),
+            ([1], "BYTES"),
+            ([[["a"], "b"]], "BYTES"),
+            ([1, True], "INT8"),
+        ],
         *[([2**64], "UINT64"), ([[1, 2], [3]], "INT32"), ([None], "FP32")],
     ],
 )
@@ -184,13 +203,22 @@ def test_an_answer_is_read_in_both_forms() -> None:
         ((b"<html>", "application/json"), "no answer of Triton's protocol"),
         ((b"[]", "application/json"), "no answer of Triton's protocol"),
         ((b"{}", f"{BINARY}x"), "no answer of Triton's protocol"),
-        (answer([{"name": "Y", "datatype": "FP32", "shape": [3], "data": [1]}]), "1 values came for the shape"),
         (
-            answer([{"name": "Y", "datatype": "FP32", "shape": [2], "parameters": {"binary_data_size": 8}}], b"1234"),
+            answer([{"name": "Y", "datatype": "FP32", "shape": [3], "data": [1]}]),
+            "1 values came for the shape",
+        ),
+        (
+            answer(
+                [{"name": "Y", "datatype": "FP32", "shape": [2], "parameters": {"binary_data_size": 8}}],
+                b"1234",
+            ),
             "cut off",
         ),
         (
-            answer([{"name": "Y", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 6}}], b"\7\0\0\0ab"),
+            answer(
+                [{"name": "Y", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 6}}],
+                b"\7\0\0\0ab",
+            ),
             "a text is longer than what came",
         ),
         (answer([sized(-4)], b"12345678"), "`Y` has -4 bytes"),
@@ -199,10 +227,19 @@ def test_an_answer_is_read_in_both_forms() -> None:
         ((b"{}", f"{BINARY}-2"), "`-2` is no length"),
         ((b"[" * 200_000, "application/json"), "no answer of Triton's protocol"),
         (answer([{"name": 1, "datatype": "FP32", "shape": [1], "data": [1]}]), "must be texts"),
-        (answer([{"name": "Y", "datatype": "FP32", "shape": [2**64, [1]], "data": [1]}]), "`shape` of `Y` must be"),
-        (answer([{"name": "Y", "datatype": "FP32", "shape": [2**50, "x"], "data": [1]}]), "`shape` of `Y` must be"),
+        (
+            answer([{"name": "Y", "datatype": "FP32", "shape": [2**64, [1]], "data": [1]}]),
+            "`shape` of `Y` must be",
+        ),
+        (
+            answer([{"name": "Y", "datatype": "FP32", "shape": [2**50, "x"], "data": [1]}]),
+            "`shape` of `Y` must be",
+        ),
         (answer([{"name": "Y", "datatype": "FP32", "shape": [True], "data": [1]}]), "`shape` of `Y` must be"),
-        (answer([{"name": "Y", "datatype": "BYTES", "shape": [1], "data": ["\ud800"]}]), "`Y`: .* half a character"),
+        (
+            answer([{"name": "Y", "datatype": "BYTES", "shape": [1], "data": ["\ud800"]}]),
+            "`Y`: .* half a character",
+        ),
     ],
 )
 def test_what_is_no_answer_is_said_in_words(body: tuple[bytes, str], said: str) -> None:
@@ -249,10 +286,15 @@ def test_an_answer_as_it_is_declared_is_read(shape: list[int]) -> None:
         ({"Y": ("BF16", [2, 3, 1])}, ["`Y` is declared [1..4, -1, 2] and comes as [2, 3, 1]"]),
         ({"Y": ("BF16", [2, 2])}, ["`Y` is declared [1..4, -1, 2] and comes as [2, 2]"]),
         ({"S": ("INT32", [2])}, ["`S` is declared [1..4, 1] and comes as [2]"]),
-        ({"T": ("BYTES", [5, 1])}, ["`T` is declared [1..4, 1] and comes as [5, 1]", "one batch size, found `Y` 2, `T` 5"]),
+        (
+            {"T": ("BYTES", [5, 1])},
+            ["`T` is declared [1..4, 1] and comes as [5, 1]", "one batch size, found `Y` 2, `T` 5"],
+        ),
     ],
 )
-def test_an_answer_is_held_against_every_output(changes: dict[str, tuple[str, list[int]] | None], said: list[str]) -> None:
+def test_an_answer_is_held_against_every_output(
+    changes: dict[str, tuple[str, list[int]] | None], said: list[str]
+) -> None:
     read_answer(*described(**changes))
     with pytest.raises(BodyError) as error:
         read_answer(*described(**changes), DECLARED)

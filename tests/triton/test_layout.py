@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 
 from inferstack.triton.archive.inspection import inspect_archive
-from inferstack.triton.check import repository_problems
 from inferstack.triton.model import FilePlace, Repository, likely_default_model
 from inferstack.triton.repository.folder import read_archive_folders, read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
+from inferstack.triton.rules import repository_problems
 
 LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
 OTHER = {path.replace("net/", "other/"): content for path, content in MODEL.items()}
@@ -57,7 +57,12 @@ LAYOUTS: list[tuple[str, Mapping[str, str], list[Said], list[Said]]] = [
         [("IS900", "net/config.pbtxt")],
         [("IS900", "net/config.pbtxt")],
     ),
-    ("leftovers that look like models", {**MODEL, "net/.git/config.pbtxt": "", ".git/config.pbtxt": ""}, [], []),
+    (
+        "leftovers that look like models",
+        {**MODEL, "net/.git/config.pbtxt": "", ".git/config.pbtxt": ""},
+        [],
+        [],
+    ),
     ("two models", {**MODEL, **OTHER}, [("IS917", "?")], [("IS914", "?")]),
     (
         "the ensemble's version lost",
@@ -147,15 +152,23 @@ def test_what_helps_is_said_alike(
     contents: Mapping[str, str], words: str, multi_model: bool, tmp_path: Path
 ) -> None:
     lay_out(tmp_path / "models/model", contents)
-    for found in (in_folder(tmp_path, multi_model=multi_model), in_archive(tmp_path, multi_model=multi_model)):
+    for found in (
+        in_folder(tmp_path, multi_model=multi_model),
+        in_archive(tmp_path, multi_model=multi_model),
+    ):
         assert [message for _, _, message in found] == [words]
 
 
 @KINDS
 def test_only_so_many_folders_of_models_are_looked_at(multi_model: bool, tmp_path: Path) -> None:
-    models = {f"m{number:04}/{path}": "" for number in range(MOST_MODELS + 1) for path in ("config.pbtxt", "1/")}
+    models = {
+        f"m{number:04}/{path}": "" for number in range(MOST_MODELS + 1) for path in ("config.pbtxt", "1/")
+    }
     lay_out(tmp_path / "models/model", models)
-    for found in (in_folder(tmp_path, multi_model=multi_model), in_archive(tmp_path, multi_model=multi_model)):
+    for found in (
+        in_folder(tmp_path, multi_model=multi_model),
+        in_archive(tmp_path, multi_model=multi_model),
+    ):
         (message,) = [message for code, _, message in found if code == "IS901"]
         assert "1,001 folders of models" in message
 
@@ -167,7 +180,9 @@ def test_the_folder_of_a_model_is_not_one_of_archives(tmp_path: Path) -> None:
 
 
 def test_archives_beside_a_stray_configuration_are_judged(tmp_path: Path) -> None:
-    folder = lay_out(tmp_path, {**TOP, **MODEL, **{f"both/{path}": text for path, text in PIPE.items()}, "x/": ""})
+    folder = lay_out(
+        tmp_path, {**TOP, **MODEL, **{f"both/{path}": text for path, text in PIPE.items()}, "x/": ""}
+    )
     found = read_archive_folders(folder)
     assert [(it.archive, len(it.models)) for it in found[1:]] == [("both.tar.gz", 2), ("net.tar.gz", 1)]
 

@@ -7,7 +7,7 @@ from support.checking import check_file
 from support.locking import ONE, lay_out_spec, write_lock
 from support.repositories import spec_file
 
-from inferstack.spec.problem.words import slip_of
+from inferstack.problems.words import slip_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"
 
@@ -53,7 +53,9 @@ def test_all_files_that_may_be_meant_are_named(tmp_path: Path) -> None:
 def test_a_file_is_missed_where_one_of_its_kind_and_model_is_there(tmp_path: Path) -> None:
     files = "1/model.py: src/model.py, 1/words.py: src/vocabulary.py"
     (one,) = said(tmp_path, files, "src/model.py")
-    assert one.startswith("src/vocabulary.py does not exist; `model.py` of the same model does, so check the name;")
+    assert one.startswith(
+        "src/vocabulary.py does not exist; `model.py` of the same model does, so check the name;"
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,14 +63,19 @@ def test_a_file_is_missed_where_one_of_its_kind_and_model_is_there(tmp_path: Pat
     [
         ("1/model.py: src/model.py", ["other.py"]),
         ("1/model.py: src/model.py, 1/weights.pt: src/weights.pt", ["src/model.py"]),
-        ("1/model.py: src/model.py, 1/a1.bin: weights/a1.bin, 1/b1.bin: weights/b1.bin", ["weights/other.txt"]),
+        (
+            "1/model.py: src/model.py, 1/a1.bin: weights/a1.bin, 1/b1.bin: weights/b1.bin",
+            ["weights/other.txt"],
+        ),
         ("1/model.py: model.py, 1/en: data/en.txt, 1/es: info/es.txt", ["model.py", "data/en.txt"]),
         ("1/model.py: a/model.py, 2/model.py: b/model.py", ["a/model.py"]),
         (f"1/model.py: {'x' * 300}/model.py", ["model.py"]),
         ("1/model.py: model_2.py", ["model_1.py", "model_.py"]),
     ],
 )
-def test_weights_that_are_not_on_this_machine_are_no_slip(files: str, there: list[str], tmp_path: Path) -> None:
+def test_weights_that_are_not_on_this_machine_are_no_slip(
+    files: str, there: list[str], tmp_path: Path
+) -> None:
     assert said(tmp_path, files, *there) == []
 
 

@@ -9,8 +9,8 @@ from google.protobuf.internal import api_implementation
 from hypothesis import given, settings
 from support.triton_messages import model_configs
 
-from inferstack.triton.config import message_class
 from inferstack.triton.model import is_map
+from inferstack.triton.repository import config as message_class
 from tools.triton_schema import DESCRIPTOR
 
 CONTENT = DESCRIPTOR.read_bytes()

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from inferstack.spec.parts.triton_image import triton_release
-from inferstack.triton.config.messages import model_config_class
+from inferstack.facts.triton import triton_release
 from inferstack.triton.model import TritonModel
+from inferstack.triton.repository.config import model_config_class
 from inferstack.triton.rules.base import Context, Release
 from inferstack.triton.rules.pytorch import PARAMETERS, parameters_are_known, values_have_the_right_type
 from inferstack.triton.rules.releases import FIRST_RELEASE, FIRST_RELEASE_OF_VALUES, fields_are_known
@@ -85,7 +85,9 @@ def pytorch(**parameters: str) -> TritonModel:
     return model(config)
 
 
-@pytest.mark.parametrize(("name", "wrong"), [(name, "yes" if it.boolean else "two") for name, it in PARAMETERS.items()])
+@pytest.mark.parametrize(
+    ("name", "wrong"), [(name, "yes" if it.boolean else "two") for name, it in PARAMETERS.items()]
+)
 def test_every_parameter_of_pytorch_has_its_type(name: str, wrong: str) -> None:
     right = "true" if PARAMETERS[name].boolean else "2"
     assert list(values_have_the_right_type(pytorch(**{name: right}), Context())) == []

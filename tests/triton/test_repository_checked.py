@@ -9,11 +9,10 @@ from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 from support.checking import check_file
 from support.repositories import spec_file
 
-from inferstack.spec.problem import Problem
-from inferstack.triton.check import repository_problems
+from inferstack.problems import Problem
 from inferstack.triton.model import FilePlace
 from inferstack.triton.repository.folder import read_repository
-from inferstack.triton.rules import RULES
+from inferstack.triton.rules import RULES, repository_problems
 
 # Long enough for the sample itself, but not for what the sample stands for.
 LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
@@ -240,9 +239,14 @@ def test_an_archive_of_which_nothing_else_is_known_can_be_checked(tmp_path: Path
 def test_a_decoupled_model_of_an_archive_needs_a_container_of_which_nothing_is_known(
     tmp_path: Path, model: str
 ) -> None:
-    files = {**PIPE, "net/config.pbtxt": f"{PIPE['net/config.pbtxt']}model_transaction_policy {{ decoupled: true }}"}
+    files = {
+        **PIPE,
+        "net/config.pbtxt": f"{PIPE['net/config.pbtxt']}model_transaction_policy {{ decoupled: true }}",
+    }
     lay_out(tmp_path, files)
     repository = replace(read_repository(tmp_path), default_model=model)
-    found = list(repository_problems(repository, lambda _: FilePlace("archive"), ignored=frozenset({"IS919"})))
+    found = list(
+        repository_problems(repository, lambda _: FilePlace("archive"), ignored=frozenset({"IS919"}))
+    )
     assert [problem.code for problem in found] == ["IS967"]
     assert ("net of pipe" in found[0].message) == (model == "pipe")

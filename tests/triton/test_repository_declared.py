@@ -7,7 +7,7 @@ from pathlib import Path
 from support.checking import check_file
 from support.repositories import loaded, spec_file
 
-from inferstack.spec.check import load_spec
+from inferstack.check.load import load_spec
 from inferstack.triton.repository.of_spec import repositories_of
 from inferstack.triton.rules import RULES
 
@@ -40,7 +40,11 @@ def test_archives_of_a_multi_model_endpoint_are_repositories_of_their_own(tmp_pa
 
 def test_the_only_model_is_the_default_one(tmp_path: Path) -> None:
     (repository,) = loaded(spec_file(tmp_path, "{models: {m: {backend: x}}}"))
-    assert (repository.default_model, repository.archive, repository.multi_model) == ("m", "model.tar.gz", False)
+    assert (repository.default_model, repository.archive, repository.multi_model) == (
+        "m",
+        "model.tar.gz",
+        False,
+    )
 
 
 def test_a_spec_without_the_block_has_no_repository() -> None:
@@ -80,7 +84,7 @@ triton:
 
 def test_a_spec_without_triton_does_not_import_protobuf() -> None:
     code = (
-        "import sys; from inferstack.spec.check import load_spec; "
+        "import sys; from inferstack.check.load import load_spec; "
         "load_spec('model_specs/travel-chat.yaml'); print('google.protobuf' in sys.modules)"
     )
     done = subprocess.run(

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from support.archiving import CONFIG, MODEL, lay_out
 
-from inferstack.spec.check import parse_spec
+from inferstack.check.load import parse_spec
+from inferstack.triton.model import is_version, loaded_versions, version_folders
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.repository.of_spec import repositories_of
-from inferstack.triton.versions import is_version, loaded_versions, version_folders
 
 
 @pytest.mark.parametrize(

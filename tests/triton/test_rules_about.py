@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 from support.wrong_models import CASES, Case
 
-from inferstack.spec.document import read_document
-from inferstack.spec.parts.triton_blocks import triton_blocks
-from inferstack.spec.rules.triton.models import triton_contexts
-from inferstack.triton.config.messages import model_config_class
+from inferstack.check.triton_models import triton_contexts
+from inferstack.facts.triton import triton_blocks
+from inferstack.source.document import read_document
 from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.repository.config import model_config_class
 from inferstack.triton.repository.of_spec import repositories_at
 from inferstack.triton.rules import RULES, Context
 from tests.spec.test_rules_about import typed

@@ -18,7 +18,11 @@ SAID = [
     ("a policy for a version that is not there", "IS907", "choose a version that exists, or remove it"),
     ("an output that is made from itself", "IS954", "depends on `B`, which is made from itself"),
     ("an output that is made from itself", "IS954", "break the cycle of steps"),
-    ("a misspelt tensor between two steps", "IS955", "write one name for it and `innner`, if they are the same tensor"),
+    (
+        "a misspelt tensor between two steps",
+        "IS955",
+        "write one name for it and `innner`, if they are the same tensor",
+    ),
     ("an output that is mapped and not used", "IS955", "remove it from the map, or use it"),
     ("a model of another archive", "IS956", "declare it beside the ensemble"),
     ("a folder that begins like a version", "IS933", "if it is that version, name it `2`"),
@@ -42,7 +46,11 @@ SAID = [
         "add, for example, `name: INPUT0` and `dims: [-1]` for any length",
     ),
     ("an input without a type", "IS935", "add, for example, `data_type: TYPE_FP32`"),
-    ("an empty reshape of several elements", "IS937", "remove it, or write a shape with the elements of `dims` [4]"),
+    (
+        "an empty reshape of several elements",
+        "IS937",
+        "remove it, or write a shape with the elements of `dims` [4]",
+    ),
     (
         "an empty reshape of a model that does not batch",
         "IS937",

@@ -8,9 +8,9 @@ import yaml
 from support.archiving import lay_out
 from support.checking import check_file
 
+from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
 from inferstack.triton.repository.of_spec import repositories_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"
@@ -54,7 +54,9 @@ def environments(file: Path) -> Mapping[str, Mapping[str, str]]:
     template = resolve_template(load_spec(file).spec, region="us-east-1", source_of=str)
     found = (resource["Properties"] for resource in template["Resources"].values())
     components = (it for it in found if "InferenceComponentName" in it)
-    return {it["InferenceComponentName"]: it["Specification"]["Container"]["Environment"] for it in components}
+    return {
+        it["InferenceComponentName"]: it["Specification"]["Container"]["Environment"] for it in components
+    }
 
 
 def test_what_is_wrong_in_a_model_is_reported_where_it_stands(file: Path) -> None:
@@ -71,7 +73,9 @@ def test_each_component_is_held_against_its_own_image(file: Path) -> None:
 
 def test_each_component_is_held_against_its_own_environment(file: Path) -> None:
     other = "{SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: other}"
-    file.write_text(spec(component("a", f"{{models: {NET}}}"), component("b", f"{{models: {NET}}}", environment=other)))
+    file.write_text(
+        spec(component("a", f"{{models: {NET}}}"), component("b", f"{{models: {NET}}}", environment=other))
+    )
     assert {(it.line, it.code) for it in check_file(file)} == {(18, "IS916")}
 
 
@@ -92,7 +96,9 @@ def test_a_default_that_is_written_wins_over_the_only_ensemble(file: Path) -> No
 
 def test_a_container_without_triton_in_its_name_is_told_its_model_too(file: Path) -> None:
     image = "111122223333.dkr.ecr.us-east-1.amazonaws.com/own:1"
-    text = spec(component("one", f"{{models: {NET}}}")).replace('{framework: triton, version: "24.09"}', image)
+    text = spec(component("one", f"{{models: {NET}}}")).replace(
+        '{framework: triton, version: "24.09"}', image
+    )
     file.write_text(text)
     assert environments(file)["one"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "net"
     assert [it.code for it in check_file(file)] == ["IS704"]
@@ -125,7 +131,10 @@ def test_each_instance_type_has_its_own_archive(file: Path) -> None:
     )
     file.write_text(spec(f"  one:\n    specifications:\n{types}"))
     data = yaml.safe_load(file.read_text())
-    pools = [{"instance_type": name, "priority": rank} for rank, name in enumerate(("ml.c5.4xlarge", "ml.c6i.4xlarge"), 1)]
+    pools = [
+        {"instance_type": name, "priority": rank}
+        for rank, name in enumerate(("ml.c5.4xlarge", "ml.c6i.4xlarge"), 1)
+    ]
     data["variant"] = {"initial_instance_count": 1, "instance_pools": pools}
     file.write_text(yaml.safe_dump(data))
     names = [it.archive for it in repositories_of(load_spec(file).spec, Path())]
@@ -137,7 +146,10 @@ def test_a_repository_at_the_top_is_for_components_without_their_own(file: Path)
     file.write_text(f"{spec(component('a', f'{{models: {NET}}}'), without)}triton: {{models: {PIPE}}}\n")
     defaults = {name: it["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name, it in environments(file).items()}
     assert defaults == {"a": "net", "b": "pipe"}
-    assert [it.archive for it in repositories_of(load_spec(file).spec, Path())] == ["model.tar.gz", "a/model.tar.gz"]
+    assert [it.archive for it in repositories_of(load_spec(file).spec, Path())] == [
+        "model.tar.gz",
+        "a/model.tar.gz",
+    ]
 
 
 def of_model(models: str, devices: str = "", version: str = "24.09") -> str:
@@ -167,7 +179,10 @@ def test_the_model_of_a_component_is_told_which_of_its_models_answers(file: Path
 
 @pytest.mark.parametrize(
     ("devices", "codes"),
-    [("number_of_accelerator_devices_required: 1, ", {"IS931"}), ("number_of_accelerator_devices_required: 2, ", set())],
+    [
+        ("number_of_accelerator_devices_required: 1, ", {"IS931"}),
+        ("number_of_accelerator_devices_required: 2, ", set()),
+    ],
 )
 def test_the_model_of_a_component_sees_the_gpus_that_the_component_reserves(
     file: Path, devices: str, codes: set[str]

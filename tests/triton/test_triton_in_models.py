@@ -8,9 +8,9 @@ import pytest
 from support.archiving import lay_out
 from support.checking import check_file
 
+from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
 from inferstack.triton.repository.of_spec import repositories_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"
@@ -37,7 +37,9 @@ def model(name: str, triton: str, version: str = "24.09", environment: str = "{}
 
 def run(component: str, model: str, devices: int = 1) -> str:
     needs = f"{{number_of_accelerator_devices_required: {devices}, min_memory_required_in_mb: 1024}}"
-    return f"  {component}: {{specification: {{model_name: {model}, compute_resource_requirements: {needs}}}}}\n"
+    return (
+        f"  {component}: {{specification: {{model_name: {model}, compute_resource_requirements: {needs}}}}}\n"
+    )
 
 
 def spec(models: Mapping[str, str], runs: str = "") -> str:
@@ -101,16 +103,28 @@ def test_each_model_is_held_against_its_own_environment(file: Path) -> None:
         (run("large", "net", 2) + run("other", "net", 2), False),
     ],
 )
-def test_a_model_has_the_gpus_that_every_component_reserves_which_runs_it(file: Path, runs: str, *, wrong: bool) -> None:
+def test_a_model_has_the_gpus_that_every_component_reserves_which_runs_it(
+    file: Path, runs: str, *, wrong: bool
+) -> None:
     file.write_text(spec(of(net=f"{{models: {ON_SECOND}}}"), runs))
     assert found(file) == ({(9, "IS931")} if wrong else set())
 
 
 def test_each_model_is_told_which_of_its_models_answers(file: Path) -> None:
-    file.write_text(spec(of(one=f"{{models: {NET}}}", two=f"{{models: {PIPE}}}", three=f"{{default_model: net, models: {PIPE}}}")))
+    file.write_text(
+        spec(
+            of(
+                one=f"{{models: {NET}}}",
+                two=f"{{models: {PIPE}}}",
+                three=f"{{default_model: net, models: {PIPE}}}",
+            )
+        )
+    )
     assert [default_of(file, name) for name in ("One", "Two", "Three")] == ["net", "pipe", "net"]
     # A component that names a model does not describe a container.
-    specifications = [it["Specification"] for it in resources(file).values() if "InferenceComponentName" in it]
+    specifications = [
+        it["Specification"] for it in resources(file).values() if "InferenceComponentName" in it
+    ]
     assert [it["ModelName"] for it in specifications] == [
         {"Fn::GetAtt": [f"Model{name}", "ModelName"]} for name in ("One", "Two", "Three")
     ]
@@ -179,7 +193,10 @@ WITHOUT_ARCHIVE = {
         f"    model_data_source: {{s3_data_source: {PLAIN}}}\n",
         "write `model_data_url` instead of `model_data_source`, the URL for the archive that `inferstack package` makes",
     ),
-    "a model package": ("    model_package_name: net\n", "write `model_data_url` instead of `model_package_name`, "),
+    "a model package": (
+        "    model_package_name: net\n",
+        "write `model_data_url` instead of `model_package_name`, ",
+    ),
 }
 
 
@@ -214,7 +231,9 @@ def test_a_check_judges_an_archive_by_the_model_of_its_path(packed: Path) -> Non
     assert main(["package", "several.yaml", "--check", *both]) == 0
 
 
-def test_a_check_tells_a_model_from_a_component_of_its_name(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_tells_a_model_from_a_component_of_its_name(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file.write_text(spec(of(net=f"{{models: {PIPE}}}"), run("asks", "net") + component("net")))
     assert main(["package", "several.yaml"]) == 0
     both = ["packages/several/models/net/model.tar.gz", "packages/several/net/model.tar.gz"]
@@ -267,7 +286,11 @@ def test_a_component_with_models_for_its_instance_types_is_told_of_their_archive
         for name, model in (("ml.g5.12xlarge", "a"), ("ml.g6.12xlarge", "b"))
     )
     pools = "[{instance_type: ml.g5.12xlarge, priority: 1}, {instance_type: ml.g6.12xlarge, priority: 2}]"
-    text = Path("several.yaml").read_text().replace("instance_type: ml.g5.12xlarge", f"instance_pools: {pools}", 1)
+    text = (
+        Path("several.yaml")
+        .read_text()
+        .replace("instance_type: ml.g5.12xlarge", f"instance_pools: {pools}", 1)
+    )
     Path("several.yaml").write_text(text[: text.index("  ask-a")] + f"  one:\n    specifications:\n{types}")
     (packed / "models/a/model.tar.gz").rename("model.tar.gz")
     assert main(["package", "several.yaml", "--component", "one", "--check", "model.tar.gz"]) == 1

@@ -6,14 +6,16 @@ import pytest
 from support.archiving import lay_out
 from support.checking import check_file
 
+from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
 
 NET = """{backend: python, max_batch_size: 8, dynamic_batching: {}, \
 input: [{name: X, data_type: TYPE_FP32, dims: [1]}], \
 output: [{name: Y, data_type: TYPE_FP32, dims: [1]}], files: {1/model.py: net.py}}"""
-ARCHIVES = f"{{archives: {{cats.tar.gz: {{models: {{cats: {NET}}}}}, dogs.tar.gz: {{models: {{dogs: {NET}}}}}}}}}"
+ARCHIVES = (
+    f"{{archives: {{cats.tar.gz: {{models: {{cats: {NET}}}}}, dogs.tar.gz: {{models: {{dogs: {NET}}}}}}}}}"
+)
 
 
 def spec(triton: str = ARCHIVES, mode: str = "MultiModel", url: str = "s3://acme-models/animals/") -> str:
@@ -77,7 +79,9 @@ def test_its_archives_are_packed_and_looked_into(file: Path) -> None:
 def test_folders_of_a_repository_are_archives(file: Path) -> None:
     config = 'backend: "python" input {name: "X" data_type: TYPE_FP32 dims: 1} output {name: "Y" data_type: TYPE_FP32 dims: 1}'
     for name in ("cats", "dogs"):
-        lay_out(Path("models"), {f"{name}/{name}/config.pbtxt": config, f"{name}/{name}/1/model.py": "pass\n"})
+        lay_out(
+            Path("models"), {f"{name}/{name}/config.pbtxt": config, f"{name}/{name}/1/model.py": "pass\n"}
+        )
     file.write_text(spec("{repository: models}"))
     assert "IS917" not in codes(file)
     assert main(["package", str(file)]) == 0

@@ -7,9 +7,9 @@ import pytest
 from support.archiving import lay_out
 from support.checking import check_file
 
+from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.spec.check import load_spec
 
 NET = """{backend: python, max_batch_size: 8, dynamic_batching: {}, \
 input: [{name: X, data_type: TYPE_FP32, dims: [1]}], \
@@ -68,7 +68,9 @@ def test_what_is_wrong_in_a_model_is_reported_where_it_stands(file: Path) -> Non
 def test_each_model_is_told_which_of_its_models_answers(file: Path, kind: str) -> None:
     file.write_text(spec(WITH_ENSEMBLE, WITH_ENSEMBLE.replace("pipe:", "other:"), kind))
     told = environments(file)
-    assert [told[name]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name in ("ModelStable", "ModelCandidate")] == [
+    assert [
+        told[name]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] for name in ("ModelStable", "ModelCandidate")
+    ] == [
         "pipe",
         "other",
     ]
@@ -94,7 +96,9 @@ def test_a_model_with_its_own_repository_has_an_archive_for_it(file: Path) -> No
 def test_one_archive_cannot_hold_two_contents(file: Path) -> None:
     file.write_text(spec(ONE, WIDER, url="s3://acme-models/ab/model.tar.gz"))
     (problem,) = (it for it in check_file(file) if it.code == "IS259")
-    assert problem.message.endswith("has different models for the model `candidate` than for the model `stable`")
+    assert problem.message.endswith(
+        "has different models for the model `candidate` than for the model `stable`"
+    )
 
 
 @pytest.mark.parametrize("kind", ["multi-model", "pipeline"])
@@ -116,7 +120,9 @@ def test_each_model_gets_its_archive(packed: Path) -> None:
     assert names == ["models/candidate/model.tar.gz", "models/stable/model.tar.gz"]
 
 
-def test_a_check_judges_an_archive_by_the_model_that_is_named(packed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_judges_an_archive_by_the_model_that_is_named(
+    packed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     moved = str((packed / "models/stable/model.tar.gz").rename("model.tar.gz"))
     assert main(["package", "ab.yaml", "--check", moved]) == 1
     assert "may be for any of several models; add --model: `stable` or `candidate`" in capsys.readouterr().err
@@ -126,8 +132,16 @@ def test_a_check_judges_an_archive_by_the_model_that_is_named(packed: Path, caps
 
 
 WRONG_CHOICES = {
-    "a slip": ("--model", "stabel", "there is no model `stabel`; did you mean `stable`? allowed: stable or candidate"),
-    "a component": ("--component", "stable", "no inference component `stable`; it is a model: write --model stable"),
+    "a slip": (
+        "--model",
+        "stabel",
+        "there is no model `stabel`; did you mean `stable`? allowed: stable or candidate",
+    ),
+    "a component": (
+        "--component",
+        "stable",
+        "no inference component `stable`; it is a model: write --model stable",
+    ),
     "neither": ("--component", "other", "there is no inference component `other`; the spec has none at all"),
 }
 
@@ -136,7 +150,9 @@ WRONG_CHOICES = {
 def test_what_does_not_exist_cannot_be_chosen(
     packed: Path, option: str, name: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["package", "ab.yaml", option, name, "--check", str(packed / "models/stable/model.tar.gz")]) == 1
+    assert (
+        main(["package", "ab.yaml", option, name, "--check", str(packed / "models/stable/model.tar.gz")]) == 1
+    )
     assert said in capsys.readouterr().err
 
 
@@ -154,7 +170,10 @@ def test_a_request_that_fits_both_chooses_neither(file: Path, capsys: pytest.Cap
 def test_a_request_for_one_model_goes_to_its_variant(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(spec(candidate=WIDER))
     assert body() == 1
-    assert "which differ in their inputs or outputs, so that no request fits all; add --model" in capsys.readouterr().err
+    assert (
+        "which differ in their inputs or outputs, so that no request fits all; add --model"
+        in capsys.readouterr().err
+    )
     assert body("--model", "stable") == 0
     assert "--target-variant A " in capsys.readouterr().out
 
@@ -163,7 +182,12 @@ def test_of_components_none_is_chosen_by_its_model(file: Path, capsys: pytest.Ca
     text = spec(kind="inference-components").partition("variants:")[0]
     needs = "compute_resource_requirements: {min_memory_required_in_mb: 1024}"
     text += "variant: {instance_type: ml.m5.large, initial_instance_count: 1}\ninference_components:\n"
-    text += "".join(f"  ask-{it}: {{specification: {{model_name: {it}, {needs}}}}}\n" for it in ("stable", "candidate"))
+    text += "".join(
+        f"  ask-{it}: {{specification: {{model_name: {it}, {needs}}}}}\n" for it in ("stable", "candidate")
+    )
     file.write_text(text)
     assert body("--model", "stable") == 1
-    assert "--model `stable`: choose by --component, since the model is run by `ask-stable`" in capsys.readouterr().err
+    assert (
+        "--model `stable`: choose by --component, since the model is run by `ask-stable`"
+        in capsys.readouterr().err
+    )

@@ -9,8 +9,8 @@ import pytest
 from support.checking import check_file
 from support.wrong_models import CASES, Case, expected
 
-from inferstack.spec.every_code import every_code
-from inferstack.spec.problem import Problem
+from inferstack.check.every_code import every_code
+from inferstack.problems import Problem
 from inferstack.triton.rules import RULES
 
 # What can only be wrong with files on disk; it is tested in `test_repository_*.py` and `test_local_files.py`.
@@ -67,7 +67,9 @@ def test_every_problem_says_what_was_found_and_how_to_mend_it(case: Case, tmp_pa
 def test_every_rule_has_a_wrong_model_and_a_right_one() -> None:
     shown = {code for case in CASES for code, _, _ in expected(case.spec(wrong=True))}
     missing = sorted(set(RULES) - shown - ON_DISK)
-    assert not missing, f"no case is about {missing}: add one to tests/triton/wrong_models, marked `# <- CODE PATH`"
+    assert not missing, (
+        f"no case is about {missing}: add one to tests/triton/wrong_models, marked `# <- CODE PATH`"
+    )
     assert shown <= set(RULES)
 
 

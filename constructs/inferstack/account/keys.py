@@ -10,11 +10,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from inferstack.account.connection import Connection
-from inferstack.resolve.locations import key_arn
+from inferstack.format.kinds import ExecutionRole, ModelSpec, PolicyStatement
+from inferstack.resolve.images import key_arn
 from inferstack.resolve.needs import gather_needs
-from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.texts.placeholders import is_opaque
+from inferstack.texts.placeholders import is_opaque
 
 _ARN = re.compile(r"arn:[^:]+:kms:(?P<region>[^:]+):[0-9]{12}:.+")
 _DECRYPT = "kms:decrypt"

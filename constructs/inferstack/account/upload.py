@@ -1,12 +1,153 @@
 """Uploads archives to S3: complete or not at all, never over something else, and only once."""
 
+import base64
+import hashlib
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from inferstack.account.bucket import S3Place
-from inferstack.account.encryption import AS_THE_BUCKET_SAYS, Encryption, described
-from inferstack.account.errors import AccountError, error_code, explained
-from inferstack.account.transfer import DIGEST, Archive, Transfer
+from inferstack.account.bucket import AS_THE_BUCKET_SAYS, Encryption, S3Place, described
+from inferstack.account.connection import AccountError, error_code, explained
+
+# ----------------------------------------------------------------
+# Moves an archive into S3 in parts, by boto3's own transfers; there is no object before the last part.
+#
+# Each part has its SHA-256, which S3 checks on arrival, and no transfer overwrites an object of the same
+# name: https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+
+
+PART = 16 << 20
+"""Bytes of a part; more where an archive would have too many parts. A smaller archive is sent as a whole."""
+DIGEST = "inferstack-sha256"
+"""Metadata with an archive's SHA-256: S3 has no digest of the whole of an object that came in parts."""
+_MOST_PARTS = 10_000
+_MIB = 1 << 20
+_TAKEN = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
+_MAKING = ("PutObject", "CopyObject", "CompleteMultipartUpload")
+
+
+class Archive(NamedTuple):
+    """A file to upload: its size in bytes and SHA-256 in hex."""
+
+    path: Path
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """``progress`` gets the number of bytes that arrived, or a negative one when some are sent again."""
+
+    client: Any
+    archive: Archive
+    place: S3Place
+    progress: Callable[[int], None]
+    encryption: Encryption
+
+    def send(self) -> bool:
+        """Sends the archive from this machine; False when somebody else took the place meanwhile.
+
+        Raises:
+            AccountError: when the file changed after it was packed.
+            S3UploadFailedError: when S3 refuses it; the cause is its context.
+        """
+        from boto3.exceptions import S3UploadFailedError  # noqa: PLC0415 - comes with an extra
+
+        arguments = {**self._of_the_object(), **self._checksum()}
+        told, config = _one_at_a_time(self.progress), self._config()
+        try:
+            self.client.upload_file(str(self.archive.path), *self.place, arguments, told, config)
+        except S3UploadFailedError as error:
+            if error_code(error.__context__) in _TAKEN:
+                return False
+            raise
+        return True
+
+    def copy(self, source: S3Place, etag: str) -> None:
+        """Has S3 copy the archive from another place, on condition that the object there has this ETag.
+
+        Raises:
+            ClientError: when S3 does not copy it, or somebody else took the place meanwhile.
+        """
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - comes with an extra
+
+        # Copying tags would take more rights, and archives that are sent from here have no tags.
+        arguments = {**self._of_the_object(), "ChecksumAlgorithm": "SHA256", "CopySourceIfMatch": etag}
+        arguments |= {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE"}
+        named = {"Bucket": source.bucket, "Key": source.key}
+        copied: list[int] = []
+
+        def tell(done: int) -> None:
+            copied.append(done)
+            self.progress(done)
+
+        told, config = _one_at_a_time(tell), self._config()
+        try:
+            self.client.copy(named, *self.place, arguments, told, None, config)
+        except ClientError:
+            self.progress(-sum(copied))
+            raise
+
+    def _of_the_object(self) -> dict[str, Any]:
+        return {"Metadata": {DIGEST: self.archive.sha256}, **self.encryption.arguments}
+
+    def _checksum(self) -> dict[str, str]:
+        if self.archive.size < part_size(self.archive.size):
+            return {"ChecksumSHA256": base64.b64encode(bytes.fromhex(self.archive.sha256)).decode()}
+        _expect_unchanged(self.archive)
+        return {"ChecksumAlgorithm": "SHA256"}
+
+    def _config(self) -> Any:
+        from boto3.s3.transfer import TransferConfig  # noqa: PLC0415 - comes with an extra
+
+        for operation in _MAKING:
+            event = f"provide-client-params.s3.{operation}"
+            # The name makes sure that it is registered only once for each client.
+            self.client.meta.events.register(event, _if_absent, f"if-absent-{event}")
+        part = part_size(self.archive.size)
+        # The other kind of transfer client, which some machines have, does not know the condition.
+        return TransferConfig(
+            multipart_threshold=part, multipart_chunksize=part, preferred_transfer_client="classic"
+        )
+
+
+def part_size(size: int) -> int:
+    """Bytes of each part of an archive: whole MiB, and not more parts than S3 takes.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
+    """
+    least = -(-size // _MOST_PARTS)
+    return max(PART, -(-least // _MIB) * _MIB)
+
+
+def _if_absent(params: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Adds the condition that boto3's transfers do not know yet."""
+    return {**params, "IfNoneMatch": "*"}
+
+
+def _one_at_a_time(progress: Callable[[int], None]) -> Callable[[int], None]:
+    lock = threading.Lock()
+
+    def tell(done: int) -> None:
+        with lock:
+            progress(done)
+
+    return tell
+
+
+def _expect_unchanged(archive: Archive) -> None:
+    """S3 knows the digest of each part but not that of the whole, which is therefore compared here."""
+    with archive.path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != archive.sha256:
+        raise AccountError(f"{archive.path} changed after it was packed; run the command again")
+
+
+# ----------------------------------------------------------------
+# Uploads archives to S3: complete or not at all, never over something else, and only once.
+
 
 UPLOADED, WAS_THERE, COPIED = "uploaded", "was there already", "copied from"
 

@@ -1,7 +1,5 @@
-"""What CloudFormation accepts for the resource types that our stacks consist of.
-
-Shapes come from the CloudFormation registry, completed by the API's own model; see
-https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html
+"""What CloudFormation accepts for the resource types that our stacks consist of, and its dynamic
+references.
 """
 
 import re
@@ -12,7 +10,42 @@ from typing import Any
 
 import msgspec
 
-from inferstack.catalog._data import document
+from inferstack.catalog import document
+
+# ----------------------------------------------------------------
+# CloudFormation's dynamic references, `{{resolve:service:…}}`, which are filled in after its functions.
+#
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
+
+
+BEGINNING = r"\{\{resolve:"
+"""How every reference begins."""
+# A function may fill in part of a reference before that.
+_HELD = r"\$\{[^{}]*\}"
+REFERENCE = rf"{BEGINNING}(?:{_HELD}|[^{{}}])*\}}\}}"
+"""A pattern for any reference, whatever it refers to."""
+_NAME = rf"(?:{_HELD}|[^:{{}}\s])+"
+_PART = rf"(?:{_HELD}|[^:{{}}])*"
+FORMS: Mapping[str, str] = {
+    "secretsmanager": (
+        rf"(?:arn(?::{_PART}){{5}}:{_NAME}|{_NAME})(?::(?:SecretString)?(?::{_PART}){{0,3}})?"
+    ),
+    "ssm": rf"(?:{_HELD}|[A-Za-z0-9_.\-/])+(?::(?:{_HELD}|[0-9])+)?",
+}
+"""For each service that works in every resource: what follows its name in a reference."""
+AS_WRITTEN: Mapping[str, str] = {
+    "secretsmanager": "{{resolve:secretsmanager:NAME:SecretString:KEY}}",
+    "ssm": "{{resolve:ssm:NAME}}",
+}
+"""A whole reference for each of these services."""
+
+
+# ----------------------------------------------------------------
+# What CloudFormation accepts for the resource types that our stacks consist of.
+#
+# Shapes come from the CloudFormation registry, completed by the API's own model; see
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html
+
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

@@ -16,8 +16,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from inferstack.catalog import cloudformation
-from inferstack.catalog._data import text
+from inferstack.catalog import cloudformation, text
 from inferstack.catalog.instances import Device
 
 Dimensions = Literal["variant", "component", "endpoint"]

@@ -8,8 +8,7 @@ import gc
 import sys
 from collections.abc import Callable, Sequence
 
-from inferstack.cli.refusal import Refusal
-from inferstack.cli.streams import flush, never_fail_on_a_character, tell, write_into_nothing
+from inferstack.cli.terminal import Refusal, flush, never_fail_on_a_character, tell, write_into_nothing
 from inferstack.garbage_collection import without_collection
 
 __all__ = ["main", "program"]
@@ -81,7 +80,7 @@ def _command(words: Sequence[str]) -> Callable[[], int]:
     """The command that the words ask for, with all its imports done."""
     # Here, so that these imports, too, run without collection.
     from inferstack.cli.arguments import parse  # noqa: PLC0415
-    from inferstack.spec.problem import SpecError  # noqa: PLC0415
+    from inferstack.problems import SpecError  # noqa: PLC0415
 
     options = parse(words)
 
@@ -99,7 +98,7 @@ def _command(words: Sequence[str]) -> Callable[[], int]:
 def _end(status: int, message: str | None) -> int:
     try:
         if message is not None:
-            from inferstack.spec.problem import printable  # noqa: PLC0415 - few commands end so
+            from inferstack.problems import printable  # noqa: PLC0415 - few commands end so
 
             tell(f"inferstack: {printable(message)}")
         flush()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 
-from inferstack.spec.problem.words import choose, did_you_mean
+from inferstack.problems.words import choose, did_you_mean
 
 # argparse would ask the terminal, even if it shows no help: that takes as long as checking four specs.
 _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
@@ -62,7 +62,7 @@ class _Version(argparse.Action):
     """Looks the version up only when it is asked for, as that takes longer than checking a spec."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from inferstack.spec.report.words import product_version  # noqa: PLC0415
+        from inferstack.cli.report import product_version  # noqa: PLC0415
 
         print(f"inferstack {product_version()}")
         parser.exit()

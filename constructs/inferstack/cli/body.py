@@ -1,8 +1,220 @@
 """``inferstack body``: requests made from arrays, and answers read into them."""
 
 import argparse
+import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
+from inferstack.check.load import load_spec
+from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by, loading, only_block, only_one
+from inferstack.cli.terminal import Refusal, tell, termination_interrupts
+from inferstack.facts.triton import PlacedTriton
+from inferstack.facts.walk import components, is_async, variants
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import printable
+from inferstack.problems.words import choose, listed
+from inferstack.triton.archive.packing import complete_or_absent
+from inferstack.triton.model import Repository, TritonModel
+from inferstack.triton.repository.of_spec import repositories_at
+
+# ----------------------------------------------------------------
+# ``inferstack body``: what is behind the command.
+
+
+_LARGEST = 6_291_456
+"""Bytes that a request to a real-time endpoint may have."""
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A model that a request is for, the archive that it is in, and how the request names it."""
+
+    model: TritonModel
+    repository: Repository
+    choice: Choice
+    target_model: str | None
+
+
+def make(options: argparse.Namespace) -> int:
+    """Writes the body of a request and says how to send it.
+
+    Raises:
+        SpecError: with what is wrong with the spec.
+        Refusal: when it is not clear which model is meant, or the body cannot be made.
+    """
+    loaded = load_spec(options.spec, stage=options.stage)
+    asked = _asked(loaded.spec, options)
+    model = asked.model
+    bodies, files = _invocation()
+    try:
+        inputs = files.read_inputs(model.config, options.input)
+        made = bodies.request_body(
+            model.config, inputs, binary=not options.json, parameters=dict(options.parameter)
+        )
+    except bodies.BodyError as error:
+        none = () if options.input else ("name a file of arrays for each input: --input NAME=FILE",)
+        return _refused((*error.problems, *none))
+    out = Path("request.json" if options.json else "request.bin") if options.out is None else options.out
+    with complete_or_absent(out) as file:
+        file.write(made.content)
+    print(f"{out}\n  model         {model.name}\n  content type  {made.content_type}")
+    print(f"  size          {len(made.content)} bytes")
+    _show(inputs, "  holds         ")
+    print(" \\\n  ".join(_command(loaded.spec, asked, made.content_type, out)))
+    if len(made.content) > _LARGEST and not is_async(loaded.spec):
+        tell(f"note: SageMaker documents {_LARGEST} bytes as the most for a request that is answered at once")
+    return 0
+
+
+def read(options: argparse.Namespace) -> int:
+    """Shows the arrays of an answer, checks them if there is a spec, and then writes them if asked to.
+
+    Raises:
+        SpecError: with what is wrong with the spec.
+        Refusal: when numpy is missing, or it is not clear which model answered.
+    """
+    bodies, files = _invocation()
+    config = None if options.spec is None else _answering(options)
+    content = options.read.read_bytes()
+    try:
+        arrays = bodies.read_answer(content, options.content_type)
+        _show(arrays, "")
+        bodies.read_answer(content, options.content_type, config)
+        if options.out is not None:
+            files.write_arrays(arrays, options.out)
+    except bodies.BodyError as error:
+        return _refused(error.problems)
+    return 0
+
+
+def _answering(options: argparse.Namespace) -> Any:
+    """The configuration of the model that gave an answer."""
+    model = _asked(load_spec(options.spec, stage=options.stage).spec, options).model
+    if not model.config.output:
+        raise Refusal(f"{model.name} declares no outputs: leave the SPEC away to read the answer as it is")
+    return model.config
+
+
+def _invocation() -> tuple[ModuleType, ModuleType]:
+    """What makes bodies and reads answers, and what reads and writes files of arrays: both need numpy."""
+    try:
+        from inferstack.triton.invocation import bodies, files  # noqa: PLC0415 - brings numpy
+    except ImportError as error:
+        raise Refusal(str(error)) from None
+    return bodies, files
+
+
+def _refused(problems: tuple[str, ...]) -> int:
+    for problem in problems:
+        tell(f"inferstack: {printable(problem)}")
+    return 1
+
+
+def _asked(spec: ModelSpec, options: argparse.Namespace) -> _Asked:
+    """The model to ask: the only one, or the chosen one. A request does not choose on which instance type a
+    component runs, and variants share the requests: then one request has to fit all of several models.
+    """
+    chosen = chosen_by(options)
+    choice = only_one(spec) if chosen == ALL else chosen
+    blocks = blocks_of(spec, choice)
+    if not blocks:
+        raise Refusal("no inputs and outputs are declared there: add them in a `triton` block")
+    if choice == ALL and components(spec):
+        blocks = [only_block(spec, blocks, "the request" if options.read is None else "the answer")]
+        choice = Choice(component=next(iter(loading(spec, blocks[0])), None))
+    first, *others = (_asked_at(block, choice, options) for block in blocks)
+    if any(_interface(it.model) != _interface(first.model) for it in others):
+        archives = listed([it.repository.archive for it in (first, *others)], last="and")
+        who = spec.endpoint_name if choice.component is None else choice.component
+        differ = "which differ in their inputs or outputs, so that no request fits all"
+        fix = "" if components(spec) else "; add --model to ask one of them"
+        raise Refusal(f"`{who}` runs {archives}, {differ}{fix}")
+    return first
+
+
+def _asked_at(block: PlacedTriton, choice: Choice, options: argparse.Namespace) -> _Asked:
+    repository = _repository(block, options)
+    target = repository.archive if block.multi_model else None
+    return _Asked(_model(block, repository), repository, choice, target)
+
+
+def _interface(model: TritonModel) -> tuple[Any, ...]:
+    return model.config.max_batch_size, [*model.config.input], [*model.config.output]
+
+
+def _repository(block: PlacedTriton, options: argparse.Namespace) -> Repository:
+    found = {one.archive: one for one in repositories_at(block, options.spec.parent)}
+    if not block.multi_model:
+        if options.target_model is not None:
+            raise Refusal("--target-model chooses an archive of a multi-model endpoint, which this is not")
+        return next(iter(found.values()))
+    if options.target_model is None and len(found) == 1:
+        return next(iter(found.values()))
+    if options.target_model not in found:
+        what = "name the archive to ask" if options.target_model is None else f"no `{options.target_model}`"
+        raise Refusal(f"--target-model: {what}; {choose(options.target_model or '', list(found))}")
+    return found[options.target_model]
+
+
+def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
+    """The model that answers, as the container's environment or the repository says."""
+    set_to = (set_variable(loader.environment, DEFAULT_MODEL) for loader in block.loaders)
+    model = repository.served(next(filter(None, set_to), None))
+    if model is None:
+        raise Refusal(f"it is not clear which model of {repository.archive} answers: add `default_model`")
+    return model
+
+
+def _show(arrays: Any, margin: str) -> None:
+    from inferstack.triton.invocation.arrays import type_of  # noqa: PLC0415 - brings numpy
+
+    for name, array in arrays.items():
+        first = ", ".join(_value(it) for it in array.ravel()[:_SHOWN].tolist())
+        more = ", …" if array.size > _SHOWN else ""
+        print(f"{margin}{printable(name)} {type_of(array)} {list(array.shape)} = {first}{more}")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bytes):
+        value = value.decode(errors="backslashreplace")
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _command(spec: ModelSpec, asked: _Asked, content_type: str, out: Path) -> Iterator[str]:
+    """The AWS CLI's command that sends the body."""
+    asynchronous = is_async(spec)
+    yield f"aws sagemaker-runtime invoke-endpoint{'-async' if asynchronous else ''}"
+    yield f"--endpoint-name {spec.endpoint_name}"
+    if spec.region is not None:
+        yield f"--region {spec.region}"
+    if asked.choice.component is not None:
+        yield f"--inference-component-name {asked.choice.component}"
+    variant = _only_variant(spec, asked.choice.model)
+    if variant is not None:
+        yield f"--target-variant {variant}"
+    if asked.target_model is not None:
+        yield f"--target-model {shlex.quote(asked.target_model)}"
+    yield f"--content-type {shlex.quote(content_type)}"
+    if asynchronous:
+        yield "--input-location s3://… # where the file was uploaded to"
+    else:
+        yield f"--body {shlex.quote(f'fileb://{out}')} answer.bin"
+
+
+def _only_variant(spec: ModelSpec, model: str | None) -> str | None:
+    """The one among several variants that hosts a model; None where a request need not or cannot choose."""
+    found = [it.variant_name for _, it in variants(spec) if it.model_name == model]
+    several = model is not None and len(variants(spec)) > 1
+    return found[0] if several and len(found) == 1 else None
+
+
+# ----------------------------------------------------------------
+# ``inferstack body``: requests made from arrays, and answers read into them.
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -35,9 +247,6 @@ def run(options: argparse.Namespace) -> int:
     """
     for message in _wrong_usage(options):
         options.wrong_usage(message)
-    from inferstack.cli.body_run import make, read  # noqa: PLC0415 - brings protobuf
-    from inferstack.cli.termination import termination_interrupts  # noqa: PLC0415 - the others do without
-
     with termination_interrupts():
         return make(options) if options.read is None else read(options)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.cli.refusal import Refusal
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.triton_blocks import PlacedTriton, triton_blocks
-from inferstack.spec.parts.walk import components, model_path, runs, runs_of
-from inferstack.spec.problem.words import choose, listed
+from inferstack.cli.terminal import Refusal
+from inferstack.facts.triton import PlacedTriton, triton_blocks
+from inferstack.facts.walk import components, model_path, runs, runs_of
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems.words import choose, listed
 
 
 class Choice(msgspec.Struct, frozen=True):

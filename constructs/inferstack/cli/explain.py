@@ -8,11 +8,10 @@ import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 
-from inferstack.cli.refusal import Refusal
-from inferstack.spec.every_code import every_code
-from inferstack.spec.examples import examples
-from inferstack.spec.problem.words import listed
-from inferstack.spec.rules.ignore import may_be_ignored
+from inferstack.check.every_code import every_code, examples
+from inferstack.check.rules.ignore import may_be_ignored
+from inferstack.cli.terminal import Refusal
+from inferstack.problems.words import listed
 
 _LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
 _MOST_DIGITS = 4

@@ -9,10 +9,10 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from inferstack.account.encryption import ALGORITHMS, S3_KEY, Encryption, is_key
-from inferstack.cli.streams import tell
-from inferstack.spec.check import LoadedSpec, load_spec
-from inferstack.spec.report import text
+from inferstack.account.bucket import ALGORITHMS, S3_KEY, Encryption, is_key
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.report import text
+from inferstack.cli.terminal import tell
 
 _OUT = Path("packages")
 
@@ -80,14 +80,14 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
 
 def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
     from inferstack.cli.choice import chosen_by  # noqa: PLC0415 - packing needs none
-    from inferstack.cli.package_check import check  # noqa: PLC0415 - brings protobuf
+    from inferstack.cli.packing import check  # noqa: PLC0415 - brings protobuf
 
     return check(options.check, loaded, chosen_by(options), multi_model=options.multi_model)
 
 
 def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:
-    from inferstack.cli.package_make import make  # noqa: PLC0415 - brings protobuf
-    from inferstack.cli.package_upload import make_and_upload  # noqa: PLC0415 - brings protobuf
+    from inferstack.cli.packing import make  # noqa: PLC0415 - brings protobuf
+    from inferstack.cli.upload import make_and_upload  # noqa: PLC0415 - brings protobuf
 
     if loaded.warnings:
         tell(text(loaded.warnings).rstrip("\n"))

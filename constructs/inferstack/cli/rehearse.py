@@ -2,9 +2,143 @@
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from inferstack.spec.check import load_spec
+from inferstack.catalog.triton_container import Release
+from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.choice import ALL, Choice, blocks_of, chosen_by
+from inferstack.cli.packing import as_deployed, block_for, file_place, inspected, problems_of
+from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
+from inferstack.facts.triton import PlacedTriton, is_triton, triton_blocks, triton_release
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Severity, SpecError, SpecPath
+from inferstack.resolve.model import container_environment
+from inferstack.triton.model import Repository
+from inferstack.triton.rehearsal import ArchiveOutcome, Rehearsal, RehearsalRefused, rehearse, report, summary
+from inferstack.triton.repository.of_spec import repositories_at
+
+# ----------------------------------------------------------------
+# ``inferstack rehearse SPEC``: what is behind the command.
+
+
+def rehearse_and_tell(loaded: LoadedSpec, options: argparse.Namespace) -> int:
+    """Rehearses a spec and prints what came of it. Returns 1 when an archive is not served as declared.
+
+    Raises:
+        SpecError: with all that is wrong with the archives, or keeps them from being packed; then no server
+            is started.
+        Refusal: when this machine cannot do it, or it is not clear what an archive is for.
+    """
+    chosen = list(_chosen(loaded, options))
+    if not chosen:
+        tell(f"{options.spec}: nothing to rehearse: the spec has no `triton` block")
+        return 0
+    rehearsals = [
+        replace(it, allowed=(*it.allowed, *options.allow), log=options.log, watch=bar) for it in chosen
+    ]
+    if options.log is not None:
+        options.log.write_bytes(b"")
+    try:
+        with termination_interrupts():
+            found = [outcome for one in rehearsals for outcome in _printed(rehearse(one))]
+    except RehearsalRefused as refused:
+        raise Refusal(str(refused)) from None
+    tell(summary(found, _releases(loaded.spec)))
+    return int(not all(outcome.good for outcome in found))
+
+
+def rehearsals_of(
+    loaded: LoadedSpec, file: Path, *, python: Path, seconds: float, choice: Choice = ALL
+) -> Iterator[Rehearsal]:
+    """The rehearsals of a spec that was read from ``file``: of the endpoint, or of each repository.
+
+    See :class:`Rehearsal` for the rest.
+    """
+    for placed in blocks_of(loaded.spec, choice):
+        yield from _rehearsals_at(placed, loaded, file, python, seconds)
+
+
+def _chosen(loaded: LoadedSpec, options: argparse.Namespace) -> Iterator[Rehearsal]:
+    """What is asked for: archives that are there, or what the spec declares."""
+    python, seconds = options.python, options.timeout
+    if not options.archive:
+        yield from rehearsals_of(
+            loaded, options.spec, python=python, seconds=seconds, choice=chosen_by(options)
+        )
+        return
+    for placed, archives, repositories in _given(loaded, options):
+        for one in _rehearsals_at(placed, loaded, options.spec, python, seconds):
+            yield replace(one, repositories=repositories, archives=archives)
+
+
+def _given(
+    loaded: LoadedSpec, options: argparse.Namespace
+) -> Iterator[tuple[PlacedTriton, list[Path], list[Repository]]]:
+    """Archives that are there, as the containers of the spec would load them, by what these load."""
+    meant: dict[SpecPath, tuple[PlacedTriton, list[Path]]] = {}
+    for archive in options.archive:
+        placed = block_for(archive, loaded.spec, chosen_by(options))
+        meant.setdefault(placed.path, (placed, []))[1].append(archive)
+    if any(len(archives) > 1 and not placed.multi_model for placed, archives in meant.values()):
+        options.wrong_usage("only a multi-model endpoint has several archives")
+    found = [
+        (it, archives, [inspected(one, multi_model=it.multi_model) for one in archives])
+        for it, archives in meant.values()
+    ]
+    problems = [it for placed, _, looks in found for one in looks for it in problems_of(one, loaded, placed)]
+    wrong = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if wrong:
+        raise SpecError(wrong)
+    for placed, archives, looks in found:
+        inside = [it.repository for it in looks if it.repository is not None]
+        yield placed, archives, [as_deployed(repository, placed) for repository in inside]
+
+
+def _rehearsals_at(
+    placed: PlacedTriton, loaded: LoadedSpec, file: Path, python: Path, seconds: float
+) -> Iterator[Rehearsal]:
+    locate = partial(file_place, loaded.document)
+    repositories = repositories_at(placed, file.parent)
+    for environment in _environments(loaded.spec, placed):
+        yield Rehearsal(repositories, environment, (file.parent,), locate, python, seconds)
+
+
+def _releases(spec: ModelSpec) -> Iterator[Release]:
+    """The releases of Triton that the spec deploys, as far as its images say so."""
+    for placed in triton_blocks(spec):
+        for loader in placed.loaders:
+            release = triton_release(loader.image)
+            if release is not None:
+                yield release
+
+
+def _environments(spec: ModelSpec, placed: PlacedTriton) -> list[dict[str, str]]:
+    """The environments of the containers that load a repository, as deployed: of containers that run Triton
+    for certain, each that differs; where none does, that of the first one that may."""
+    certain = [it for it in placed.loaders if is_triton(it.image)]
+    found: list[dict[str, str]] = []
+    for one in certain or placed.loaders[:1]:
+        environment = container_environment(spec, one) or {}
+        if environment not in found:
+            found.append(environment)
+    return found or [{}]
+
+
+def _printed(outcomes: Iterable[ArchiveOutcome]) -> list[ArchiveOutcome]:
+    """The outcomes, each printed as soon as it is there."""
+    found: list[ArchiveOutcome] = []
+    for outcome in outcomes:
+        found.append(outcome)
+        print(report(outcome), end="", flush=True)
+    return found
+
+
+# ----------------------------------------------------------------
+# ``inferstack rehearse``: Triton models served on this machine before they are deployed.
+
 
 _SECONDS = 120.0
 
@@ -35,8 +169,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve a spec's Triton models on this machine, as the hosting container would, and ask each of them."""
-    from inferstack.cli.rehearse_run import rehearse_and_tell  # noqa: PLC0415 - brings protobuf
-
     # The lock is left aside: what is rehearsed is what will be uploaded, not what was.
     return rehearse_and_tell(load_spec(options.spec, stage=options.stage, locked=False), options)
 

@@ -1,26 +1,148 @@
 """``inferstack render``: the templates themselves, made without CDK and Node, all of them or none."""
 
 import argparse
+import os
+import re
+import stat
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import yaml
 
+from inferstack.check.files import TakenNames, names_taken_twice, taken_names
+from inferstack.check.load import load_spec
 from inferstack.cli.processes import mapped
-from inferstack.cli.refusal import Refusal
+from inferstack.cli.report import text
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
-from inferstack.cli.streams import tell
-from inferstack.cli.template_folder import without_spec, write_all
-from inferstack.cli.termination import termination_interrupts
-from inferstack.cli.writers import WRITERS
-from inferstack.resolve.resolved_spec import template_of
-from inferstack.resolve.template_size import refuse_too_large
-from inferstack.spec.check import load_spec
-from inferstack.spec.names_across_files import TakenNames, names_taken_twice, taken_names
-from inferstack.spec.problem import Problem, SpecError, in_file_order, printable
-from inferstack.spec.report import text
+from inferstack.cli.terminal import Refusal, tell, termination_interrupts
+from inferstack.problems import Problem, SpecError, in_file_order, printable
+from inferstack.resolve.template import Template, refuse_too_large, template_of
+
+# ----------------------------------------------------------------
+# A template as text, in the formats that CloudFormation reads.
+
+
+# What YAML 1.2, or one of the many readers between 1.1 and 1.2, takes for a number, but PyYAML does not.
+_NUMBER = re.compile(
+    r"[-+]?(0[xob][0-9a-f_]+|([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)(e[-+]?[0-9]+)?)", re.IGNORECASE
+)
+# True and false in YAML 1.1 itself, if not in PyYAML.
+_LETTERS = frozenset("yYnN")
+# They end a line in YAML 1.1 only, or nobody sees them, though some turn the text around them: a reviewer
+# would read something else than CloudFormation. https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
+_UNSEEN = re.compile(
+    "[\x85\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_ESCAPED_IN_JSON = re.compile("[\x7f-\uffff]")
+
+
+class _TemplateDumper(yaml.SafeDumper):
+    """CloudFormation's YAML has no aliases, so that shared parts are written out."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: _TemplateDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if _UNSEEN.search(text):
+        style = '"'
+    elif text in _LETTERS or _NUMBER.fullmatch(text):
+        style = "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_TemplateDumper.add_representer(str, _text)
+
+
+def _yaml(template: Template) -> str:
+    written: str = yaml.dump(
+        template, Dumper=_TemplateDumper, sort_keys=False, allow_unicode=True, width=sys.maxsize
+    )
+    # Texts with such characters are in double quotes, where the dumper escapes some of them, but not all.
+    return _UNSEEN.sub(_escape, written)
+
+
+def _json(template: Template) -> str:
+    written = msgspec.json.encode(template)
+    if not written.isascii():
+        written = _ESCAPED_IN_JSON.sub(_escape, written.decode()).encode()
+    return msgspec.json.format(written, indent=1).decode() + "\n"
+
+
+def _escape(found: re.Match[str]) -> str:
+    """Escapes a character, so that any terminal shows it. Not one that takes a pair of escapes, which
+    CloudFormation's linter does not read.
+    """
+    return f"\\u{ord(found[0]):04x}"
+
+
+WRITERS: dict[str, Callable[[Template], str]] = {"json": _json, "yaml": _yaml}
+"""How a template is written, by the name of the format."""
+
+
+# ----------------------------------------------------------------
+# A folder of templates: brought up to date as a whole, or not touched.
+
+
+def write_all(folder: Path, contents: Mapping[str, str]) -> dict[Path, str]:
+    """Writes all files or none: each gets its name only when all are complete.
+
+    A file that is up to date is left alone: replacing it takes longer than making its content, and tools that
+    look at times would take it for a new one.
+
+    Returns:
+        What was written, and what there was before.
+    """
+    new = {name: content for name, content in contents.items() if not _holds(folder / name, content)}
+    unfinished = {folder / f".{name}.{os.getpid()}": folder / name for name in new}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        before = {path: "out of date" if path.exists() else "missing" for path in unfinished.values()}
+        for path, content in zip(unfinished, new.values(), strict=True):
+            path.write_text(content, encoding="utf-8", newline="\n")
+        for path, target in unfinished.items():
+            path.replace(target)
+    except OSError as error:
+        raise Refusal(f"{folder}: templates cannot be written here: {error.strerror}") from None
+    finally:
+        for path in unfinished:
+            _forget(path)
+    return before
+
+
+def without_spec(folder: Path, names: Collection[str], form: str) -> Iterator[Path]:
+    """The templates of a folder whose names are not among these."""
+    found = folder.glob(f"*.template.{form}")
+    return (path for path in sorted(found) if path.name not in names)
+
+
+def _holds(path: Path, content: str) -> bool:
+    wanted = content.encode()
+    try:
+        # A pipe, say, is not read: that would wait for a writer.
+        found = path.stat()
+        return stat.S_ISREG(found.st_mode) and found.st_size == len(wanted) and path.read_bytes() == wanted
+    except OSError:
+        # Not there, or not ours to read: writing will show whether it can be written.
+        return False
+
+
+def _forget(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        # This is no folder, or it is not ours: then there is nothing to remove either.
+        return
+
+
+# ----------------------------------------------------------------
+# ``inferstack render``: the templates themselves, made without CDK and Node, all of them or none.
 
 
 class RenderedFile(msgspec.Struct, frozen=True):

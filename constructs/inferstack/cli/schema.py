@@ -2,7 +2,7 @@
 
 import argparse
 
-from inferstack.spec.schema import shipped_schema_text
+from inferstack.format.schema import shipped_schema_text
 
 
 def add_arguments(_: argparse.ArgumentParser) -> None:

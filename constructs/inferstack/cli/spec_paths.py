@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inferstack.catalog import regions
-from inferstack.spec.check_files import USUAL_FOLDER, spec_files
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.problem.file_codes import NO_FILE
-from inferstack.spec.problem.words import did_you_mean
+from inferstack.check.files import USUAL_FOLDER, spec_files
+from inferstack.problems import Problem, SpecError
+from inferstack.problems.file_codes import NO_FILE
+from inferstack.problems.words import did_you_mean
 
 _DEFAULT = Path(USUAL_FOLDER)
 

@@ -4,12 +4,12 @@ import argparse
 from functools import partial
 from pathlib import Path
 
+from inferstack.check.files import CheckedFile, check_files, idle_stage, is_folder
 from inferstack.cli.processes import mapped
+from inferstack.cli.report import FORMATS, Findings, in_format, summary
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
-from inferstack.cli.streams import tell
-from inferstack.spec.check_files import CheckedFile, check_files, idle_stage, is_folder
-from inferstack.spec.problem import Problem, Severity, in_file_order, printable
-from inferstack.spec.report import FORMATS, Findings, in_format, summary
+from inferstack.cli.terminal import tell
+from inferstack.problems import Problem, Severity, in_file_order, printable
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -9,10 +9,10 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from inferstack.constructs.escape_hatches import AlarmL1s
+from inferstack.constructs.handles import imported
 from inferstack.constructs.measurement import Wanted, alarm_id
-from inferstack.constructs.role_handle import imported
 from inferstack.resolve.alarms import resolve_alarms
-from inferstack.spec.texts.placeholders import is_list_token
+from inferstack.texts.placeholders import is_list_token
 
 # The L1's property, by the method of CDK's alarms. On an imported alarm, these methods only fill a list.
 _ACTIONS = {

@@ -9,8 +9,8 @@ import aws_cdk as cdk
 
 from inferstack.constructs.interface import known_component
 from inferstack.constructs.rendered import Rendered
+from inferstack.facts.walk import components
 from inferstack.resolve.inference_component import component_id
-from inferstack.spec.parts.walk import components
 
 
 class RoleL1s(Rendered):

@@ -9,9 +9,9 @@ from constructs import Construct
 
 from inferstack.constructs.interface import IInferenceEndpoint, known_component
 from inferstack.constructs.measurement import imported_parts
-from inferstack.spec.blocks.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
-from inferstack.spec.parts.measured import Measured
-from inferstack.spec.texts.placeholders import is_opaque, is_settled
+from inferstack.facts.measured import Measured
+from inferstack.format.kinds import HOSTING_NAME, LONGEST_HOSTING_NAME
+from inferstack.texts.placeholders import is_opaque, is_settled
 
 _ENDPOINT_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]+:[^:]+:endpoint/[^/]+")
 

@@ -12,30 +12,23 @@ from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.alarm_handle import AlarmHandles
-from inferstack.constructs.capabilities import Connectable, Grantable
-from inferstack.constructs.escape_hatches import (
-    ComponentL1s,
-    DashboardL1s,
-    RoleL1s,
-    ScalingL1s,
-)
+from inferstack.constructs.escape_hatches import ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
+from inferstack.constructs.handles import named_role, role_handle, routes_of, security_group
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
-from inferstack.constructs.interface import IInferenceEndpoint
+from inferstack.constructs.interface import Connectable, Grantable, IInferenceEndpoint
 from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.names_taken import free_names, take
-from inferstack.constructs.network import routes_of, security_group
 from inferstack.constructs.rendered import AnySpec, template_for
-from inferstack.constructs.role_handle import named_role, role_handle
+from inferstack.facts.measured import Measured, measured
+from inferstack.facts.walk import components, endpoint_config, hosting_of, models
+from inferstack.format.model import VpcConfig
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.execution_role import ROLE
 from inferstack.resolve.inference_component import name_once_there
 from inferstack.resolve.model import model_id
 from inferstack.resolve.template import Template
-from inferstack.spec.blocks.model import VpcConfig
-from inferstack.spec.parts.measured import Measured, measured
-from inferstack.spec.parts.walk import components, endpoint_config, hosting_of, models
-from inferstack.spec.texts.placeholders import is_list_token
+from inferstack.texts.placeholders import is_list_token
 
 # Sections that belong to a whole template, and would mix with those of the stack's other contents.
 _OF_A_WHOLE_STACK = frozenset({"AWSTemplateFormatVersion", "Description", "Outputs"})
@@ -67,7 +60,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
             scope: where the endpoint belongs.
             construct_id: its name there. Without ``preserve_logical_ids`` it is part of every logical id, and
                 changing it replaces the endpoint.
-            spec: from :func:`inferstack.spec.check.load_spec`, or made in Python, perhaps with tokens.
+            spec: from :func:`inferstack.check.load.load_spec`, or made in Python, perhaps with tokens.
             role: the role that the containers run under, for a spec without `execution_role`; or, for a spec
                 with one, the role that :class:`ExecutionRole` made from it. You give it its rights; models
                 are made after what the app grants to it. Without ``role``, the endpoint gets a role with the

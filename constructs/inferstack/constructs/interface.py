@@ -19,10 +19,43 @@ from inferstack.catalog.metrics import Hosting
 from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.constructs.names_taken import settled
-from inferstack.defaults import ALARM_PERIOD
-from inferstack.resolve.metric import named_unit
-from inferstack.spec.parts.measured import Measured
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.facts.measured import Measured
+from inferstack.format.defaults import ALARM_PERIOD
+from inferstack.problems.words import did_you_mean_then, listed
+from inferstack.resolve.alarms import named_unit
+
+# ----------------------------------------------------------------
+# CDK's interfaces for what can be granted rights and what has connections, as jsii needs them at run time.
+#
+# Type checkers see from its members that an endpoint implements them. jsii wants the interfaces themselves,
+# but reads only the names given here. Importing `aws_ec2` for the real one would take a tenth of a second.
+
+
+class Grantable:
+    """`aws_cdk.aws_iam.IGrantable`."""
+
+    __jsii_type__ = "aws-cdk-lib.aws_iam.IGrantable"
+
+    @property
+    @jsii.member(jsii_name="grantPrincipal")
+    def grant_principal(self) -> Any:
+        """The principal that gets the rights."""
+
+
+class Connectable:
+    """`aws_cdk.aws_ec2.IConnectable`."""
+
+    __jsii_type__ = "aws-cdk-lib.aws_ec2.IConnectable"
+
+    @property
+    @jsii.member(jsii_name="connections")
+    def connections(self) -> Any:
+        """The security groups."""
+
+
+# ----------------------------------------------------------------
+# What can be done with any endpoint, of this app or not: invoke it and watch it.
+
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 

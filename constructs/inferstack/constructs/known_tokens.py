@@ -7,11 +7,10 @@ import msgspec
 from aws_cdk import Stack, Token
 from constructs import Construct
 
-from inferstack.resolve.resource import at_deployment
-from inferstack.resolve.tokens import meaning_of, plain_text, remember
-from inferstack.spec.check import LoadedSpec
-from inferstack.spec.in_stack import filled_in
-from inferstack.spec.texts.placeholders import is_list_token, tokens
+from inferstack.check.in_stack import filled_in
+from inferstack.check.load import LoadedSpec
+from inferstack.resolve.resource import at_deployment, meaning_of, plain_text, remember
+from inferstack.texts.placeholders import is_list_token, tokens
 
 
 def for_cdk(value: Any) -> str:
@@ -24,7 +23,7 @@ def for_cdk(value: Any) -> str:
 
 def with_what_is_known(scope: Construct, loaded: LoadedSpec) -> LoadedSpec:
     """The spec, checked again, with each token replaced for which CDK has a text already, such as an asset's
-    URL. What tokens stand for is remembered in :mod:`inferstack.resolve.tokens`.
+    URL. What tokens stand for is remembered in :mod:`inferstack.resolve.resource`.
 
     Raises:
         SpecError: when the spec is wrong with these texts.

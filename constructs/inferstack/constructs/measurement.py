@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, VARIANT_NAME, Hosting, Metric
-from inferstack.resolve.resource import Resource, Resources
-from inferstack.spec.parts.measured import (
+from inferstack.facts.measured import (
     Measured,
     is_chosen,
     narrowest,
@@ -15,7 +14,8 @@ from inferstack.spec.parts.measured import (
     of_variant,
     publications,
 )
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.problems.words import did_you_mean_then, listed
+from inferstack.resolve.resource import Resource, Resources
 
 
 @dataclass(frozen=True, slots=True)

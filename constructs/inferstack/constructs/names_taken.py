@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 from aws_cdk import App, Environment, Stack
 from constructs import Construct
 
-from inferstack.resolve.autoscaling import resource_id, target_id
-from inferstack.spec.check import LoadedSpec
-from inferstack.spec.names_across_files import (
+from inferstack.check.files import (
     SAME_COMPONENT,
     SAME_DASHBOARD,
     SAME_ENDPOINT,
@@ -24,9 +22,11 @@ from inferstack.spec.names_across_files import (
     taken_names,
     without_followers,
 )
-from inferstack.spec.parts.scaling import scaled_parts
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.spec.texts.placeholders import is_opaque, is_settled
+from inferstack.check.load import LoadedSpec
+from inferstack.facts.scaling import scaled_parts
+from inferstack.problems import Problem, SpecError
+from inferstack.resolve.autoscaling import resource_id, target_id
+from inferstack.texts.placeholders import is_opaque, is_settled
 
 Key = tuple[str | None, ...]
 OF_AN_ENDPOINT = frozenset({SAME_ENDPOINT, SAME_COMPONENT, SAME_DASHBOARD})

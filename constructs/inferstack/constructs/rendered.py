@@ -19,15 +19,13 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
+from inferstack.check.in_stack import in_region, refuse_other_account, under_role
+from inferstack.check.load import LoadedSpec, checked
+from inferstack.constructs.handles import arn_of, made_of
 from inferstack.constructs.known_tokens import with_what_is_known
 from inferstack.constructs.names_taken import place_of
-from inferstack.constructs.role_handle import arn_of, made_of
-from inferstack.resolve.resolved_spec import template_of
-from inferstack.resolve.template import Template
-from inferstack.resolve.template_size import refuse_too_large
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec, checked
-from inferstack.spec.in_stack import in_region, refuse_other_account, under_role
+from inferstack.format.kinds import ModelSpec
+from inferstack.resolve.template import Template, refuse_too_large, template_of
 
 if TYPE_CHECKING:
     from aws_cdk.aws_iam import IRole

@@ -5,10 +5,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric, simple_statistics
-from inferstack.once import found_once
+from inferstack.facts.alarms import Evaluation, OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
+from inferstack.facts.measured import Measured
+from inferstack.facts.once import found_once
+from inferstack.facts.quantity import absolute_threshold, as_counted, is_time
+from inferstack.facts.walk import watched_name
+from inferstack.format.alarms import ACTION_KEYS, ALARM_TYPE, AlarmRule, Alarms, Watched
+from inferstack.format.autoscaling import StepPolicy
+from inferstack.format.endpoint import AutoRollbackConfiguration
+from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.convert import properties
-from inferstack.resolve.metric import dimensions, named_unit
 from inferstack.resolve.resource import (
     Resource,
     Resources,
@@ -20,18 +28,27 @@ from inferstack.resolve.resource import (
     ref,
     short_hash,
 )
-from inferstack.spec.blocks.alarms import AlarmRule, Alarms
-from inferstack.spec.blocks.autoscaling import StepPolicy
-from inferstack.spec.blocks.endpoint import AutoRollbackConfiguration
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.watched import ACTION_KEYS, ALARM_TYPE, Watched
-from inferstack.spec.parts.evaluation import Evaluation
-from inferstack.spec.parts.measured import Measured
-from inferstack.spec.parts.own_alarms import OwnAlarm, alarms_block, named_alarms, own_alarms, rolls_back
-from inferstack.spec.parts.quantity import absolute_threshold, as_counted
-from inferstack.spec.parts.walk import watched_name
-from inferstack.spec.texts.placeholders import is_opaque
-from inferstack.spec.texts.wildcards import without_wildcards
+from inferstack.texts.placeholders import is_opaque, without_wildcards
+
+# ----------------------------------------------------------------
+# How CloudFormation names a metric: its dimensions, its unit.
+
+
+def dimensions(values: dict[str, str], metric: Metric) -> list[Value]:
+    """The metric's dimensions as CloudFormation wants them."""
+    return [{"Name": name, "Value": values[name]} for name in metrics.DIMENSION_NAMES[metric.dimensions]]
+
+
+def named_unit(metric: Metric) -> str | None:
+    """The unit to name in an alarm or a policy, or None to take any."""
+    # CloudWatch finds no data for an alarm that names another unit than the publisher did, so only the
+    # units that matter for reading the number are named.
+    return metric.unit if metric.unit == "Percent" or is_time(metric) else None
+
+
+# ----------------------------------------------------------------
+# CloudWatch alarms: the default set for the endpoint's kind, and the spec's own rules.
+
 
 ALARM_ARN = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:"
 _BESIDE_WATCHED = frozenset((*AlarmRule.__struct_fields__, *StepPolicy.__struct_fields__)) - frozenset(

@@ -6,11 +6,18 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
 from collections.abc import Iterable
 
 from inferstack.catalog import metrics
-from inferstack.resolve.alarms import actions_of, alarm_properties
+from inferstack.facts.alarms import evaluation
+from inferstack.facts.scaling import Scaled, interval, metrics_of, policies_of, scaled_parts, steps_of
+from inferstack.facts.walk import policy_name
+from inferstack.format.alarms import ALARM_TYPE, SCALING_POLICY_TYPE
+from inferstack.format.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.variant import DEFAULT_VARIANT
+from inferstack.problems import SpecPath
+from inferstack.resolve.alarms import actions_of, alarm_properties, dimensions, named_unit
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint import ENDPOINT
 from inferstack.resolve.inference_component import component_id, identity
-from inferstack.resolve.metric import dimensions, named_unit
 from inferstack.resolve.resource import (
     Resource,
     Resources,
@@ -21,15 +28,6 @@ from inferstack.resolve.resource import (
     ref,
     short_hash,
 )
-from inferstack.spec.blocks.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.variant import DEFAULT_VARIANT
-from inferstack.spec.blocks.watched import ALARM_TYPE, SCALING_POLICY_TYPE
-from inferstack.spec.parts.evaluation import evaluation
-from inferstack.spec.parts.scaling import Scaled, metrics_of, policies_of, scaled_parts, steps_of
-from inferstack.spec.parts.step_bounds import interval
-from inferstack.spec.parts.walk import policy_name
-from inferstack.spec.problem import SpecPath
 
 _NAMESPACE = "sagemaker"
 

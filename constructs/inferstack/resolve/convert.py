@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from inferstack.catalog import cloudformation
+from inferstack.format.base import Block
 from inferstack.resolve.resource import Value
-from inferstack.spec.blocks.base import Block
 
 
 def properties(block: Block, *, leave_out: frozenset[str] = frozenset()) -> dict[str, Value]:

@@ -11,11 +11,10 @@ from functools import cache
 import msgspec
 
 from inferstack.catalog import metrics, regions
+from inferstack.facts.measured import Measured, dashboard_name, measured
+from inferstack.facts.walk import hosting_of
+from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.resource import Resource, Resources, Value, substituted
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.dashboard_name import dashboard_name
-from inferstack.spec.parts.measured import Measured, measured
-from inferstack.spec.parts.walk import hosting_of
 
 DASHBOARD = "Dashboard"
 _TYPE = "AWS::CloudWatch::Dashboard"

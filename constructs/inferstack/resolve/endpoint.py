@@ -1,14 +1,14 @@
 """AWS::SageMaker::Endpoint. Unlike models and its configuration, it gets the name that the spec gives."""
 
-from inferstack.defaults import RETAIN_WHEN_SCALED, WEIGHTS_WHEN_SCALED
+from inferstack.facts.scaling import counts_change
+from inferstack.facts.walk import has_weights
+from inferstack.format.defaults import RETAIN_WHEN_SCALED, WEIGHTS_WHEN_SCALED
+from inferstack.format.endpoint import Endpoint
+from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.alarms import rollback
 from inferstack.resolve.convert import properties
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present
-from inferstack.spec.blocks.endpoint import Endpoint
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.to_zero import counts_change
-from inferstack.spec.parts.walk import has_weights
 
 ENDPOINT = "Endpoint"
 

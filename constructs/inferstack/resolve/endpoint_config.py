@@ -1,13 +1,13 @@
 """AWS::SageMaker::EndpointConfig. It never gets a name: every change replaces it."""
 
+from inferstack.facts.scaling import managed_scaling
+from inferstack.facts.walk import shadow_variants, variants
+from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.format.variant import InstancePool, Variant
 from inferstack.resolve.convert import properties
 from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.model import model_name
 from inferstack.resolve.resource import Resource, Resources, Value, present
-from inferstack.spec.blocks.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.spec.blocks.variant import InstancePool, Variant
-from inferstack.spec.parts.to_zero import managed_scaling
-from inferstack.spec.parts.walk import shadow_variants, variants
 
 ENDPOINT_CONFIG = "EndpointConfig"
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from inferstack.facts.role import LONGEST_POLICY, OurSid
+from inferstack.format.kinds import ExecutionRole, PolicyStatement
+from inferstack.format.model import VpcConfig
 from inferstack.resolve.convert import plain
-from inferstack.resolve.locations import S3Location, key_arns, s3_location
+from inferstack.resolve.images import S3Location, key_arns, s3_location
 from inferstack.resolve.needs import Needs
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, present, ref, short_hash
-from inferstack.spec.blocks.execution_role import ExecutionRole, PolicyStatement
-from inferstack.spec.blocks.model import VpcConfig
-from inferstack.spec.parts.role_policies import LONGEST_POLICY, OurSid
-from inferstack.spec.texts.placeholders import is_list_token, is_opaque, tokens, without_tokens
+from inferstack.texts.placeholders import is_list_token, is_opaque, tokens, without_tokens
 
 MANAGED_POLICY_TYPE = "AWS::IAM::ManagedPolicy"
 ROLE = "ExecutionRole"

@@ -4,17 +4,7 @@ An update of a component cannot change its name, endpoint or variant. All three 
 that changing one makes a new component instead of an update that cannot work.
 """
 
-from inferstack.defaults import RUNTIME_CONFIG
-from inferstack.resolve.alarms import rollback
-from inferstack.resolve.convert import properties
-from inferstack.resolve.endpoint import endpoint_name
-from inferstack.resolve.environment import container_environment
-from inferstack.resolve.image import image_uri
-from inferstack.resolve.model import model_name
-from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
-from inferstack.spec.blocks.inference_component import InferenceComponent
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.walk import (
+from inferstack.facts.walk import (
     PlacedContainer,
     Specification,
     component_variants,
@@ -23,7 +13,16 @@ from inferstack.spec.parts.walk import (
     model_path,
     specifications,
 )
-from inferstack.spec.problem import SpecPath
+from inferstack.format.defaults import RUNTIME_CONFIG
+from inferstack.format.inference_component import InferenceComponent
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import SpecPath
+from inferstack.resolve.alarms import rollback
+from inferstack.resolve.convert import properties
+from inferstack.resolve.endpoint import endpoint_name
+from inferstack.resolve.images import image_uri
+from inferstack.resolve.model import container_environment, model_name
+from inferstack.resolve.resource import Resource, Resources, Value, pascal, present, short_hash
 
 _FILLED_IN_HERE = frozenset(
     {"specification", "specifications", "variant_name", "runtime_config", "deployment_config"}

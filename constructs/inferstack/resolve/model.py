@@ -1,14 +1,45 @@
 """AWS::SageMaker::Model. It never gets a name: a named model cannot be replaced."""
 
+from inferstack.catalog.triton_container import DEFAULT_MODEL
+from inferstack.facts.triton import default_model, is_triton, loaded_by
+from inferstack.facts.walk import PlacedContainer, containers, models
+from inferstack.format.defaults import TRITON_ENVIRONMENT, TRITON_MULTI_MODEL_ENVIRONMENT
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.model import Container, Model
+from inferstack.problems import SpecPath
 from inferstack.resolve.convert import properties
-from inferstack.resolve.environment import container_environment
 from inferstack.resolve.execution_role import role_arn
-from inferstack.resolve.image import image_uri
+from inferstack.resolve.images import image_uri
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import Container, Model
-from inferstack.spec.parts.walk import PlacedContainer, containers, models
-from inferstack.spec.problem import SpecPath
+
+# ----------------------------------------------------------------
+# Environment variables that follow from the spec. A value of the user's own wins.
+#
+# What Triton's container reads: https://github.com/triton-inference-
+# server/server/blob/main/docker/sagemaker/serve
+
+
+def container_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str] | None:
+    """The container's environment, or None when there is nothing in it."""
+    return {**_triton_environment(spec, placed), **placed.environment} or None
+
+
+def _triton_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str]:
+    block = loaded_by(spec, placed)
+    if block is None and not is_triton(placed.image):
+        return {}
+    environment = dict(TRITON_ENVIRONMENT.value)
+    if placed.takes_prefix:
+        environment |= TRITON_MULTI_MODEL_ENVIRONMENT.value
+    default = None if block is None else default_model(block)
+    if default is not None:
+        environment[DEFAULT_MODEL] = default
+    return environment
+
+
+# ----------------------------------------------------------------
+# AWS::SageMaker::Model. It never gets a name: a named model cannot be replaced.
+
 
 # The fields of a model without `containers` that are not those of its only container.
 _NOT_THE_CONTAINERS = frozenset(Model.__struct_fields__) - frozenset(Container.__struct_fields__)

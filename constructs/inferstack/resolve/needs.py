@@ -4,15 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from inferstack.catalog.registries import ecr_image
-from inferstack.resolve.alarms import rollback_alarm_arns
-from inferstack.resolve.image import placed_image
-from inferstack.resolve.locations import model_package_arn
-from inferstack.resolve.resource import Value
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.blocks.model import Container, ModelDataSource, VpcConfig
-from inferstack.spec.parts.own_alarms import rollbacks
-from inferstack.spec.parts.uses import (
+from inferstack.catalog.images import ecr_image
+from inferstack.facts.alarms import rollbacks
+from inferstack.facts.role import (
     Named,
     baselines,
     core_dumps,
@@ -24,7 +18,7 @@ from inferstack.spec.parts.uses import (
     topics,
     volume_keys,
 )
-from inferstack.spec.parts.walk import (
+from inferstack.facts.walk import (
     PlacedContainer,
     components,
     containers,
@@ -32,11 +26,13 @@ from inferstack.spec.parts.walk import (
     every_variant,
     models,
 )
-from inferstack.spec.texts.digest_urls import pattern_of
-from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
-from inferstack.spec.texts.placeholders import is_opaque
-from inferstack.spec.texts.s3_urls import has_key, is_open
-from inferstack.spec.texts.wildcards import wildcard_in
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.model import Container, ModelDataSource, VpcConfig
+from inferstack.resolve.alarms import rollback_alarm_arns
+from inferstack.resolve.images import model_package_arn, placed_image
+from inferstack.resolve.resource import Value
+from inferstack.texts.addresses import ARCHIVE_SUFFIX, has_key, is_open, pattern_of
+from inferstack.texts.placeholders import is_opaque, wildcard_in
 
 _S3_PREFIX = "S3Prefix"
 

@@ -1,28 +1,29 @@
 """The whole template: every resource with its tags and where it came from, and the outputs."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from inferstack.catalog import cloudformation
+from inferstack.check.load import LoadedSpec
+from inferstack.check.rules.template import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
+from inferstack.facts.walk import components, containers
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem, SpecError, SpecPath
 from inferstack.resolve.alarms import resolve_alarms
 from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
 from inferstack.resolve.endpoint_config import resolve_endpoint_config
 from inferstack.resolve.execution_role import after_policies, resolve_execution_role
-from inferstack.resolve.image import placed_image
-from inferstack.resolve.inference_component import (
-    component_id,
-    name_once_there,
-    resolve_inference_components,
-)
+from inferstack.resolve.images import placed_image
+from inferstack.resolve.inference_component import component_id, name_once_there, resolve_inference_components
 from inferstack.resolve.model import resolve_models
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import Resource, Resources, Value, at_deployment, pascal, ref, short_hash
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.walk import components, containers
-from inferstack.spec.problem import SpecPath
-from inferstack.spec.texts.placeholders import is_settled
+from inferstack.texts.placeholders import is_settled
 
 SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]
@@ -115,3 +116,69 @@ def _outputs(spec: ModelSpec, region: str | None) -> dict[str, Value]:
             "Value": dashboard_url(region),
         }
     return outputs
+
+
+# ----------------------------------------------------------------
+# Whether CloudFormation accepts the size of a template, which is only known once the template is made.
+
+
+_FIX = "move long values of `environment` into the model's files, or split the endpoint in two"
+
+
+def refuse_too_large(loaded: LoadedSpec, template: Template, size: int) -> None:
+    """Refuses a template that is written in too many bytes.
+
+    Raises:
+        SpecError: when no stack can be made of it, with the spec's warnings.
+    """
+    if size > LARGEST_TEMPLATE:
+        raise SpecError([*loaded.warnings, _too_large(loaded, template, size)])
+
+
+def _too_large(loaded: LoadedSpec, template: Template, size: int) -> Problem:
+    key, share = _most(loaded, template)
+    message = f"the template has {size:,} bytes, {share} % of them for `{key}`"
+    fix = f"at most {LARGEST_TEMPLATE:,} are possible: {_FIX}"
+    return loaded.document.problem((key,), TEMPLATE_TOO_LARGE, message, fix, key=True)
+
+
+def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
+    """The key of the spec that most of the template is made for, and its share in percent."""
+    sizes: Counter[str] = Counter()
+    for logical_id, resource in resolve_resources(loaded.spec, loaded.spec.region).items():
+        if logical_id in template["Resources"]:
+            sizes[str(resource.source[0])] += len(msgspec.json.encode(template["Resources"][logical_id]))
+    [(key, most)] = sizes.most_common(1)
+    return key, round(100 * most / sizes.total())
+
+
+# ----------------------------------------------------------------
+# Templates of specs that were read, made when they are needed or earlier.
+
+
+class ResolvedSpec(LoadedSpec, frozen=True, kw_only=True):
+    """A spec whose template is made already, such as while CDK is starting."""
+
+    template: Template
+    resolved: ModelSpec
+    """What ``template`` was made of: ``spec`` may be replaced, as by one for the region of a stack."""
+
+
+def resolve_ahead(loaded: LoadedSpec) -> ResolvedSpec:
+    """The spec together with its template."""
+    return ResolvedSpec(
+        loaded.spec,
+        loaded.document,
+        loaded.stage,
+        loaded.warnings,
+        loaded.uploaded,
+        template=template_of(loaded),
+        resolved=loaded.spec,
+    )
+
+
+def template_of(loaded: LoadedSpec) -> Template:
+    """The template of a spec for the region that it names, or for any."""
+    if isinstance(loaded, ResolvedSpec) and loaded.resolved is loaded.spec:
+        return loaded.template
+    return resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)

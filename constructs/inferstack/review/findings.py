@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 
-from inferstack.review import components, endpoint, fleet, role, scaling, variants
+from inferstack.check.load import LoadedSpec
+from inferstack.problems import Problem
+from inferstack.problems.update_codes import UPDATE_CODES
+from inferstack.review import components, components as scaling, endpoint, endpoint as variants, fleet, role
 from inferstack.review.update import Effect, Update
-from inferstack.spec.check import LoadedSpec
-from inferstack.spec.problem import Problem
-from inferstack.spec.problem.update_codes import UPDATE_CODES
 
 Rule = Callable[[Update], Iterator[Effect]]
 

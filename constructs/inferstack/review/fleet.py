@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from inferstack.catalog.cloudformation import snake
 from inferstack.catalog.metrics import INSTANCE_COUNT
+from inferstack.facts.walk import variant_scalings
+from inferstack.problems import SpecPath, update_codes as codes
+from inferstack.problems.words import listed
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate
 from inferstack.review.deployed import Properties, mapping
 from inferstack.review.update import RETAIN, Effect, Update, bracketed
-from inferstack.spec.parts.walk import variant_scalings
-from inferstack.spec.problem import SpecPath, update_codes as codes
-from inferstack.spec.problem.words import listed
 
 _COUNT = "DesiredInstanceCount"
 _MANAGED = "ManagedInstanceScaling"

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from inferstack.check.rules.execution_role import MOST_POLICIES
+from inferstack.problems import update_codes as codes
+from inferstack.problems.words import listed
 from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
 from inferstack.review import deployed
 from inferstack.review.changes import Resources
 from inferstack.review.deployed import mapping
 from inferstack.review.update import Effect, Update
-from inferstack.spec.problem import update_codes as codes
-from inferstack.spec.problem.words import listed
-from inferstack.spec.rules.execution_role import MOST_POLICIES
 
 _ROLE_TYPE = "AWS::IAM::Role"
 _MOST_SHOWN = 3

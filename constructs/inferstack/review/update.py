@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.catalog.cloudformation import snake
+from inferstack.check.load import LoadedSpec
+from inferstack.facts.walk import variants
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import SpecPath
 from inferstack.resolve.template import resolve_resources, resolve_template
 from inferstack.review import deployed
 from inferstack.review.changes import Change, Fate, PropertyPath, Resources, compare
 from inferstack.review.deployed import Properties
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.check import LoadedSpec
-from inferstack.spec.parts.walk import variants
-from inferstack.spec.problem import SpecPath
 
 RETAIN = ("endpoint", "retain_all_variant_properties")
 _FREE_KEYS = frozenset({"Environment"})

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.spec.problem.words import slip_of
+from inferstack.problems.words import slip_of
 
 
 class Backend(msgspec.Struct, frozen=True):

@@ -17,7 +17,9 @@ from emulator.cloudformation.stack import Stack
 from emulator.cloudformation.stacks import asked_for, find, is_there, new_stack, refuse_busy
 from emulator.cloudformation.template import Parameter, Template
 
-_NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
+_NO_CHANGES = (
+    "The submitted information didn't contain changes. Submit different information to create a change set."
+)
 
 
 @dataclass
@@ -40,7 +42,9 @@ def create_change_set(account: Account, request: Request) -> dict[str, Any]:
     if kind == "CREATE" and not is_there(account, name.split("/")[-1]):
         stack = new_stack(account, request)
     elif kind == "CREATE" and find(account, name).status != "REVIEW_IN_PROGRESS":
-        raise invalid_template(f"Stack [{name}] already exists and cannot be created again with the changeSet.")
+        raise invalid_template(
+            f"Stack [{name}] already exists and cannot be created again with the changeSet."
+        )
     else:
         stack = find(account, name)
         refuse_busy(stack)

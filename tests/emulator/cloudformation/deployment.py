@@ -80,7 +80,9 @@ def _provision(deployment: Deployment, logical_id: str) -> None:
 
 def _create(stack: Stack, logical_id: str, type_name: str, properties: dict[str, Any], verb: str) -> Made:
     if problems := property_problems(type_name, properties):
-        raise ResourceFailedError(f"Properties validation failed for resource {logical_id}: {'; '.join(problems)}")
+        raise ResourceFailedError(
+            f"Properties validation failed for resource {logical_id}: {'; '.join(problems)}"
+        )
     if verb == "CREATE":
         stack.event(logical_id, type_name, "", "CREATE_IN_PROGRESS")
     handler = handler_of(type_name)
@@ -104,7 +106,9 @@ def _change(
         deployment.superseded[logical_id] = there
         return made
     if problems := property_problems(type_name, properties):
-        raise ResourceFailedError(f"Properties validation failed for resource {logical_id}: {'; '.join(problems)}")
+        raise ResourceFailedError(
+            f"Properties validation failed for resource {logical_id}: {'; '.join(problems)}"
+        )
     stack.event(logical_id, type_name, there.physical_id, "UPDATE_IN_PROGRESS")
     handler = handler_of(type_name)
     made = handler.update(stack.place, there.made, there.properties, properties)

@@ -104,7 +104,9 @@ class Evaluation:
         found: Any = self.template.get("Mappings", {})
         for key in map(self.value, written):
             if key not in found:
-                raise invalid_template(f"Template error: Unable to get mapping for {'::'.join(map(str, written))}")
+                raise invalid_template(
+                    f"Template error: Unable to get mapping for {'::'.join(map(str, written))}"
+                )
             found = found[key]
         return found
 

@@ -53,11 +53,16 @@ def is_no_change(stack: Stack, template: Template, changes: list[Planned]) -> bo
 def _own_change(stack: Stack, name: str, resource: Mapping[str, Any], after: Evaluation) -> Planned | None:
     deployed = stack.resources[name]
     before = stack.evaluation(stack.template, stack.parameters)
-    old, new = before.value(deployed.written.get("Properties", {})), after.value(resource.get("Properties", {}))
+    old, new = (
+        before.value(deployed.written.get("Properties", {})),
+        after.value(resource.get("Properties", {})),
+    )
     changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     fixed = create_only(resource["Type"])
     if changed:
-        details = [_detail(key, "Always" if key in fixed else "Never", "DirectModification") for key in changed]
+        details = [
+            _detail(key, "Always" if key in fixed else "Never", "DirectModification") for key in changed
+        ]
         replaced: Replacement = "True" if fixed.intersection(changed) else "False"
         return Planned("Modify", name, resource["Type"], replaced, details, ("Properties",))
     if deployed.written.get("Metadata") != resource.get("Metadata"):

@@ -57,5 +57,7 @@ def _type(validator: Any, wanted: str | list[str], value: Any, schema: Any) -> I
 
 @cache
 def _validator(type_name: str) -> Draft7Validator:
-    made: Draft7Validator = extend(Draft7Validator, {"pattern": _pattern, "type": _type})(registered(type_name))
+    made: Draft7Validator = extend(Draft7Validator, {"pattern": _pattern, "type": _type})(
+        registered(type_name)
+    )
     return made

@@ -107,7 +107,9 @@ def remove_stack(account: Account, request: Request) -> None:
     if any(request["StackName"] in (it.id, it.name) for it in account.stacks if not it.is_gone):
         stack = find(account, request["StackName"])
         if stack.protected:
-            raise invalid_template(f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
+            raise invalid_template(
+                f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
+            )
         if stack.is_busy:
             raise invalid_template(f"Stack:{stack.id} is in {stack.status} state and can not be deleted.")
         delete_stack(stack)

@@ -12,7 +12,16 @@ from emulator.cloudformation.references import creation_order, references
 from emulator.cloudformation.refusals import invalid_template
 from moto.cloudformation.models import Stack as MotoStack
 
-_PSEUDO = {"AccountId", "Region", "StackId", "StackName", "URLSuffix", "Partition", "NoValue", "NotificationARNs"}
+_PSEUDO = {
+    "AccountId",
+    "Region",
+    "StackId",
+    "StackName",
+    "URLSuffix",
+    "Partition",
+    "NoValue",
+    "NotificationARNs",
+}
 _MOST_RESOURCES = 500
 _FROM_SSM = "AWS::SSM::Parameter::Value"
 
@@ -46,7 +55,9 @@ def read_template(body: str) -> Template:
         raise invalid_template("Template format error: At least one Resources member must be defined.")
     template = Template(body, data)
     if len(template.resources) > _MOST_RESOURCES:
-        raise invalid_template(f"Template format error: Number of resources is greater than {_MOST_RESOURCES}")
+        raise invalid_template(
+            f"Template format error: Number of resources is greater than {_MOST_RESOURCES}"
+        )
     unknown = sorted({it["Type"] for it in template.resources.values() if not is_handled(it["Type"])})
     if unknown:
         raise invalid_template(f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]")
@@ -65,7 +76,9 @@ def _refuse_dangling(template: Template) -> None:
         written = resource.get("DependsOn", [])
         for other in [written] if isinstance(written, str) else written:
             if other not in template.resources:
-                raise invalid_template(f"Template format error: {name} depends on {other}, which is no resource")
+                raise invalid_template(
+                    f"Template format error: {name} depends on {other}, which is no resource"
+                )
 
 
 @dataclass(frozen=True)
@@ -81,9 +94,7 @@ class Parameter:
         return self.value if isinstance(self.value, str) else ",".join(self.value)
 
 
-def parameter_values(
-    template: Template, given: Mapping[str, str], ssm: Any
-) -> dict[str, Parameter]:
+def parameter_values(template: Template, given: Mapping[str, str], ssm: Any) -> dict[str, Parameter]:
     """Values of all parameters: given or default; those of the parameter store are looked up there."""
     found = {}
     for name, declared in template.part("Parameters").items():

@@ -124,7 +124,9 @@ def delete_component(account: Account, request: Request) -> None:
         if any(of.get("BaseInferenceComponentName") == name for of in _specifications(it))
     ]
     if adapters:
-        raise invalid(believed("adapters-before-base", f"{', '.join(adapters)} has the base component {name}."))
+        raise invalid(
+            believed("adapters-before-base", f"{', '.join(adapters)} has the base component {name}.")
+        )
     account.tags.pop(found["InferenceComponentArn"])
     del account.components[name]
 

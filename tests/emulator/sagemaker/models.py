@@ -44,12 +44,16 @@ def _check_variants(account: Account, request: Request) -> None:
     variants = [*request["ProductionVariants"], *request.get("ShadowProductionVariants", ())]
     names = [it["VariantName"] for it in variants]
     if len({*names}) < len(names):
-        raise invalid(believed("variant-names-twice", f"Variant names must be unique, not {', '.join(names)}."))
+        raise invalid(
+            believed("variant-names-twice", f"Variant names must be unique, not {', '.join(names)}.")
+        )
     for variant in variants:
         if variant.get("ModelName") is not None:
             existing(account.models, account, "model", variant["ModelName"])
         elif request.get("ExecutionRoleArn") is None:
-            told = f"ModelName is missing in variant {variant['VariantName']} of a configuration without a role."
+            told = (
+                f"ModelName is missing in variant {variant['VariantName']} of a configuration without a role."
+            )
             raise invalid(believed("components-need-a-role", told))
         _check_managed_scaling(variant)
 
@@ -73,7 +77,9 @@ def delete_endpoint_config(account: Account, request: Request) -> None:
 
 OPERATIONS: dict[str, Operation] = {
     "CreateModel": create_model,
-    "DescribeModel": lambda account, request: existing(account.models, account, "model", request["ModelName"]),
+    "DescribeModel": lambda account, request: existing(
+        account.models, account, "model", request["ModelName"]
+    ),
     "DeleteModel": delete_model,
     "ListModels": lambda account, _: {"Models": [*account.models.values()]},
     "CreateEndpointConfig": create_endpoint_config,

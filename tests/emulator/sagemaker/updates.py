@@ -16,7 +16,9 @@ def refuse_update(account: Account, request: Request, before: Description, after
     _guarded_names(request, old, new)
     _to_serverless(old, new)
     if "AsyncInferenceConfig" in before and "AsyncInferenceConfig" not in after:
-        raise invalid(believed("asynchronous-for-good", "AsyncInferenceConfig cannot be removed by an update."))
+        raise invalid(
+            believed("asynchronous-for-good", "AsyncInferenceConfig cannot be removed by an update.")
+        )
 
 
 def _by_name(config: Description) -> dict[str, dict[str, Any]]:

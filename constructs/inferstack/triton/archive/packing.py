@@ -1,19 +1,67 @@
 """Writing archives: streamed, in memory that does not grow with the files, complete or not at all."""
 
+import errno
 import hashlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.triton.archive.atomic import complete_or_absent
-from inferstack.triton.archive.codes import UNREADABLE
-from inferstack.triton.archive.entry import ArchiveEntry
-from inferstack.triton.archive.local_file import LocalFile, LocalFileError
+from inferstack.problems import Problem, SpecError, printable
+from inferstack.triton.archive.entries import UNREADABLE, ArchiveEntry, LocalFile, LocalFileError
+from inferstack.triton.archive.local_files import LeftOut
 from inferstack.triton.archive.plan import Plan
-from inferstack.triton.archive.stored import StoredGzip, Write
-from inferstack.triton.archive.tar_writing import TarStream
+from inferstack.triton.archive.tar_writing import StoredGzip, TarStream, Write
+
+# ----------------------------------------------------------------
+# A file that has its name only once it is complete.
+
+
+@contextmanager
+def complete_or_absent(target: Path) -> Iterator[BinaryIO]:
+    """Opens a file for writing that takes the name ``target`` when the block ends without an exception.
+
+    Until then it is a hidden file beside ``target``, which any exception removes, also an interruption; an
+    older file of that name then stays as it was. In the end content and name have reached the disk.
+
+    Raises:
+        OSError: when the file cannot be written, with the name of ``target``.
+    """
+    if not target.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(target))
+    unfinished = target.with_name(f".inferstack-{secrets.token_hex(6)}.part")
+    try:
+        with unfinished.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+    except BaseException as error:
+        unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # The name that the user knows, for the message.
+            error.filename, error.filename2 = os.fspath(target), None
+        raise
+    _keep_name(target.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """Flushes the folder itself to disk, with the new name in it, where the system can do that."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# ----------------------------------------------------------------
+# Writing archives: streamed, in memory that does not grow with the files, complete or not at all.
+
 
 Progress = Callable[[int], None]
 """Called with the number of bytes done since the last call."""
@@ -92,3 +140,65 @@ def _add(tar: TarStream, entry: ArchiveEntry) -> str:
         at = entry.at
         problem = Problem(at.file, at.line, at.column, UNREADABLE, f"{local}: {error}", fix)
         raise SpecError([problem]) from None
+
+
+# ----------------------------------------------------------------
+# An archive in words: name, size, digests, and what is inside.
+
+
+_MOST_SHOWN = 100
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+Content = tuple[str, int | None]
+"""A path and its size in bytes, None for a folder."""
+
+
+def described(packed: Packed, contents: Sequence[Content], left_out: Iterable[LeftOut] = ()) -> str:
+    """Several lines, each ended, about an archive. Folders are only shown when nothing is in them."""
+    lines = [
+        str(packed.path),
+        f"  size     {_whole_size(packed.size)}",
+        f"  sha256   {packed.file_sha256}",
+        f"  content  {packed.tar_sha256}",
+        "           (sha256 of the tar inside, which no compression changes)",
+        *_inside(contents),
+        *(f"  left out {left.name} ({left.reason})" for left in left_out),
+    ]
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _inside(contents: Sequence[Content]) -> list[str]:
+    full = _full_folders(name for name, _ in contents)
+    shown = [(name, size) for name, size in contents if size is not None or name not in full]
+    sizes = [_size(size) for _, size in shown[:_MOST_SHOWN]]
+    width = max(map(len, sizes), default=0)
+    lines = [f"    {size:>{width}}  {name}" for size, (name, _) in zip(sizes, shown, strict=False)]
+    more = len(shown) - _MOST_SHOWN
+    return ["  holds", *lines, *([f"    and {more} more"] if more > 0 else [])]
+
+
+def _whole_size(size: int) -> str:
+    exact, rounded = f"{size} bytes", _in_units(size)
+    return exact if exact == rounded else f"{exact} ({rounded})"
+
+
+def _size(size: int | None) -> str:
+    return "empty folder" if size is None else _in_units(size)
+
+
+def _full_folders(names: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for name in names:
+        folder = name.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _in_units(size: int) -> str:
+    """Bytes as a person reads them: ``1.5 GB``, in powers of 1000."""
+    value, unit = float(size), 0
+    while value >= 999.95 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{size} bytes" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"

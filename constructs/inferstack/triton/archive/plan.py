@@ -9,17 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.spec.problem import Problem, SpecError
-from inferstack.triton.archive.codes import CLASH, MISSING, UNFIT_NAME
-from inferstack.triton.archive.entry import ArchiveEntry
-from inferstack.triton.archive.local_file import LocalFile
-from inferstack.triton.archive.names import folded, parents, unfit
-from inferstack.triton.archive.sources import FoundFile, LeftOut, found_under
-from inferstack.triton.archive.stored import stored_size
-from inferstack.triton.archive.tar_writing import tar_size
-from inferstack.triton.config.messages import print_text
+from inferstack.problems import Problem, SpecError
+from inferstack.triton.archive.entries import (
+    CLASH,
+    MISSING,
+    UNFIT_NAME,
+    ArchiveEntry,
+    LocalFile,
+    folded,
+    parents,
+    unfit,
+)
+from inferstack.triton.archive.local_files import FoundFile, LeftOut, found_under
+from inferstack.triton.archive.tar_writing import stored_size, tar_size
 from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, FilePlace, Place, Repository, TritonModel
-from inferstack.triton.repository.junk import why_junk
+from inferstack.triton.repository.config import print_text
+from inferstack.triton.repository.files import why_junk
 
 Locate = Callable[[Place], FilePlace]
 """Turns a place in the spec into one in its file."""

@@ -14,8 +14,8 @@ except ImportError:
         "bodies are made from numpy arrays, and numpy is not installed: pip install 'inferstack[arrays]'"
     ) from None
 
+from inferstack.triton.invocation.arrays import BodyError
 from inferstack.triton.invocation.bodies import Body, read_answer, request_body
-from inferstack.triton.invocation.errors import BodyError
 
 assert _numpy
 

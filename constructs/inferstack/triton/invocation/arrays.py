@@ -2,15 +2,29 @@
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inferstack.triton.invocation.errors import BodyError
 from inferstack.triton.protocol import BF16, BYTES, FORMATS, length_first
+
+# ---------------------------------------------------------------- What is wrong with a body
+
+
+class BodyError(ValueError):
+    """A request that the model would refuse, or an answer that cannot be read; ``problems`` says why."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+# ----------------------------------------------------------------
+# The values of one tensor as a numpy array, as the protocol's bytes, and as a list in JSON.
+
 
 Array = NDArray[Any]
 _BF16_BITS = 16

@@ -1,15 +1,100 @@
 """Makes the bodies of requests, and reads those of answers."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inferstack.triton.declared import deviations
-from inferstack.triton.invocation.arrays import Array, from_bytes, from_json, texts, to_bytes, to_json
-from inferstack.triton.invocation.checking import mismatches
-from inferstack.triton.invocation.errors import BodyError
-from inferstack.triton.protocol import BINARY, BYTES, JSON, data_type, header_length, without_json
+from inferstack.problems.words import choose
+from inferstack.triton.invocation.arrays import (
+    Array,
+    BodyError,
+    from_bytes,
+    from_json,
+    is_exact_bf16,
+    texts,
+    to_bytes,
+    to_json,
+    type_of,
+)
+from inferstack.triton.protocol import (
+    BF16,
+    BINARY,
+    BYTES,
+    FORMATS,
+    JSON,
+    data_type,
+    declared_shape,
+    deviations,
+    different_batches,
+    fits,
+    fits_unbatched,
+    header_length,
+    without_json,
+)
+
+# ----------------------------------------------------------------
+# Compares arrays with the inputs that a model declares: names, types, shapes.
+
+
+_BATCH_OF_ONE = "a batch of one is one more pair of brackets in JSON, and array[None] in numpy"
+_OF_ONE_VALUE = "a pair of brackets around each value in JSON, and array[..., None] in numpy"
+
+
+def mismatches(config: Any, inputs: Mapping[str, Array]) -> Iterator[str]:
+    """Everything that would make Triton refuse a request with these inputs, each with what to do."""
+    declared = {tensor.name: tensor for tensor in config.input}
+    for name in inputs:
+        if name not in declared:
+            yield f"the model has no input `{name}`; {choose(name, list(declared))}"
+    for name, tensor in declared.items():
+        if name in inputs:
+            yield from _type(tensor, inputs[name])
+            yield from _shape(config, tensor, inputs[name].shape)
+        elif not tensor.optional:
+            yield f"the input `{name}` is missing: {data_type(tensor)} {declared_shape(config, tensor)}"
+    sizes = different_batches(config, declared.values(), {name: it.shape for name, it in inputs.items()})
+    if sizes is not None:
+        yield f"the inputs of a request have one batch size, found {sizes}"
+
+
+def _type(tensor: Any, array: Array) -> Iterator[str]:
+    wanted, found = data_type(tensor), type_of(array)
+    if found == wanted:
+        return
+    message = f"`{tensor.name}` is declared {wanted} and the array is {array.dtype.name}"
+    if wanted == BF16:
+        if found != "FP32":
+            yield f"{message}; give bfloat16, or float32 with values that bfloat16 has"
+        elif not is_exact_bf16(array):
+            yield f"{message} with values that bfloat16 has not; round them yourself"
+    elif wanted == BYTES:
+        yield f"{message}; give an array of texts"
+    else:
+        numpy_name = {"e": "float16", "f": "float32", "d": "float64", "?": "bool"}.get(
+            FORMATS[wanted], wanted.lower()
+        )
+        yield f"{message}; convert it: array.astype('{numpy_name}')"
+
+
+def _shape(config: Any, tensor: Any, shape: Sequence[int]) -> Iterator[str]:
+    dims = tuple(tensor.dims)
+    message = f"`{tensor.name}` is declared {declared_shape(config, tensor)} and the array is {list(shape)}"
+    if tensor.is_shape_tensor or config.max_batch_size == 0:
+        if not fits_unbatched(tensor, shape):
+            yield message
+    elif fits(shape, dims) and not fits(shape[1:], dims):
+        yield f"{message}: it lacks the batch, the first dimension; {_BATCH_OF_ONE}"
+    elif not fits(shape[1:], dims):
+        lacks = dims[-1:] == (1,) and fits(shape[1:], dims[:-1])
+        yield f"{message}: it lacks the last dimension; {_OF_ONE_VALUE}" if lacks else message
+    elif not 1 <= shape[0] <= config.max_batch_size:
+        yield f"`{tensor.name}` has a batch of {shape[0]}; allowed: 1 to {config.max_batch_size}"
+
+
+# ----------------------------------------------------------------
+# Makes the bodies of requests, and reads those of answers.
+
 
 Parameter = str | int | bool
 
@@ -34,7 +119,7 @@ def request_body(
     Args:
         config: the model's ``ModelConfig`` message: ``config`` of a model from
             :func:`~inferstack.triton.repository.of_spec.repositories_of`, or what
-            :func:`~inferstack.triton.config.messages.parse_text` makes of a ``config.pbtxt``.
+            :func:`~inferstack.triton.repository.config.parse_text` makes of a ``config.pbtxt``.
         inputs: arrays by the names of the declared inputs, of exactly their types and shapes, with the batch
             as first dimension where ``max_batch_size`` is above 0. ``TYPE_STRING`` takes arrays of `str` or
             `bytes`, ``TYPE_BF16`` bfloat16 or float32 that needs no rounding. Optional inputs may be missing.

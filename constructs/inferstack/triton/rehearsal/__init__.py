@@ -7,8 +7,13 @@ network, process and mount namespace of its own (`confinement`, `keeper`), so th
 and nothing of it stays. `stand_in` replaces backends that it lacks, and the report says so.
 """
 
-from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome
-from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.rehearsal.outcome import (
+    Answer,
+    ArchiveOutcome,
+    Failure,
+    ModelOutcome,
+    RehearsalRefused,
+)
 from inferstack.triton.rehearsal.rehearsing import Rehearsal, rehearse
 from inferstack.triton.rehearsal.report import report, summary
 

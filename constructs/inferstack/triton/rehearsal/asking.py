@@ -1,15 +1,31 @@
-"""Asks one model in every form that a client of the endpoint can choose."""
+"""Asks models in every form that a client of the endpoint can choose, and each model of a server that is
+ready.
+"""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
-from inferstack.triton.declared import deviations
-from inferstack.triton.protocol import BINARY, JSON, without_json
+from inferstack.catalog.triton_container import GENERATING
+from inferstack.triton.protocol import BINARY, JSON, deviations, without_json
+from inferstack.triton.rehearsal.confinement import TRITON_LENGTH, Client, Reply
 from inferstack.triton.rehearsal.explanations import failure
-from inferstack.triton.rehearsal.http import TRITON_LENGTH, Client, Reply
-from inferstack.triton.rehearsal.outcome import Answer, Failure
-from inferstack.triton.rehearsal.tensors import binary_request, input_elements, json_request, read_tensors
+from inferstack.triton.rehearsal.host import Host
+from inferstack.triton.rehearsal.layout import LaidOut
+from inferstack.triton.rehearsal.outcome import (
+    Answer,
+    Failure,
+    ModelOutcome,
+    binary_request,
+    input_elements,
+    json_request,
+    read_tensors,
+)
+
+# ----------------------------------------------------------------
+# Asks one model in every form that a client of the endpoint can choose.
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +96,57 @@ def refusal(reply: Reply) -> Failure:
     if reply.status == 0:
         return failure(reply.text, "")
     return failure(f"status {reply.status}", reply.text)
+
+
+# ----------------------------------------------------------------
+# Asks each model of a server that is ready, in the way that it can be reached.
+
+
+BY_OWN_PORT = "Triton's own port"
+NOT_LOADED = "not loaded"
+NOT_ASKED = "not asked"
+
+
+def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOutcome:
+    """Asks the model that clients of the endpoint reach, in every form that they may choose."""
+    if way.inference_type in GENERATING:
+        why = f"the local Triton has no inference type `{way.inference_type}`; only loading was rehearsed"
+        return _outcome(laid_out, name, NOT_ASKED, first=(why,))
+    config = laid_out.configs[name].config
+    answers = tuple(ask_sagemaker(host.sagemaker, way, config, in_sequence=laid_out.in_sequence(name)))
+    return _outcome(laid_out, name, f"POST {way.shown}", answers, last=notes_about_json(config))
+
+
+def ask_member(host: Host, laid_out: LaidOut, name: str, *, loaded: bool) -> ModelOutcome:
+    """Asks a model that clients of the endpoint do not reach by itself, such as a step of an ensemble."""
+    if not loaded:
+        why = "the container loads the default model and what it needs, and nothing needs this one"
+        return _outcome(laid_out, name, NOT_LOADED, first=(why,))
+    config = laid_out.configs[name].config
+    if config.model_transaction_policy.decoupled:
+        why = "a decoupled model answers as often as it likes; only loading it was rehearsed"
+        return _outcome(laid_out, name, BY_OWN_PORT, first=(why,))
+    path = f"/v2/models/{quote(name, safe='')}/infer"
+    answer = ask_triton(host.triton, path, config, in_sequence=laid_out.in_sequence(name))
+    return _outcome(laid_out, name, BY_OWN_PORT, (answer,))
+
+
+def _outcome(
+    laid_out: LaidOut,
+    name: str,
+    way: str,
+    answers: tuple[Answer, ...] = (),
+    *,
+    first: tuple[str, ...] = (),
+    last: tuple[str, ...] = (),
+) -> ModelOutcome:
+    """What came of a model; its own notes are between the ``first`` ones and the ``last``."""
+    notes = (*first, *laid_out.notes[name], *last)
+    return ModelOutcome(name, way, laid_out.stand_in(name), answers, notes, laid_out.run_by(name))
+
+
+def loaded_models(host: Host) -> frozenset[str]:
+    """Names of the models that are ready."""
+    reply = host.triton.ask("POST", "/v2/repository/index", b'{"ready": true}')
+    found = json.loads(reply.body) if reply.status == 200 else []
+    return frozenset(entry["name"] for entry in found)

@@ -1,8 +1,5 @@
-"""A place for a server that no one else on the network reaches and that vanishes with its user.
-
-Triton's SageMaker front end listens on every network interface, and none of its options changes that; so it
-runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run, instead
-of opening a port that accepts model code from anybody.
+"""A place for a server that no one else on the network reaches and that vanishes with its user; and
+requests into it.
 """
 
 import json
@@ -10,11 +7,24 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.message import Message
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from inferstack.triton.rehearsal.refused import RehearsalRefused
+from inferstack.triton.protocol import header_length
+from inferstack.triton.rehearsal.outcome import RehearsalRefused
+
+# ----------------------------------------------------------------
+# A place for a server that no one else on the network reaches and that vanishes with its user.
+#
+# Triton's SageMaker front end listens on every network interface, and none of its options changes that; so
+# it runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run,
+# instead of opening a port that accepts model code from anybody.
+
 
 # Run as a program and never imported, as it needs Linux.
 _KEEPER = Path(__file__).with_name("keeper.py")
@@ -120,3 +130,70 @@ def _read(message: bytes) -> dict[str, Any]:
     if "refused" in answer:
         raise RehearsalRefused(answer["refused"])
     return answer
+
+
+# ---------------------------------------------------------------- Requests to a server inside a confinement
+
+
+TRITON_LENGTH = "Inference-Header-Content-Length"
+"""Header with the length of the JSON, on Triton's own port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the server answered. With status 0 it did not answer, and the body says why."""
+
+    status: int
+    body: bytes
+    milliseconds: float
+    header_length: int | None = None
+    """Length of the JSON at the beginning of the body, where binary values follow it."""
+
+    @property
+    def text(self) -> str:
+        """The reason in a refusal: what the server calls its error, else the whole body."""
+        text = self.body.decode(errors="replace")
+        try:
+            found = json.loads(text)
+        except ValueError:
+            return text
+        return str(found["error"]) if isinstance(found, dict) and "error" in found else text
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Talks to one port. ``seconds``: how long it waits for an answer."""
+
+    confinement: Confinement
+    port: int
+    seconds: float
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        """One request on a connection of its own. Never raises for what the server does."""
+        begun = monotonic()
+        connection = HTTPConnection("localhost")
+        try:
+            connection.sock = self.confinement.connect(self.port, self.seconds)
+            connection.request(method, path, body, {} if headers is None else dict(headers))
+            response = connection.getresponse()
+            content = response.read()
+            return Reply(response.status, content, _since(begun), _header_length(response.headers))
+        except TimeoutError:
+            return Reply(0, f"no answer within {self.seconds:g} s".encode(), _since(begun))
+        except (OSError, HTTPException) as error:
+            return Reply(0, f"no answer: {error or type(error).__name__}".encode(), _since(begun))
+        finally:
+            connection.close()
+
+
+def _header_length(headers: Message) -> int | None:
+    """SageMaker's port writes the length into the content type, Triton's own into a header."""
+    length = header_length(headers.get("Content-Type", ""))
+    own = headers.get(TRITON_LENGTH)
+    return length if length is not None or own is None else int(own)
+
+
+def _since(begun: float) -> float:
+    return (monotonic() - begun) * 1000

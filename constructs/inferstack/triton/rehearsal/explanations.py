@@ -8,12 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inferstack.catalog.triton_container import (
-    GENERATING,
-    INFERENCE_TYPE,
-    SHM_DEFAULT_BYTE_SIZE,
-)
-from inferstack.spec.problem.words import listed
+from inferstack.catalog.triton_container import GENERATING, INFERENCE_TYPE, SHM_DEFAULT_BYTE_SIZE
+from inferstack.problems.words import listed
 from inferstack.triton.rehearsal.outcome import Failure
 
 _LOG_HEAD = re.compile(r"^(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] ?")

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from inferstack.triton.rehearsal.confinement import Confinement
+from inferstack.triton.rehearsal.confinement import Client, Confinement
 from inferstack.triton.rehearsal.container import OWN_PORT, PORT, Launch
 from inferstack.triton.rehearsal.explanations import failure, why_it_ended
-from inferstack.triton.rehearsal.http import Client
 from inferstack.triton.rehearsal.outcome import Failure
 from inferstack.triton.rehearsal.server import InstalledServer, install_backends, server_environment
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inferstack.triton.model import TritonModel, is_map
-from inferstack.triton.rehearsal.runners import RunnerModule
-from inferstack.triton.rehearsal.server import SERVER_RELEASE
+from inferstack.triton.rehearsal.server import SERVER_RELEASE, RunnerModule
 from inferstack.triton.rehearsal.stand_in import FILE, RUN_BY
 from inferstack.triton.rules.releases import FIRST_RELEASE
 

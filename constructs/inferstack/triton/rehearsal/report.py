@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from inferstack.catalog.triton_container import Release
-from inferstack.spec.problem import printable
-from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome
+from inferstack.problems import printable
+from inferstack.triton.rehearsal.outcome import Answer, ArchiveOutcome, Failure, ModelOutcome, Tensor
 from inferstack.triton.rehearsal.server import SERVER_RELEASE
-from inferstack.triton.rehearsal.tensors import Tensor
 
 
 def report(outcome: ArchiveOutcome) -> str:

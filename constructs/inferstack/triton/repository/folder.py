@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from inferstack.spec.problem import SpecPath
+from inferstack.problems import SpecPath
 from inferstack.triton.model import (
     CONFIG_FILE,
     NO_REPOSITORY,
@@ -14,8 +14,7 @@ from inferstack.triton.model import (
     likely_default_model,
     only_model,
 )
-from inferstack.triton.repository.admission import unfit_kind
-from inferstack.triton.repository.junk import why_junk
+from inferstack.triton.repository.files import Folder, unfit_kind, why_junk
 from inferstack.triton.repository.layout import (
     IN_FOLDER,
     IN_REPOSITORY,
@@ -24,7 +23,6 @@ from inferstack.triton.repository.layout import (
     found_in,
     is_version_beside,
 )
-from inferstack.triton.repository.tree import Folder
 
 
 def read_repository(folder: Path, *, archive: str = "model.tar.gz", source: SpecPath = ()) -> Repository:

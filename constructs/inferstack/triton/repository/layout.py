@@ -15,8 +15,6 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.triton.config.messages import ConfigError, model_config_class, parse_text
-from inferstack.triton.config.positions import Position, field_positions
 from inferstack.triton.model import (
     CONFIG_FILE,
     NO_REPOSITORY,
@@ -26,10 +24,11 @@ from inferstack.triton.model import (
     FilePlace,
     Place,
     TritonModel,
+    version_folders,
 )
-from inferstack.triton.repository.lfs import FETCH, pointer_of
-from inferstack.triton.repository.tree import Folder
-from inferstack.triton.versions import version_folders
+from inferstack.triton.repository.config import ConfigError, model_config_class, parse_text
+from inferstack.triton.repository.files import FETCH, Folder, pointer_of
+from inferstack.triton.repository.positions import Position, field_positions
 
 LARGEST_CONFIG = 1 << 20
 """Bytes of the largest ``config.pbtxt`` that is read."""

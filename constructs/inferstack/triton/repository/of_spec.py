@@ -7,15 +7,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
-from inferstack.spec.blocks.kinds import ModelSpec
-from inferstack.spec.parts.triton_blocks import (
-    PlacedTriton,
-    default_model,
-    triton_blocks,
-)
-from inferstack.spec.problem import SpecPath
-from inferstack.triton.config.conversion import config_from_spec
-from inferstack.triton.config.messages import ConfigError
+from inferstack.facts.triton import PlacedTriton, default_model, triton_blocks
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import SpecPath
 from inferstack.triton.model import (
     MISSING_FOLDER,
     NO_REPOSITORY,
@@ -26,13 +20,11 @@ from inferstack.triton.model import (
     Repository,
     TritonModel,
     likely_default_model,
+    version_folders,
 )
-from inferstack.triton.repository.admission import lies_in
-from inferstack.triton.repository.folder import (
-    read_archive_folders,
-    read_repository,
-)
-from inferstack.triton.versions import version_folders
+from inferstack.triton.repository.config import ConfigError, config_from_spec
+from inferstack.triton.repository.files import lies_in
+from inferstack.triton.repository.folder import read_archive_folders, read_repository
 
 
 def repositories_of(spec: ModelSpec, base_dir: Path) -> tuple[Repository, ...]:

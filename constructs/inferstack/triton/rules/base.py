@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, Release, set_variable
-from inferstack.spec.problem import SpecPath, codes
-from inferstack.spec.problem.codes import Code
+from inferstack.problems import SpecPath, codes
+from inferstack.problems.codes import Code
 from inferstack.triton.model import FieldPath, Place, Repository, TritonModel
 
 SOURCE = "https://github.com/triton-inference-server/core/blob/main/src"

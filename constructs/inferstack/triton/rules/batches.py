@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from inferstack.spec.problem.words import listed
+from inferstack.problems.words import listed
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inferstack.once import answered_once
-from inferstack.spec.problem.words import did_you_mean, did_you_mean_then, listed, nearest
-from inferstack.spec.texts.file_names import ARCHIVE_SUFFIX
+from inferstack.facts.once import answered_once
+from inferstack.problems.words import did_you_mean, did_you_mean_then, listed, nearest
+from inferstack.texts.addresses import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error

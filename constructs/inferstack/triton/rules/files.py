@@ -3,16 +3,22 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from inferstack.spec.problem.words import listed
+from inferstack.problems.words import listed
 from inferstack.triton.backends import backends_of_file
 from inferstack.triton.model import (
     CONFIG_FILE,
+    LARGEST,
     MISSING_FOLDER,
     NO_REPOSITORY,
     NOT_A_FILE,
+    RESERVED_FOLDERS,
     UNREADABLE,
     Repository,
     TritonModel,
+    is_version,
+    loaded_versions,
+    mistaken_folders,
+    taken_for,
 )
 from inferstack.triton.rules.base import (
     DOCUMENTATION,
@@ -24,14 +30,6 @@ from inferstack.triton.rules.base import (
     model_error,
     model_warning,
     warning,
-)
-from inferstack.triton.versions import (
-    LARGEST,
-    RESERVED_FOLDERS,
-    is_version,
-    loaded_versions,
-    mistaken_folders,
-    taken_for,
 )
 
 _LAYOUT = f"{DOCUMENTATION}/model_repository.md"

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from inferstack.spec.problem.words import ask, by_length, listed, slips_among
+from inferstack.problems.words import ask, by_length, listed, slips_among
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules.base import Context, Finding, at, warning
 

@@ -4,13 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.catalog.triton_container import further_arguments, with_argument
-from inferstack.spec.problem.words import did_you_mean_then, listed
-from inferstack.triton.backends import (
-    BACKENDS,
-    ENSEMBLE,
-    PLATFORMS,
-    meant_backend,
-)
+from inferstack.problems.words import did_you_mean_then, listed
+from inferstack.triton.backends import BACKENDS, ENSEMBLE, PLATFORMS, meant_backend
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error, model_warning
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.catalog.triton_container import Release
-from inferstack.spec.problem.words import did_you_mean_then, listed
+from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.rules.base import Context, Finding, at, model_error, model_warning
 from inferstack.triton.rules.tensors import tensors

@@ -15,16 +15,9 @@ from inferstack.catalog.triton_container import (
     PING_MODES,
     Release,
 )
-from inferstack.spec.problem.words import listed
+from inferstack.problems.words import listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map
-from inferstack.triton.rules.base import (
-    CONTAINER,
-    Context,
-    Finding,
-    at,
-    error,
-    model_error,
-)
+from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, model_error
 
 _PROTO = "https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto"
 _PYTORCH = "https://github.com/triton-inference-server/pytorch_backend#readme"

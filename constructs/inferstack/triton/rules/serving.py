@@ -14,7 +14,7 @@ from inferstack.catalog.triton_container import (
     with_argument,
     words,
 )
-from inferstack.spec.problem.words import listed
+from inferstack.problems.words import listed
 from inferstack.triton.model import Repository
 from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, served, warning
 from inferstack.triton.rules.ensembles import reached

@@ -5,12 +5,11 @@ from typing import Any
 
 import msgspec
 
-from inferstack.once import found_once
-from inferstack.spec.problem.words import did_you_mean_then, listed
-from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
+from inferstack.facts.once import found_once
+from inferstack.problems.words import did_you_mean_then, listed
+from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, loaded_versions
 from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error
 from inferstack.triton.rules.ensembles import SCHEDULING, STEP
-from inferstack.triton.versions import loaded_versions
 
 _ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from inferstack.once import found_once
-from inferstack.spec.problem.words import listed
+from inferstack.facts.once import found_once
+from inferstack.problems.words import listed
 from inferstack.triton.backends import BACKENDS
 from inferstack.triton.model import Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import (

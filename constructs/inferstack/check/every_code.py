@@ -1,0 +1,85 @@
+"""Every code that a problem can have, with an example: what `inferstack explain` and docs/codes.md show."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from inferstack.check.files import FOLDER_CODES, NAME_CODES
+from inferstack.check.in_stack import STACK_CODES
+from inferstack.check.lock.file import LOCK_CODES
+from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
+from inferstack.check.rules import RULES
+from inferstack.check.rules.template import TEMPLATE_CODES
+from inferstack.check.structure import STRUCTURE_CODES
+from inferstack.problems.codes import Code
+from inferstack.problems.file_codes import FILE_CODES
+from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
+
+# ----------------------------------------------------------------
+# Every code that a problem can have, in one list: what `inferstack explain` and docs/codes.md show.
+
+
+TOPICS = {
+    "IS0": "The file, its YAML, its stages, its lock",
+    "IS1": "Keys and values",
+    "IS2": "Names, sizes and instances",
+    "IS3": "Multi-model endpoints",
+    "IS4": "Inference components",
+    "IS5": "Autoscaling",
+    "IS6": "Endpoint configuration, serverless, deployment guardrails",
+    "IS7": "Images and regions",
+    "IS8": "Alarms, dashboard, execution role, updates",
+    "IS9": "Triton's models",
+}
+"""What the codes with the same beginning are about."""
+
+
+def every_entry() -> Iterator[Code]:
+    """The codes of all tables, one table after the other."""
+    # Every command imports this module, and few of them need the code that knows Triton.
+    from inferstack.triton.archive.entries import ARCHIVE_CODES  # noqa: PLC0415
+    from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415
+
+    of_files = (FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES)
+    of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
+    of_deployments = (STACK_CODES, UPDATE_CODES, LEFT_OVER_CODES)
+    for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
+        yield from table.values()
+
+
+@cache
+def every_code() -> dict[str, Code]:
+    """Every code, sorted."""
+    entries = {entry.code: entry for entry in every_entry()}
+    return {code: entries[code] for code in sorted(entries)}
+
+
+# ----------------------------------------------------------------
+# For each rule, what is wrong in a spec and what is right instead; `inferstack explain` shows it.
+#
+# `tools/update_examples.py` generates the file from the test cases, so every example has been tested.
+
+
+EXAMPLES_FILE = Path(__file__).with_name("examples.json")
+WRONG, RIGHT, BOTH = "-+ "
+# In words, since the minus sign of a diff would look like a list item in YAML.
+_IN_THE_MARGIN = {WRONG: "wrong", RIGHT: "right", BOTH: ""}
+
+
+class Example(msgspec.Struct, frozen=True):
+    """Part of a spec. Each line begins with a sign: it is in the wrong version, the right one, or both."""
+
+    title: str
+    lines: tuple[str, ...]
+
+    def shown(self) -> Iterator[str]:
+        """The lines, for a terminal with 80 columns."""
+        return (f"{_IN_THE_MARGIN[line[0]]:5}  {line[1:]}" for line in self.lines)
+
+
+@cache
+def examples() -> dict[str, Example]:
+    """The examples, by code. Not every code has one."""
+    return msgspec.json.decode(EXAMPLES_FILE.read_bytes(), type=dict[str, Example])

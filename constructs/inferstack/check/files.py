@@ -1,0 +1,276 @@
+"""Several spec files at once: which files a path stands for, what is wrong with each, and names that two of
+them take.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from inferstack.check.load import LoadedSpec, check_document
+from inferstack.facts.measured import named_dashboard
+from inferstack.facts.walk import components
+from inferstack.problems import Problem, SpecError, SpecPath, in_file_order
+from inferstack.problems.codes import by_code, error
+from inferstack.source.document import Position, read_document
+from inferstack.source.stages import stage_names, uses_stage
+from inferstack.texts.addresses import SUFFIXES
+from inferstack.texts.placeholders import without_pseudo_parameters
+
+# ----------------------------------------------------------------
+# Names that must be unique in an account and region, compared across several specs.
+
+
+SAME_ENDPOINT = "IS041"
+SAME_COMPONENT = "IS042"
+SAME_DASHBOARD = "IS043"
+SAME_STACK = "IS044"
+SAME_SCALING = "IS045"
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html"
+NAME_CODES = by_code(
+    error(
+        SAME_ENDPOINT,
+        "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
+        "without regard to case, as SageMaker does.",
+        _CREATE,
+    ),
+    error(
+        SAME_COMPONENT,
+        "Two specs deploy inference components of the same name into the same account and region. Such a "
+        "name must be unique there, even across endpoints.",
+    ),
+    error(
+        SAME_DASHBOARD,
+        "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
+        "Dashboards are shared by all regions.",
+    ),
+    error(
+        SAME_STACK,
+        "Two specs make stacks of the same name. A stack is named after its endpoint, with "
+        "`endpoint-` before a digit, since CloudFormation requires a letter.",
+    ),
+    error(
+        SAME_SCALING,
+        "Two constructs of an app scale the same variant or inference component, which can have only one "
+        "scalable target.",
+        "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html",
+    ),
+)
+"""Everything that this module reports."""
+_ENDPOINT_NAME = ("endpoint_name",)
+_WHAT = {
+    SAME_ENDPOINT: "endpoint name",
+    SAME_COMPONENT: "inference component name",
+    SAME_DASHBOARD: "dashboard name",
+    SAME_STACK: "stack name",
+    SAME_SCALING: "scalable target",
+}
+
+
+class TakenName(msgspec.Struct, frozen=True):
+    """A name, the code of the problem if it is taken twice, and where the spec gives the name."""
+
+    code: str
+    name: str
+    path: SpecPath
+    at: Position
+
+    @property
+    def is_regional(self) -> bool:
+        """False for a dashboard, which is one for all regions.
+
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutDashboard.html
+        """
+        return self.code != SAME_DASHBOARD
+
+
+class TakenNames(msgspec.Struct, frozen=True):
+    """The names that a spec takes at one stage. Account and region are None if the spec names none."""
+
+    file: str
+    stage: str | None
+    account: str | None
+    region: str | None
+    names: tuple[TakenName, ...]
+
+
+def taken_names(loaded: LoadedSpec) -> TakenNames:
+    """Every name in a spec that must be unique in an account and region."""
+    spec, document = loaded.spec, loaded.document
+    names = (TakenName(code, name, path, document.position(path)) for code, path, name in _names(loaded))
+    return TakenNames(document.file, loaded.stage, spec.account, spec.region, tuple(names))
+
+
+def _names(one: LoadedSpec) -> Iterator[tuple[str, SpecPath, str]]:
+    yield SAME_ENDPOINT, _ENDPOINT_NAME, one.spec.endpoint_name
+    yield SAME_STACK, _ENDPOINT_NAME, stack_name(one.spec.endpoint_name)
+    for path, name, _ in components(one.spec):
+        yield SAME_COMPONENT, path, name
+    if board := named_dashboard(one.spec):
+        yield SAME_DASHBOARD, *board
+
+
+def stack_name(endpoint_name: str) -> str:
+    """The endpoint's name, with a word in front if CloudFormation would refuse its first character.
+
+    A stack's name cannot contain a function, so ``churn-${AWS::Region}`` becomes `churn-Region`.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+    """
+    name = without_pseudo_parameters(endpoint_name)
+    return name if name[0].isalpha() else f"endpoint-{name}"
+
+
+def names_taken_twice(specs: Iterable[TakenNames]) -> list[Problem]:
+    """Conflicts between specs that are deployed together: endpoints, components, dashboards or stacks of the
+    same name.
+
+    Each is reported at the later spec. If neither spec names an account or region, it counts as the same.
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html
+    """
+    first: dict[tuple[str | None, ...], tuple[TakenNames, TakenName]] = {}
+    problems: list[Problem] = []
+    for one in specs:
+        found: list[Problem] = []
+        for taken in one.names:
+            before, other = first.setdefault(known_as(taken, one.account, one.region), (one, taken))
+            if before is not one:
+                by, fix = f"{before.file}:{other.at.line}", "give one of them another name, or another `env`"
+                found.append(same_name(one.file, taken, by, fix))
+        problems += without_followers(found)
+    return problems
+
+
+def known_as(name: TakenName, account: str | None, region: str | None) -> tuple[str | None, ...]:
+    """What identifies a name: another one is different if it differs in any of these."""
+    return name.code, name.name.casefold(), account, region if name.is_regional else None
+
+
+def without_followers(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems of one spec without those that follow from another: if two endpoints have the same name,
+    so do the stacks and dashboards that are named after them.
+    """
+    if all(it.code != SAME_ENDPOINT for it in problems):
+        return list(problems)
+    return [it for it in problems if it.code == SAME_ENDPOINT or it.path != _ENDPOINT_NAME]
+
+
+def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
+    """The problem that a name is already taken; ``by`` says by what."""
+    where = "account and region" if taken.is_regional else "account"
+    message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {where}'
+    return Problem(file, *taken.at, taken.code, message, fix, path=taken.path)
+
+
+# ----------------------------------------------------------------
+# Several spec files at once: which files a path stands for, and what is wrong with them and between them.
+
+
+USUAL_FOLDER = "model_specs"
+"""Where specs are looked for unless another path is given."""
+
+NO_SPECS = "IS040"
+FOLDER_CODES = by_code(error(NO_SPECS, "The folder holds no spec file, or cannot be read."))
+"""Everything that this module reports."""
+
+
+def spec_files(path: Path | str) -> tuple[Path, ...]:
+    """The spec files that a path stands for: itself, or the ``*.yaml`` and ``*.yml`` of a folder, sorted.
+
+    Subfolders and hidden files are left out.
+
+    Raises:
+        SpecError: when a folder holds none, or cannot be read.
+    """
+    folder = Path(path)
+    if not is_folder(folder):
+        return (folder,)
+    try:
+        found = sorted(file for file in folder.iterdir() if _is_spec(file))
+    except OSError as error:
+        raise SpecError([_no_specs(folder, f"the folder cannot be read: {error.strerror}")]) from None
+    if not found:
+        raise SpecError([_no_specs(folder, "the folder holds no spec file")])
+    return tuple(found)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder of spec files."""
+    try:
+        return path.is_dir()
+    except OSError:
+        # Reading it as a file will find out what is wrong, and report it.
+        return False
+
+
+def _is_spec(file: Path) -> bool:
+    return file.suffix in SUFFIXES and not file.name.startswith(".") and not file.is_dir()
+
+
+def _no_specs(folder: Path, message: str) -> Problem:
+    usual = folder / USUAL_FOLDER
+    fix = (
+        f"did you mean `{usual.as_posix()}`?"
+        if is_folder(usual)
+        else "put a *.yaml or *.yml file directly into it, or name another path"
+    )
+    return Problem(folder.as_posix(), 1, 1, NO_SPECS, message, fix)
+
+
+class CheckedFile(msgspec.Struct, frozen=True):
+    """What is wrong with a file on its own, and which names it takes at each stage that can be deployed."""
+
+    problems: tuple[Problem, ...]
+    taken: tuple[TakenNames, ...] = ()
+
+
+EachFile = Callable[[Callable[[Path], CheckedFile], Iterable[Path]], Iterable[CheckedFile]]
+"""How a function is applied to files: as ``map`` does it, or in several processes."""
+
+
+def check_files(
+    files: Iterable[Path], *, stage: str | None = None, region: str | None = None, each: EachFile = map
+) -> list[Problem]:
+    """Everything wrong with some spec files, each on its own and all of them together.
+
+    Without a stage, a file is checked as it stands and at each of its stages. Names are compared between
+    files at the same stage; a file without ``stages`` is compared at every stage.
+    """
+    checked = list(each(partial(checked_file, stage=stage, region=region), files))
+    problems = [problem for one in checked for problem in one.problems]
+    for together in _deployed_together([taken for one in checked for taken in one.taken]):
+        problems += names_taken_twice(together)
+    return list(in_file_order(problems))
+
+
+def checked_file(file: Path, *, stage: str | None = None, region: str | None = None) -> CheckedFile:
+    """Checks one file of several."""
+    try:
+        specs, problems = check_document(read_document(file), stage=stage, region=region)
+    except SpecError as error:
+        return CheckedFile(error.problems)
+    return CheckedFile(tuple(problems), tuple(map(taken_names, specs)))
+
+
+def idle_stage(files: Iterable[Path | str], stage: str | None) -> str | None:
+    """A message about a chosen stage if no file has stages, since the choice may be a mistake."""
+    if stage is None or any(map(_knows_stages, files)):
+        return None
+    fix = f"write `stages: {{{stage}: …}}` into one, or choose none"
+    return f"the stage `{stage}` has no effect because no spec has `stages`; {fix}"
+
+
+def _knows_stages(file: Path | str) -> bool:
+    try:
+        document = read_document(file)
+    except SpecError:
+        # It cannot be told, and what is wrong with the file has been said.
+        return True
+    return bool(stage_names(document)) or uses_stage(document)
+
+
+def _deployed_together(specs: list[TakenNames]) -> Iterator[list[TakenNames]]:
+    staged = {one.file for one in specs if one.stage is not None}
+    for stage in dict.fromkeys(one.stage for one in specs):
+        yield [one for one in specs if one.stage == stage or (one.stage is None and one.file not in staged)]

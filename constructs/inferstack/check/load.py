@@ -1,0 +1,202 @@
+"""The steps that every spec goes through: read it, choose a stage, check the structure, apply the rules.
+
+    file -> Document -> Document at a stage -> [structure problems] -> typed spec -> [rule problems] -> locked
+
+Structure comes first: the rules only see specs whose structure is right, so each rule can be a few lines. The
+lock is read once, together with the Document, for all its stages.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from inferstack.check.lock.applying import apply_lock
+from inferstack.check.lock.file import NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
+from inferstack.check.references import placeholder_problems, reference_problems, token_problems
+from inferstack.check.rules.asking import rule_problems
+from inferstack.check.structure import of_meant_kind, structure_problems
+from inferstack.facts.triton import triton_blocks
+from inferstack.format.kinds import Environment, ModelSpec, Spec
+from inferstack.problems import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
+from inferstack.problems.words import listed
+from inferstack.source.document import Document, read_document
+from inferstack.source.stages import at_stage, overridden, stage_names, uses_stage
+
+
+class LoadedSpec(msgspec.Struct, frozen=True):
+    """A spec without errors, the document that tells where its parts stand, and its warnings.
+
+    Where a lock says what was uploaded for it, ``spec`` has the URLs of the uploads.
+    """
+
+    spec: ModelSpec
+    document: Document
+    stage: str | None
+    warnings: tuple[Problem, ...]
+    uploaded: Mapping[str, LockedArchive] = msgspec.field(default_factory=dict)
+    """Archives in the lock, by name: the files in them need not be on this machine."""
+
+    def source_of(self, path: SpecPath) -> str:
+        """Where a part of the spec is, as `file: path`. A line number would change with every line above."""
+        return f"{self.document.shown_file}: {dotted(path)}"
+
+
+def load_spec(
+    path: Path | str,
+    *,
+    stage: str | None = None,
+    region: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    locked: bool = True,
+) -> LoadedSpec:
+    """Reads a spec file for one stage. ``region`` is used if the spec names none.
+
+    ``overrides`` are what only Python knows, such as tokens of CDK. They have a spec's form and are merged
+    into the spec as a stage is, after the stage: mappings key by key, anything else as a whole, None removes
+    a key.
+
+    With a lock beside the file, the spec names what was uploaded. Pass ``locked=False`` to have it as it is
+    written: packing does, since it makes the next lock.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    document = read_document(path)
+    lock = lock_beside(document) if locked else NO_LOCK
+    staged = at_stage(document, stage)
+    return _load(overridden(staged, overrides, stage) if overrides else staged, stage, region, lock)
+
+
+def parse_spec(data: Mapping[str, Any], *, stage: str | None = None) -> LoadedSpec:
+    """Makes a spec from data in the form of a YAML spec.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    return _load(at_stage(Document.from_data(data), stage), stage, None, NO_LOCK)
+
+
+def checked(spec: ModelSpec) -> LoadedSpec:
+    """Checks a spec that was built in Python from the classes.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    return parse_spec(msgspec.to_builtins(spec))
+
+
+def check_document(
+    document: Document, *, stage: str | None = None, region: str | None = None
+) -> tuple[list[LoadedSpec], list[Problem]]:
+    """The specs of a document, at one stage or at each that can be deployed, and everything wrong with them.
+
+    A problem that several stages share is reported once. If it stands outside of `stages`, such as in a file
+    of a model, and not all stages have it, it names those that have it. ``region`` is used if the spec names
+    none.
+    """
+    specs: list[LoadedSpec] = []
+    found: dict[Problem, tuple[Problem, list[str | None]]] = {}
+    lock = lock_beside(document)
+    stages = (stage,) if stage is not None else _deployable_stages(document, lock.lock)
+    for one in stages:
+        try:
+            specs.append(_load(at_stage(document, one), one, region, lock))
+            problems: Iterable[Problem] = specs[-1].warnings
+        except SpecError as error:
+            problems = error.problems
+        for it in problems:
+            found.setdefault(it.as_read, (it, []))[1].append(one)
+    said = (it if len(at) == len(stages) else _at_stages(document, it, at) for it, at in found.values())
+    return specs, list(in_file_order(said))
+
+
+def _at_stages(document: Document, problem: Problem, stages: Collection[str | None]) -> Problem:
+    """The problem with the names of the stages that have it, unless its place or its message tells them."""
+    at = {document.position(problem.path), document.position(problem.path, key=True)}
+    is_in_a_stage = problem.file == document.file and (problem.line, problem.column) not in at
+    if None in stages or is_in_a_stage or all(f"stage `{one}`" in problem.message for one in stages):
+        return problem
+    names = [one for one in stages if one is not None]
+    where = f"at stage{'s' if len(names) > 1 else ''} {listed(names, last='and')}"
+    return replace(problem, message=f"{problem.message} ({where})")
+
+
+def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | None, ...]:
+    """The stages to check, None for the spec without a stage. That one is left out where the spec uses
+    `${stage}`, and where archives were uploaded for stages only.
+    """
+    names = stage_names(document)
+    only = uses_stage(document) or (lock is not None and lock.has_only_stages)
+    return names if names and only else (None, *names)
+
+
+def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
+    structural = _structural_problems(staged)
+    if structural:
+        raise SpecError(_all_that_is_wrong(structural, staged, lock))
+    spec = with_region(msgspec.convert(staged.data, Spec), region)
+    applied = apply_lock(spec, staged, stage, lock)
+    return replace(ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
+
+
+def _structural_problems(document: Document) -> list[Problem]:
+    found = structure_problems(document)
+    wrong = {problem.path for problem in found}
+    # Where a value has the wrong type or form, what is wrong inside of its text need not be said as well.
+    held = (*placeholder_problems(document), *reference_problems(document))
+    return [*found, *(it for it in held if it.path not in wrong), *token_problems(document)]
+
+
+def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
+    """Where `kind` is misspelt, also what is wrong with the spec as one of the kind that was meant."""
+    from inferstack.check.incomplete import problems_beside  # noqa: PLC0415 - most specs are right
+
+    meant = of_meant_kind(document)
+    if meant is not None:
+        structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
+    yield from structural
+    # With a lock, files of models need not be on this machine; which ones, only a whole spec can tell.
+    with_models = lock == NO_LOCK
+    yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
+
+
+def ruled(
+    spec: ModelSpec,
+    document: Document,
+    stage: str | None,
+    uploaded: Mapping[str, LockedArchive],
+    beside: Iterable[Problem] = (),
+) -> LoadedSpec:
+    """The spec with the warnings of its rules. ``beside`` are problems that were found before.
+
+    Raises:
+        SpecError: when it breaks a rule, or there is an error among those found before.
+    """
+    ignored = frozenset(spec.ignored_codes)
+    of_triton = _triton_problems(spec, document, ignored, uploaded)
+    problems = [*of_triton, *rule_problems(spec, document), *beside]
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise SpecError(problems)
+    return LoadedSpec(spec, document, stage, in_file_order(problems), uploaded)
+
+
+def _triton_problems(
+    spec: ModelSpec, document: Document, ignored: frozenset[str], uploaded: Mapping[str, LockedArchive]
+) -> Iterable[Problem]:
+    if not triton_blocks(spec):
+        return ()
+    # The code that knows Triton brings in protobuf; importing it here spares specs without Triton models a
+    # fifth of their time.
+    from inferstack.check.triton_models import triton_problems  # noqa: PLC0415
+
+    return triton_problems(spec, document, ignored, uploaded)
+
+
+def with_region(spec: ModelSpec, region: str | None) -> ModelSpec:
+    """The spec with this region, unless it names one itself."""
+    if region is None or spec.region is not None:
+        return spec
+    return replace(spec, env=Environment(account=spec.account, region=region))

@@ -1,0 +1,293 @@
+"""The lock file: its content, how it is written and read, and what can be wrong with it."""
+
+import json
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from inferstack.problems import Problem, SpecError
+from inferstack.problems.codes import by_code, error
+from inferstack.source.document import IN_PYTHON, Document
+from inferstack.texts.addresses import LOCK_SUFFIX, uploaded_url
+
+# ----------------------------------------------------------------
+# Codes for what can be wrong with a lock, or between a lock and its spec: IS050 to IS059.
+#
+# A lock that is given in place of a spec is not among them, since that is found by the code that reads
+# specs.
+
+
+UNREADABLE = "IS050"
+MALFORMED = "IS051"
+NEWER = "IS052"
+WRONG_URL = "IS053"
+STALE = "IS054"
+NO_DESTINATION = "IS055"
+SHARED = "IS057"
+
+LOCK_CODES = by_code(
+    error(UNREADABLE, "The lock beside a spec cannot be read."),
+    error(MALFORMED, "The lock is not what `inferstack package --upload` writes."),
+    error(NEWER, "The lock was written by a newer inferstack, in a format that this one does not know."),
+    error(WRONG_URL, "A URL in the lock does not match the archives listed under it."),
+    error(STALE, "The archives in the lock are not the ones that the spec declares."),
+    error(NO_DESTINATION, "The archives of a `triton` block need a single URL, set on a container."),
+    error(SHARED, "Two specs whose names differ only in `.yaml` and `.yml` would share one lock."),
+)
+"""Everything that this package reports."""
+
+
+# ----------------------------------------------------------------
+# The content of a lock file, and how it is written.
+
+
+VERSION = 1
+
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+Size = Annotated[int, Meta(ge=0)]
+Time = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
+
+
+class LockedFile(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"source": "from"}
+):
+    """A file in an archive. ``source`` is the path it came from, as the spec names it; None for a
+    ``config.pbtxt`` that is generated from the spec."""
+
+    size: Size
+    sha256: Sha256
+    source: str | None = None
+
+
+class LockedArchive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An archive, and the files in it by their paths in the archive."""
+
+    size: Size
+    sha256: Sha256
+    files: dict[str, LockedFile]
+
+
+class Upload(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was uploaded for a URL in the spec: the actual URL, the time, and the archives by their names."""
+
+    url: str
+    uploaded: Time
+    archives: Annotated[dict[str, LockedArchive], Meta(min_length=1)]
+
+    def url_of(self, name: str) -> str:
+        """The URL of one of the archives."""
+        return f"{self.url}{name}" if self.url.endswith("/") else self.url
+
+
+Uploads = dict[str, Upload]
+"""Uploads by location, which is the URL as the spec writes it."""
+
+
+class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Uploads for the spec without a stage, and for stages that have uploads of their own."""
+
+    version: Annotated[int, Meta(ge=1)]
+    uploads: Uploads = msgspec.field(default_factory=dict)
+    stages: dict[str, Annotated[Uploads, Meta(min_length=1)]] = msgspec.field(default_factory=dict)
+
+    @property
+    def has_only_stages(self) -> bool:
+        """Whether it has uploads for stages only, which means that only stages are deployed."""
+        return not self.uploads and bool(self.stages)
+
+    def own(self, stage: str | None) -> Uploads:
+        """What was uploaded for exactly this stage (None: without a stage)."""
+        return self.uploads if stage is None else self.stages.get(stage, {})
+
+    def of(self, stage: str | None) -> Uploads:
+        """What a stage is deployed with: its own uploads if it has any, otherwise those without a stage."""
+        return self.stages.get(stage, self.uploads) if stage is not None else self.uploads
+
+
+def lock_path(spec: PurePath | str) -> Path:
+    """The lock of a spec file: `ranker.lock.json` beside `ranker.yaml`."""
+    return Path(spec).with_suffix(LOCK_SUFFIX)
+
+
+def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:
+    """The digest in the URL: that of the one archive, or for a prefix, of all archives' names and digests."""
+    if not location.endswith("/"):
+        (only,) = archives.values()
+        return only.sha256
+    import hashlib  # noqa: PLC0415 - OpenSSL takes 2 ms, and few specs have a lock
+
+    lines = "".join(f"{name} {archive.sha256}\n" for name, archive in sorted(archives.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def written(lock: Lock) -> str:
+    """The text of a lock file, with a separate line for everything that can change."""
+    import json  # noqa: PLC0415 - few commands write one
+
+    return json.dumps(msgspec.to_builtins(lock), indent=1, ensure_ascii=False) + "\n"
+
+
+# ----------------------------------------------------------------
+# Reads a lock file: all of it is read and checked before any of it is used.
+
+
+LARGEST = 32 << 20
+"""In bytes. Each file of an archive takes about 200 of them."""
+
+_CONFLICT = "<<<<<<< "
+# Escapes for half a surrogate pair: two are a character, one alone cannot be written, hashed or compared.
+_MAY_BE_HALF = r"\\u[dD][89a-fA-F]"
+_RESTORE = "take it from version control again"
+
+
+class FoundLock(msgspec.Struct, frozen=True):
+    """The lock beside a spec's file, or the problems that prevent its use; neither if there is no lock."""
+
+    lock: Lock | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+NO_LOCK = FoundLock()
+
+
+def lock_beside(document: Document) -> FoundLock:
+    """The lock beside a spec's file. A spec that was made in Python has none."""
+    if document.file == IN_PYTHON:
+        return NO_LOCK
+    try:
+        lock = read_lock(lock_path(document.file))
+    except SpecError as error:
+        return FoundLock(problems=error.problems)
+    return NO_LOCK if lock is None else FoundLock(lock)
+
+
+def read_lock(path: Path) -> Lock | None:
+    """The lock in a file; None if there is no such file.
+
+    Raises:
+        SpecError: when it cannot be read, or cannot have been written by :func:`written`.
+    """
+    file = path.as_posix()
+    text = _text(path, file)
+    if text is None:
+        return None
+    lock = _lock(text, file)
+    found = (
+        _url_problem(location, upload, line_of_key((*keys_of(stage), location, "url"), text), file)
+        for stage in (None, *lock.stages)
+        for location, upload in lock.own(stage).items()
+    )
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise SpecError(problems)
+    return lock
+
+
+def _text(path: Path, file: str) -> str | None:
+    try:
+        content = _content(path)
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        message, fix = "the lock is not UTF-8", _RESTORE
+    except OSError as error:
+        message = f"the lock cannot be read: {error.strerror or error}"
+        fix = "check what it is, and who may read it"
+    raise SpecError([Problem(file, 1, 1, UNREADABLE, message, fix)])
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        # Checked first, since opening a pipe would wait for its other end.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError("it is not a regular file")
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if len(content) > LARGEST:
+        raise OSError(f"it is larger than {LARGEST:,} bytes")
+    return content
+
+
+def _lock(text: str, file: str) -> Lock:
+    data = _data(text, file)
+    version = data.get("version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        message = f"the lock has version {version}, but this inferstack knows {VERSION}"
+        at = line_of_key(["version"], text)
+        raise SpecError([Problem(file, at, 1, NEWER, message, "install the inferstack that wrote it")])
+    try:
+        lock = msgspec.convert(data, Lock)
+    except msgspec.ValidationError as error:
+        raise SpecError([Problem(file, 1, 1, MALFORMED, f"this is not a lock: {error}", _RESTORE)]) from None
+    return lock
+
+
+def _data(text: str, file: str) -> Any:
+    if _CONFLICT in text:
+        message = "the lock has conflict markers of a merge"
+        fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
+        raise SpecError([Problem(file, _line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
+    try:
+        data = json.loads(text, object_pairs_hook=_unique)
+        if re.search(_MAY_BE_HALF, text):
+            json.dumps(data, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        message = f"the lock is not JSON: {error.msg}"
+        raise SpecError([Problem(file, error.lineno, error.colno, MALFORMED, message, _RESTORE)]) from None
+    except _TwiceError as error:
+        at = _line_of(json.dumps(str(error), ensure_ascii=False), text, last=True)
+        message = f'the lock says "{error}" twice in one place'
+        raise SpecError([Problem(file, at, 1, MALFORMED, message, _RESTORE)]) from None
+    except (RecursionError, ValueError):
+        message = "the lock holds what no lock does: endless nesting, endless numbers, or half a character"
+        raise SpecError([Problem(file, 1, 1, MALFORMED, message, _RESTORE)]) from None
+    return data
+
+
+class _TwiceError(Exception):
+    """A key occurs twice in a mapping, for example after a careless merge."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data:
+            raise _TwiceError(key)
+        data[key] = value
+    return data
+
+
+def _url_problem(location: str, upload: Upload, at: int, file: str) -> Problem | None:
+    if not location.endswith("/") and len(upload.archives) != 1:
+        message = f"{location} is one archive, but the lock has {len(upload.archives)} for it"
+        return Problem(file, at, 1, MALFORMED, message, _RESTORE)
+    expected = uploaded_url(location, set_digest(location, upload.archives))
+    if upload.url == expected:
+        return None
+    message = f"{upload.url} is not where these archives are: {expected}"
+    return Problem(file, at, 1, WRONG_URL, message, f"{_RESTORE}; URLs are never edited by hand")
+
+
+def keys_of(stage: str | None) -> tuple[str, ...]:
+    """The keys under which a lock has the uploads for a stage (None: without a stage)."""
+    return ("uploads",) if stage is None else ("stages", stage)
+
+
+def line_of_key(keys: Iterable[str], text: str) -> int:
+    """The line, from 1, with the last of these keys; each key is in the mapping under the one before it."""
+    at = 0
+    for key in keys:
+        at = max(text.find(f"{json.dumps(key, ensure_ascii=False)}:", at), at)
+    return text.count("\n", 0, at) + 1
+
+
+def _line_of(needle: str, text: str, *, last: bool = False) -> int:
+    """The line, from 1, on which a file contains a text; 1 if it does not contain it."""
+    found = text.rfind(needle) if last else text.find(needle)
+    return text.count("\n", 0, max(found, 0)) + 1

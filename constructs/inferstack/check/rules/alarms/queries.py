@@ -1,0 +1,288 @@
+"""Custom metrics and the expressions over them, in alarms and policies alike."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from inferstack.catalog.metrics import Metric
+from inferstack.check.rules.base import Finding, error, warning
+from inferstack.facts.once import found_once
+from inferstack.facts.quantity import UnfitQuantity, as_counted, parse_threshold
+from inferstack.facts.scaling import Scaled, policies, steps
+from inferstack.format.alarms import AlarmMetric, AlarmMetricDataQuery, AlarmMetricStat, AlarmRule, Alarms
+from inferstack.format.autoscaling import (
+    CustomizedMetricSpecification,
+    StepPolicy,
+    TargetTrackingMetric,
+    TargetTrackingMetricDataQuery,
+    TargetTrackingMetricStat,
+)
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import SpecPath
+from inferstack.problems.words import choose, describe, listed
+from inferstack.texts.placeholders import is_opaque
+
+# ----------------------------------------------------------------
+# Everything that becomes an alarm, for the rules on alarms of both sorts.
+
+
+_PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(?:\.[0-9]{1,9})?)\s*%")
+_RATE = "Average"
+
+
+@found_once
+def alarm_rules(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule]]:
+    """The spec's own rules, with their paths."""
+    if isinstance(spec.alarms, Alarms):
+        for index, rule in enumerate(spec.alarms.rules):
+            yield ("alarms", "rules", index), rule
+
+
+@found_once
+def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy]]:
+    """Rules and step policies, with their paths."""
+    yield from alarm_rules(spec)
+    for path, _, step in steps(spec):
+        yield path, step
+
+
+def unfit_threshold(
+    path: SpecPath, rule: AlarmRule | StepPolicy, metrics: Sequence[Metric]
+) -> Iterator[Finding]:
+    """What is wrong with a threshold of one of these metrics, which share a unit."""
+    for metric in metrics[:1]:
+        try:
+            parse_threshold(rule.threshold, as_counted(metric, rule.statistic))
+        except UnfitQuantity as unfit:
+            yield Finding((*path, "threshold"), unfit.message, _as_rate(rule, metric) or unfit.fix)
+
+
+def _as_rate(rule: AlarmRule | StepPolicy, metric: Metric) -> str:
+    """How to write a percentage of the requests, if it is one; else nothing."""
+    found = _PERCENTAGE.fullmatch(str(rule.threshold).strip())
+    if found is None or not metric.averages_to_a_rate or rule.statistic not in (None, "Sum", _RATE):
+        return ""
+    rate = f"{(Decimal(found[1]) / 100).normalize():f}"
+    if rule.statistic == _RATE:
+        return f"its average is a share of the requests, from 0 to 1: write {rate}"
+    return f"for a share of the requests write `statistic: {_RATE}` and `threshold: {rate}`"
+
+
+# ----------------------------------------------------------------
+# Custom metrics, alone or with an expression over several, in alarms and policies alike.
+
+
+Query = TargetTrackingMetricDataQuery | AlarmMetricDataQuery
+HasMetric = CustomizedMetricSpecification | AlarmRule | StepPolicy
+Stat = TargetTrackingMetricStat | AlarmMetricStat
+Holder = HasMetric | TargetTrackingMetric | AlarmMetric
+"""What has the namespace, name and dimensions of a metric as CloudFormation writes them."""
+_OF_ONE = ("namespace", "metric_name", "statistic")
+
+
+def customized(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, CustomizedMetricSpecification]]:
+    """The custom metrics that policies hold at a target: path, what scales, metric."""
+    for path, scaled, policy in policies(spec):
+        custom = policy.customized_metric_specification
+        if custom is not None:
+            yield (*path, "customized_metric_specification"), scaled, custom
+
+
+def stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, Stat]]:
+    """The metrics that an expression uses, each with its statistic."""
+    queries: Sequence[Query] = of.metrics or ()
+    for index, query in enumerate(queries):
+        if query.metric_stat is not None:
+            yield (*path, "metrics", index, "metric_stat"), query.metric_stat
+
+
+def given(of: HasMetric, keys: Sequence[str]) -> list[str]:
+    """Those of the keys that are set."""
+    return [key for key in keys if getattr(of, key) is not None]
+
+
+def lacks(of: HasMetric) -> list[str]:
+    """The keys that a metric that stands alone needs and that are not set."""
+    return [key for key in _OF_ONE if getattr(of, key) is None]
+
+
+def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Finding]:
+    """What a metric that stands alone is missing. ``instead``: what else could be written."""
+    missing = lacks(of)
+    if missing:
+        lacking = listed(missing, last="and")
+        yield Finding(path, f"the metric is missing {lacking}", f"add {lacking}{instead}")
+
+
+def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Finding]:
+    """What is wrong with ``metrics``, of which exactly one serves the purpose.
+
+    ``alone`` are the keys of a metric that stands alone, which cannot be used beside ``metrics``.
+    """
+    beside = given(of, alone)
+    if beside:
+        message = f"{listed(beside, last='and')} and `metrics` cannot be used together"
+        yield Finding((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")
+    yield from _broken_queries((*path, "metrics"), of.metrics or (), purpose)
+
+
+def _broken_queries(path: SpecPath, queries: Sequence[Query], purpose: str) -> Iterator[Finding]:
+    returned = [it for it in queries if it.return_data is not False]
+    if len(returned) != 1:
+        message = f"{len(returned)} of {len(queries)} metrics would be {purpose}"
+        how = "`return_data: false` for all but one" if returned else "`return_data: true` for one"
+        yield Finding(path, message, f"write {how}")
+    ids = Counter(it.id for it in queries)
+    for index, query in enumerate(queries):
+        yield from _broken((*path, index), query, ids)
+
+
+def _broken(path: SpecPath, query: Query, ids: Counter[str]) -> Iterator[Finding]:
+    if (query.expression is None) == (query.metric_stat is None):
+        found = "neither {} nor {}" if query.expression is None else "both {} and {}"
+        message = f"`{query.id}` has {found.format('`metric_stat`', '`expression`')}"
+        yield Finding(path, message, "write one of them")
+    if ids[query.id] > 1:
+        yield Finding((*path, "id"), f"two metrics have the id `{query.id}`", "give each an id of its own")
+
+
+# ----------------------------------------------------------------
+# The characters that the names of a custom metric may have.
+
+
+_DIMENSION = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Dimension.html"
+_CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
+_FIX = "write it as the metric is published: in ASCII letters, digits and punctuation"
+
+
+@error(
+    "IS227",
+    "Names and values of dimensions must be ASCII without control characters, and not only spaces.",
+    _DIMENSION,
+    ModelSpec,
+    about="dimensions",
+)
+def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
+    """No metric has others. Nor can a name begin with a colon."""
+    for path, holder in _holders(spec):
+        for index, dimension in enumerate(holder.dimensions or ()):
+            for key, text in (("name", dimension.name), ("value", dimension.value)):
+                fault = _fault(text)
+                if fault is None and key == "name" and text.startswith(":"):
+                    fault = "begins with a colon"
+                if fault is not None:
+                    where = (*path, "dimensions", index, key)
+                    yield Finding(where, f"the dimension's {key} {describe(text)} {fault}", _FIX)
+
+
+@error(
+    "IS228",
+    "A namespace must be ASCII without control characters, and not only spaces.",
+    _CONCEPTS,
+    ModelSpec,
+    about="namespace",
+)
+def namespaces_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
+    """Nothing can be published in a namespace with others."""
+    for path, holder in _holders(spec):
+        fault = None if holder.namespace is None else _fault(holder.namespace)
+        if fault is not None:
+            yield Finding((*path, "namespace"), f"the namespace {describe(holder.namespace)} {fault}", _FIX)
+
+
+def _fault(text: str) -> str | None:
+    if is_opaque(text):
+        return None
+    if not text.isascii():
+        return "has non-ASCII characters"
+    if not text.isprintable():
+        return "has control characters"
+    return "is only spaces" if text.isspace() else None
+
+
+def _holders(spec: ModelSpec) -> Iterator[tuple[SpecPath, Holder]]:
+    for path, rule in alarm_rules(spec):
+        yield from _with_queries(path, rule)
+    for path, _, step in steps(spec):
+        yield from _with_queries(path, step)
+    for path, _, custom in customized(spec):
+        yield from _with_queries(path, custom)
+
+
+def _with_queries(path: SpecPath, holder: HasMetric) -> Iterator[tuple[SpecPath, Holder]]:
+    yield path, holder
+    for below, stat in stats(path, holder):
+        yield (*below, "metric"), stat.metric
+
+
+# ----------------------------------------------------------------
+# Metrics that expressions use, in policies and alarms alike.
+
+
+_QUERY = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
+_MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
+_ID = "[a-z][A-Za-z0-9_]*"
+_STRING = "'[^']*'|\"[^\"]*\""
+_PLAIN = r"(?a)[\w\s+\-*/^()\[\],.<>=!&|]*"
+"""What an expression may contain beside strings; one with anything else is not understood here."""
+_INSIGHTS = r"(?i)\s*SELECT\b"
+# Matches neither the `e` of 1e-6 nor a function, however it is written.
+_NAME = r"(?a)(?<![\w.])[a-z]\w*(?!\w*\s*\()"
+_WORDS = frozenset(
+    {"and", "or", "not", "true", "false", "asc", "desc", "avg", "max", "min", "sum", "repeat", "linear"}
+)
+"""CloudWatch's own words, which it writes in capitals."""
+
+
+@warning(
+    "IS817",
+    "An expression should use only metrics that are defined beside it.",
+    _MATH,
+    ModelSpec,
+    about="metrics",
+)
+def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
+    """Metrics are used by their ids. What CloudWatch does with another name is not documented."""
+    for path, queries in _queries(spec):
+        ids = [it.id for it in queries]
+        for index, query in enumerate(queries):
+            for name in _names(query.expression or ""):
+                if name not in ids and not any(map(is_opaque, ids)):
+                    message = f"`{query.id}` uses `{name}`, but no metric beside it has that `id`"
+                    others = [it for it in ids if it != query.id]
+                    fix = choose(name, others) if others else f"add the metric that `{name}` stands for"
+                    yield Finding((*path, index, "expression"), message, fix)
+
+
+@error(
+    "IS818",
+    "The `id` of a metric must be a lowercase letter, then letters, digits and underscores.",
+    _QUERY,
+    ModelSpec,
+    about="metrics",
+)
+def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch says no more than that the list of metrics is invalid."""
+    for path, queries in _queries(spec):
+        for index, query in enumerate(queries):
+            if not (re.fullmatch(_ID, query.id) or is_opaque(query.id)):
+                fix = "begin with a lowercase letter, and use only letters, digits and underscores"
+                yield Finding((*path, index, "id"), f"{describe(query.id)} is not a valid metric id", fix)
+
+
+def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:
+    for path, _, custom in customized(spec):
+        if custom.metrics is not None:
+            yield (*path, "metrics"), custom.metrics
+    for path, watched in watching(spec):
+        if watched.metrics is not None:
+            yield (*path, "metrics"), watched.metrics
+
+
+def _names(expression: str) -> list[str]:
+    """The names in an expression that can only be ids, each once; none if it is not understood."""
+    text = re.sub(_STRING, " ", expression)
+    if re.match(_INSIGHTS, text) or not re.fullmatch(_PLAIN, text):
+        return []
+    return [name for name in dict.fromkeys(re.findall(_NAME, text)) if name not in _WORDS]

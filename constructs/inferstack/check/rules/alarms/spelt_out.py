@@ -1,0 +1,218 @@
+"""SageMaker's own metrics, spelled out as CloudFormation has them: namespace, name and dimensions.
+
+Written like that, they pass for custom metrics: nothing checks that they exist, an alarm that waits for a
+missing one never leaves INSUFFICIENT_DATA, and inferstack still creates its defaults for the same metric.
+SageMaker may publish metrics that the catalog does not have, so all of this is advice.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
+from inferstack.check.rules.alarms.queries import HasMetric, Holder, alarm_rules, customized, stats
+from inferstack.check.rules.base import METRICS_PAGE, Finding, warning
+from inferstack.facts.measured import Measured, measured, of_endpoint
+from inferstack.facts.once import found_once
+from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
+from inferstack.facts.scaling import steps
+from inferstack.facts.walk import components, every_variant, hosting_of
+from inferstack.format.autoscaling import CustomizedMetricSpecification
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import SpecPath
+from inferstack.problems.words import choose, did_you_mean, listed, slip_of
+from inferstack.texts.placeholders import is_opaque
+
+_CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
+_SPELT_OUT = "namespace"
+
+
+class SpeltOut(msgspec.Struct, frozen=True):
+    """A metric in one of SageMaker's namespaces, and where it is spelled out.
+
+    ``known`` are the catalog's metrics of this name, in any namespace. ``chosen_by`` is where `metric` could
+    be written instead; None inside an expression, which has no such key. ``follows`` is the part of the
+    endpoint where `metric` would be looked for, None if it can be any.
+    """
+
+    path: SpecPath
+    namespace: str
+    name: str
+    dimensions: dict[str, str]
+    known: tuple[metrics.Metric, ...]
+    chosen_by: SpecPath | None
+    follows: Measured | None
+
+
+@found_once
+def spelt_out(spec: ModelSpec) -> Iterator[SpeltOut]:
+    """All of them, in alarms and in policies."""
+    for path, rule in alarm_rules(spec):
+        yield from _spelt_out_in(path, rule, path, None)
+    for path, scaled, step in steps(spec):
+        yield from _spelt_out_in(path, step, path, scaled.part)
+    for path, scaled, custom in customized(spec):
+        in_the_policy = path[:-1] if _tracks_the_same(custom) else None
+        yield from _spelt_out_in(path, custom, in_the_policy, scaled.part)
+
+
+def _tracks_the_same(custom: CustomizedMetricSpecification) -> bool:
+    """Whether `metric`, which has a statistic of its own, would be tracked by this one, too."""
+    known = metrics.find(custom.metric_name or "")
+    return any(custom.statistic == metrics.scaling_statistic(it) for it in known)
+
+
+def _spelt_out_in(
+    path: SpecPath, holder: HasMetric, chosen_by: SpecPath | None, follows: Measured | None
+) -> Iterator[SpeltOut]:
+    yield from _if_sagemakers(path, holder, chosen_by, follows)
+    for below, stat in stats(path, holder):
+        yield from _if_sagemakers((*below, "metric"), stat.metric, None, follows)
+
+
+def _if_sagemakers(
+    path: SpecPath, holder: Holder, chosen_by: SpecPath | None, follows: Measured | None
+) -> Iterator[SpeltOut]:
+    namespace, name = holder.namespace, holder.metric_name
+    dimensions = {it.name: it.value for it in holder.dimensions or ()}
+    if namespace is None or name is None or any(map(is_opaque, (name, *dimensions, *dimensions.values()))):
+        return
+    if _plain(namespace) in map(_plain, metrics.namespaces()):
+        known = metrics.find(name)
+        yield SpeltOut(path, namespace, name, dimensions, known, chosen_by, follows)
+
+
+def _plain(namespace: str) -> str:
+    return namespace.strip("/").casefold()
+
+
+@warning(
+    "IS843",
+    "A metric of this endpoint should be chosen by its name alone, with `metric`.",
+    METRICS_PAGE,
+    ModelSpec,
+    about=_SPELT_OUT,
+)
+def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
+    """Only then does it replace the default alarm or policy on the same metric, and roll back updates."""
+    for it in spelt_out(spec):
+        part = _publisher(spec, it)
+        if it.chosen_by is not None and part is not None:
+            message = f"{it.name} is a metric of this endpoint, but is spelled out like a custom metric"
+            where = "" if it.path == it.chosen_by else " in the policy itself"
+            which = _chosen(spec, part) if it.follows is None else ""
+            fix = f"write `metric: {it.name}`{which}{where} instead"
+            yield Finding((*it.path, "metric_name"), message, INSTEAD_OF_A_TARGET if _is_held(it) else fix)
+
+
+def _is_held(found: SpeltOut) -> bool:
+    """Whether a policy holds a time at a target, which `metric` does not allow."""
+    tracked = found.path != found.chosen_by
+    return tracked and any(is_time(metric) for metric in found.known)
+
+
+def _chosen(spec: ModelSpec, part: Measured) -> str:
+    """How to choose one of several parts that publish the same metric."""
+    alone = sum(1 for other in measured(spec) if other.level == part.level) == 1
+    key = {"component": "inference_component", "variant": "variant_name"}.get(part.level)
+    return "" if alone or key is None else f" and `{key}: {part.title}`"
+
+
+def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
+    """The part of the endpoint that publishes exactly this metric."""
+    known = (it for it in found.known if found.namespace == it.namespace)
+    here = {it.dimensions for it in known if hosting_of(spec) in it.hostings}
+    looked_at = measured(spec) if found.follows is None else (found.follows, of_endpoint(spec.endpoint_name))
+    return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
+
+
+@warning(
+    "IS844",
+    "A SageMaker metric should have the namespace that SageMaker publishes it in.",
+    METRICS_PAGE,
+    ModelSpec,
+    about=_SPELT_OUT,
+)
+def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
+    """Capitals and slashes count in namespaces, too."""
+    for it in spelt_out(spec):
+        right = sorted({metric.namespace for metric in it.known})
+        if it.namespace in (right or metrics.namespaces()):
+            continue
+        fix = f"write {listed(right)}" if right else did_you_mean(it.namespace, metrics.namespaces())
+        yield Finding(
+            (*it.path, "namespace"), f'{it.name} is not published in the namespace "{it.namespace}"', fix
+        )
+
+
+@warning("IS845", "A SageMaker metric should be one that exists.", METRICS_PAGE, ModelSpec, about=_SPELT_OUT)
+def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
+    """For any endpoint; for the spec's own endpoint, a metric that its kind publishes."""
+    here = metrics.names(hosting_of(spec))
+    for it in spelt_out(spec):
+        where = (*it.path, "metric_name")
+        if not it.known:
+            message = f"SageMaker publishes no metric `{it.name}` for endpoints"
+            yield Finding(where, message, choose(it.name, here))
+        elif _never_here(spec, it):
+            yield Finding(
+                where, f"this kind of endpoint publishes no {it.name}", f"available here: {listed(here)}"
+            )
+
+
+def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
+    return found.dimensions.get(ENDPOINT_NAME) == spec.endpoint_name and not metrics.find(
+        found.name, hosting_of(spec)
+    )
+
+
+@warning(
+    "IS846",
+    "A SageMaker metric should have all of its dimensions, with values that exist.",
+    _CONCEPTS,
+    ModelSpec,
+    about=_SPELT_OUT,
+)
+def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudWatch does not add up: with fewer dimensions it is another metric, which has no data."""
+    for it in spelt_out(spec):
+        found = frozenset(it.dimensions)
+        wanted = [names for names in _dimensions(it.known) if found < frozenset(names)]
+        whole = any(found >= frozenset(names) for names in _dimensions(it.known))
+        if wanted and not whole and not _never_here(spec, it):
+            has = f"only {listed(list(it.dimensions), last='and')}" if found else "none of them"
+            ways = ", or with ".join(listed(names, last="and") for names in wanted)
+            message = f"{it.name} is published with {ways}, but here it has {has}"
+            fix = f"write all of its `dimensions`{_or_the_name(it)}"
+            yield Finding((*it.path, "metric_name"), message, fix)
+        for name, value, fix in _unknown(spec, it.dimensions):
+            message = f'{name} is "{value}", which this spec does not have'
+            yield Finding((*it.path, "dimensions"), message, fix)
+
+
+def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:
+    return list(dict.fromkeys(metrics.DIMENSION_NAMES[it.dimensions] for it in known))
+
+
+def _or_the_name(found: SpeltOut) -> str:
+    return "" if found.chosen_by is None else f", or write `metric: {found.name}` instead"
+
+
+def _unknown(spec: ModelSpec, dimensions: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Dimensions that should name a part of this endpoint but do not, and how to fix them.
+
+    The name of another endpoint, or of a component that is no near miss of one here, belongs to another spec.
+    """
+    variants = [variant.variant_name for _, variant in every_variant(spec)]
+    inside = dimensions.get(ENDPOINT_NAME) == spec.endpoint_name
+    for name, options in (
+        (ENDPOINT_NAME, [spec.endpoint_name]),
+        (VARIANT_NAME, variants if inside else []),
+        (COMPONENT_NAME, [name for _, name, _ in components(spec)]),
+    ):
+        value = dimensions.get(name)
+        if value is None or value in options or not options:
+            continue
+        if (name == VARIANT_NAME) or slip_of(value, options) is not None:
+            yield name, value, choose(value, options)

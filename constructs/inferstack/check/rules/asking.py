@@ -1,0 +1,156 @@
+"""What the rules find in a spec. Only rules that the spec can break are run.
+
+Those are the rules for its kind that it does not ignore and that are about keys that it has. Half of all
+rules are about blocks that few specs have: skipping them makes a check a tenth shorter.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
+
+from inferstack.check.rules import RULES, Finding, Rule
+from inferstack.format.kinds import ModelSpec, Spec
+from inferstack.problems import Problem, Severity
+from inferstack.source.document import Document
+from inferstack.texts.placeholders import is_opaque
+
+# ----------------------------------------------------------------
+# Numbers that only the deployment knows, for rules that compare numbers.
+#
+# A finding depends on such a number if other numbers in its place do not lead to it. So the rules look at
+# the spec with several numbers in its place, and a finding that all of them lead to holds whatever the
+# number is.
+
+
+# Usual values of counts, shares, seconds and megabytes; -1 for a step that removes capacity.
+_USUAL = (-1, 0, 1, 2, 5, 10, 20, 50, 60, 100, 300, 600, 1200, 3600, 28800, 1024, 4096, 1_000_000)
+_RISING = (1, 2, 5, 10, 60, 600, 3600, 28800)
+
+
+def with_samples(spec: ModelSpec, data: object) -> Sequence[ModelSpec]:
+    """Copies of a spec with sample numbers in place of its unknown ones; the spec itself if it has none."""
+    if not any(map(is_opaque, _numbers(data))):
+        return (spec,)
+    # A number may have to equal another one in the spec, so those are tried, too.
+    alike = dict.fromkeys((*_USUAL, *(it for it in _numbers(data) if not is_opaque(it))))
+    samples = [*((it,) for it in alike), _RISING, _RISING[::-1]]
+    plain = msgspec.to_builtins(spec)
+    return [msgspec.convert(_filled(plain, _one_each(numbers)), Spec) for numbers in samples]
+
+
+def _numbers(value: object) -> Iterator[int]:
+    match value:
+        case dict():
+            for item in value.values():
+                yield from _numbers(item)
+        case list():
+            for item in value:
+                yield from _numbers(item)
+        case int() if not isinstance(value, bool):
+            yield value
+
+
+def _one_each(numbers: Sequence[int]) -> Callable[[int], int]:
+    """Gives each token one of the numbers, and the same one wherever the token occurs."""
+    given: dict[int, int] = {}
+    return lambda token: given.setdefault(token, numbers[min(len(given), len(numbers) - 1)])
+
+
+def _filled(value: Any, number_for: Callable[[int], int]) -> Any:
+    match value:
+        case dict():
+            return {key: _filled(item, number_for) for key, item in value.items()}
+        case list() | tuple():
+            return [_filled(item, number_for) for item in value]
+        case int() if is_opaque(value):
+            return number_for(value)
+        case _:
+            return value
+
+
+# ----------------------------------------------------------------
+# What the rules find in a spec. Only rules that the spec can break are run.
+
+
+Ask = Callable[[Rule, ModelSpec], Iterable[Finding]]
+"""How a rule is run on a spec."""
+
+# Below these keys are names that the user chose, and Triton's fields, none of which are keys of the format.
+_OTHER_NAMES = frozenset({"environment", "tags", "triton"})
+# Below these are names that the user chose, too, but with blocks below them, even if a name is `triton`.
+_NAMED = frozenset({"inference_components", "models"})
+
+
+def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Finding]:
+    return rule.check(spec)
+
+
+def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Iterable[Problem]:
+    """Everything that the rules find in a spec, whichever values the unknown numbers get at deployment."""
+    data = document.data if document.may_have_placeholders else None
+    first, *others = (list(_found_in(it, document, ask)) for it in with_samples(spec, data))
+    lasting = [{(it.code, it.path) for it in other} for other in others]
+    return (it for it in first if all((it.code, it.path) in other for other in lasting))
+
+
+def _found_in(spec: ModelSpec, document: Document, ask: Ask) -> Iterator[Problem]:
+    for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
+        for finding in ask(rule, spec):
+            if finding.of_key:
+                at = document.position(finding.path, key=True)
+            else:
+                at = document.where_to_mend(finding.about)
+            yield Problem(
+                document.file,
+                at.line,
+                at.column,
+                rule.code,
+                f"{finding.message}{document.absent_by(finding.about)}",
+                finding.fix,
+                rule.severity,
+                finding.path,
+            )
+
+
+def rules_for(kind: type[ModelSpec], ignored: frozenset[str], data: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """The rules for a spec of this kind, with this data."""
+    keys: set[str] = set()
+    _collect_keys(data, keys)
+    return _selected(kind, ignored, _asked_about() & keys)
+
+
+@cache
+def _asked_about() -> frozenset[str]:
+    return frozenset[str]().union(*(rule.about for rule in RULES.values()))
+
+
+def _collect_keys(data: Mapping[str, Any], keys: set[str]) -> None:
+    """Adds the keys in the data, at any depth."""
+    keys.update(data)
+    for key, value in data.items():
+        if isinstance(value, dict):
+            if key in _NAMED:
+                _collect_of_items(value.values(), keys)
+            elif key not in _OTHER_NAMES:
+                _collect_keys(value, keys)
+        elif isinstance(value, list):
+            _collect_of_items(value, keys)
+
+
+def _collect_of_items(items: Iterable[Any], keys: set[str]) -> None:
+    for item in items:
+        if isinstance(item, dict):
+            _collect_keys(item, keys)
+
+
+@lru_cache(maxsize=256)
+def _selected(kind: type[ModelSpec], ignored: frozenset[str], keys: frozenset[str]) -> tuple[Rule, ...]:
+    return tuple(
+        rule
+        for rule in RULES.values()
+        if issubclass(kind, rule.applies_to)
+        and not (rule.severity is Severity.WARNING and rule.code in ignored)
+        and (not rule.about or rule.about & keys)
+    )

@@ -1,0 +1,321 @@
+"""The metrics that scaling follows, and their targets."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import Metric
+from inferstack.check.rules.alarms.queries import broken_metric, broken_metrics, customized
+from inferstack.check.rules.base import METRICS_PAGE, TRACKING_PAGE, Finding, error, warning
+from inferstack.facts.measured import devices_by_type
+from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
+from inferstack.facts.scaling import WHAT, Scaled, metrics_of, named_policies, policies, steps
+from inferstack.facts.walk import hosting_of, hosts
+from inferstack.format.autoscaling import ScalingPolicy
+from inferstack.format.base import Number
+from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.problems import SpecPath
+from inferstack.problems.words import begun_by, did_you_mean_then, likest, listed
+
+_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+
+# Of a serverless endpoint's metrics, only this one rises and falls with provisioned concurrency.
+_OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
+
+
+@error("IS510", "The metric of a policy must be one that AWS has.", METRICS_PAGE, ModelSpec, about="policies")
+def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """A predefined metric type, or one that SageMaker publishes."""
+    for path, scaled, _, name in named_policies(spec):
+        if metrics.find_predefined(name) is None and not metrics.find(name):
+            fitting = _fitting(spec, scaled)
+            meant = begun_by(name, fitting) or [*fitting, *metrics.names()]
+            fix = did_you_mean_then(name, meant, f"available here: {likest(name, fitting)}")
+            yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
+
+
+def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
+    """Metrics that this could hold at a target, the predefined ones first."""
+    known = (it.name for it in metrics.PREDEFINED_SCALING_METRICS)
+    predefined = [name for name in known if _has_data(spec, scaled, name)]
+    published = (name for name in metrics.names(hosting_of(spec)) if _has_data(spec, scaled, name))
+    trackable = (name for name in published if _can_be_tracked(name))
+    return [*predefined, *(name for name in trackable if _has_devices(spec, scaled, name))]
+
+
+def _has_data(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    """Whether it is published, and not one of those that IS524 warns of."""
+    doubtful = isinstance(spec, InferenceComponentsSpec) and _is_of_requests_to_variant(spec, scaled, name)
+    return _published(spec, scaled, name) and not doubtful
+
+
+def _is_of_requests_to_variant(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    predefined = metrics.find_predefined(name)
+    if predefined is None:
+        return any(it.is_of_requests_to_variant for it in metrics_of(spec, scaled, name))
+    # Each that scales instances is.
+    return predefined.scalable_dimension == scaled.dimension == metrics.INSTANCE_COUNT
+
+
+def _has_devices(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    """Whether the instances have the devices that the metric is about; unknown types may have them."""
+    fleet = [] if scaled.variant is None else list(hosts(scaled.variant))
+    return all(it.gpus for it in fleet) or not any(it.is_about_gpus for it in metrics_of(spec, scaled, name))
+
+
+def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
+    predefined = metrics.find_predefined(name)
+    if predefined is not None:
+        return predefined.scalable_dimension == scaled.dimension and hosting_of(spec) in predefined.hostings
+    if scaled.dimension == metrics.PROVISIONED_CONCURRENCY and name != _OF_CONCURRENCY:
+        return False
+    return bool(metrics_of(spec, scaled, name))
+
+
+@error(
+    "IS511",
+    "A predefined metric must belong to what the policy scales.",
+    _POLICY,
+    ModelSpec,
+    about="policies",
+)
+def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
+    """Metrics of copies scale copies, and metrics of variants scale instances."""
+    for path, scaled, _, name in named_policies(spec):
+        found = metrics.find_predefined(name)
+        if found is not None and found.scalable_dimension != scaled.dimension:
+            here, there = WHAT[scaled.dimension], WHAT[found.scalable_dimension]
+            message = f"{name} scales {there}, but this policy scales {here}"
+            yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
+
+
+@error(
+    "IS512",
+    "The metric of a policy must be published for what the policy scales.",
+    METRICS_PAGE,
+    ModelSpec,
+    about="policies",
+)
+def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """A policy whose metric has no data never does anything."""
+    for path, scaled, _, name in named_policies(spec):
+        predefined, what = metrics.find_predefined(name), name
+        known = bool(metrics.find(name))
+        if predefined is not None:
+            # IS511 reports those that scale something else.
+            known = predefined.scalable_dimension == scaled.dimension
+            what = f"{predefined.metric}, which {name} follows,"
+        if known and not _published(spec, scaled, name):
+            here = f"{what} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
+            message = f"{here}: {_where_published(spec, name if predefined is None else predefined.metric)}"
+            yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
+
+
+@warning(
+    "IS524",
+    "The instances below inference components should not be scaled by requests to their variant.",
+    "user reports",
+    InferenceComponentsSpec,
+    about=("policies", "step_policies"),
+)
+def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`."""
+    followed = [(path, scaled, name) for path, scaled, _, name in named_policies(spec)]
+    # IS530 refuses predefined names there.
+    stepped = ((path, scaled, step.metric or "") for path, scaled, step in steps(spec))
+    followed += [it for it in stepped if metrics.find_predefined(it[2]) is None]
+    for path, scaled, name in followed:
+        if _is_of_requests_to_variant(spec, scaled, name):
+            message = f"{name} may have no data for a variant with inference components"
+            fix = "use `managed_instance_scaling`, which follows the copies, or a metric of instances"
+            yield Finding((*path, "metric"), message, fix)
+
+
+_ENDPOINTS = {
+    "instances": "real-time endpoints with a model on each variant",
+    "multi-model": "multi-model endpoints",
+    "inference-components": "endpoints with inference components",
+    "async": "asynchronous endpoints",
+    "serverless": "serverless endpoints",
+}
+_LEVELS = {
+    "variant": "a variant's instances",
+    "component": "an inference component",
+    "endpoint": "the endpoint as a whole",
+}
+
+
+def _where_published(spec: ModelSpec, name: str) -> str:
+    """What else has this metric: other parts of this endpoint, or else other kinds of endpoints."""
+    here = {_LEVELS[it.dimensions] for it in metrics.find(name, hosting_of(spec))}
+    if here:
+        return f"it describes {listed(sorted(here), quote='')}"
+    hostings = {hosting for it in metrics.find(name) for hosting in it.hostings}
+    return f"it is only for {listed([what for it, what in _ENDPOINTS.items() if it in hostings], quote='')}"
+
+
+@error("IS513", "The target of a policy must be above zero.", TRACKING_PAGE, ModelSpec, about="policies")
+def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
+    """Capacity follows the ratio of metric to target."""
+    for path, _, policy in policies(spec):
+        if policy.target_value <= 0:
+            yield Finding(
+                (*path, "target_value"), f"the target is {policy.target_value}", "write a number above 0"
+            )
+
+
+@error(
+    "IS514",
+    "The target of a utilization must be one that the metric can reach.",
+    METRICS_PAGE,
+    ModelSpec,
+    about="policies",
+)
+def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
+    """A sum over devices is at most 100 times their number."""
+    for path, scaled, policy, metric, of_each in _bounded(spec):
+        counts = _devices(scaled, metric) if metric.per_device is not None else [1]
+        most = of_each * max(counts, default=0)
+        # Nothing can be said of an instance type whose facts are not known.
+        if counts and policy.target_value > most:
+            key = "target_value"
+            message = f"{policy.metric} never gets above {most} here, but the target is {policy.target_value}"
+            fix = f"write a number below {most}"
+            if most == 1:
+                fix = f"write a share, such as 0.7{_as_share(policy.target_value)}"
+            if not most:
+                key = "metric"
+                message = f"{_without_gpu(scaled)} has no GPU, so {policy.metric} is not published"
+                fix = "choose another metric, or an instance type with GPUs"
+            yield Finding((*path, key), message, fix)
+
+
+@warning(
+    "IS515",
+    "The target of a utilization that sums over devices should count all of them.",
+    METRICS_PAGE,
+    ModelSpec,
+    about="policies",
+)
+def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
+    """A target of 60 on four GPUs is 15 % of them."""
+    for path, scaled, policy, metric, _ in _bounded(spec):
+        devices = next(iter(_devices(scaled, metric)), 1)
+        if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
+            message = as_sum(policy.target_value, metric, devices)
+            fix = f"for {policy.target_value} % of the total, write {policy.target_value * devices}"
+            yield Finding((*path, "target_value"), message, fix)
+
+
+@warning(
+    "IS522",
+    "The target of a utilization should be in percent, not a fraction of 1.",
+    METRICS_PAGE,
+    ModelSpec,
+    about="policies",
+)
+def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
+    """Everything that runs at all is busier than 0.6 %."""
+    for path, _, policy, _, most in _bounded(spec):
+        if most == 100 and 0 < policy.target_value < 1:
+            message = f"{policy.metric} is in percent, but the target is {policy.target_value} out of 100"
+            fix = f"write {policy.target_value * 100:g} if you meant a fraction"
+            yield Finding((*path, "target_value"), message, fix)
+
+
+@error("IS516", "A policy cannot hold a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
+def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
+    """The number would be microseconds, and times do not change in proportion to capacity."""
+    for path, scaled, policy, name in named_policies(spec):
+        found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
+        if any(is_time(metric) for metric in found):
+            message = f"{name} is a time, but has the target {policy.target_value}"
+            yield Finding((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
+
+
+@warning(
+    "IS517",
+    "The metric of a policy should fall when capacity is added.",
+    TRACKING_PAGE,
+    ModelSpec,
+    about="policies",
+)
+def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise capacity grows to its maximum and stays there."""
+    for path, scaled, _, metric in named_policies(spec):
+        falls = all(it.falls_with_capacity for it in metrics.find(metric))
+        if not falls and _published(spec, scaled, metric):
+            message = f"{metric} does not change when capacity is added"
+            fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
+            yield Finding((*path, "metric"), message, fix)
+
+
+def _can_be_tracked(name: str) -> bool:
+    return all(it.falls_with_capacity and not is_time(it) for it in metrics.find(name))
+
+
+def _bounded(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, Metric, int]]:
+    """Policies on a percentage or a share, with the metric and the most that it can be for one device."""
+    for path, scaled, policy, name in named_policies(spec):
+        predefined = metrics.find_predefined(name)
+        for metric in metrics_of(spec, scaled, name if predefined is None else predefined.metric):
+            if metric.most is not None:
+                yield path, scaled, policy, metric, metric.most
+
+
+def _as_share(percent: Number) -> str:
+    return f"; {percent} % is {percent / 100:g}" if percent <= 100 else ""
+
+
+def _devices(scaled: Scaled, metric: Metric) -> list[int]:
+    """How many devices the metric sums over, on each instance type that is known, the preferred one first."""
+    return [] if scaled.variant is None else list(devices_by_type(scaled.variant, metric).values())
+
+
+def _without_gpu(scaled: Scaled) -> str:
+    """The first of its instance types that has no GPU."""
+    fleet = () if scaled.variant is None else hosts(scaled.variant)
+    return next(it.name for it in fleet if not it.gpus)
+
+
+# ---------------------------------------------------------------- Scaling on custom metrics
+
+
+_CUSTOMIZED = (
+    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
+)
+_OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
+
+
+@error(
+    "IS518",
+    "A policy must hold exactly one metric at its target: SageMaker's or a custom one.",
+    TRACKING_PAGE,
+    ModelSpec,
+    about="policies",
+)
+def one_metric(spec: ModelSpec) -> Iterator[Finding]:
+    """Metrics that AWS has a name for are written as `metric`."""
+    for path, _, policy in policies(spec):
+        custom = policy.customized_metric_specification
+        if policy.metric is None and custom is None:
+            fix = "add `metric`, or `customized_metric_specification` for one that SageMaker does not publish"
+            yield Finding(path, "the policy has no metric", fix)
+        elif policy.metric is not None and custom is not None:
+            message = "`metric` and `customized_metric_specification` cannot be used together"
+            yield Finding((*path, "metric"), message, "keep one of them")
+
+
+@error(
+    "IS519",
+    "A custom metric must be a single metric, or an expression over several.",
+    _CUSTOMIZED,
+    ModelSpec,
+    about="customized_metric_specification",
+)
+def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
+    """Of several metrics, exactly one is held at the target."""
+    for path, _, custom in customized(spec):
+        if custom.metrics is None:
+            yield from broken_metric(path, custom, ", or `metrics` for an expression")
+        else:
+            yield from broken_metrics(path, custom, _OF_ONE, "held at the target")

@@ -1,0 +1,321 @@
+"""Scaling of instances and of copies, and the names of policies."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import count
+
+import msgspec
+
+from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
+from inferstack.check.rules.base import TRACKING_PAGE, Finding, error, warning
+from inferstack.facts.once import found_once
+from inferstack.facts.scaling import (
+    WHAT,
+    Scaled,
+    built_in_policy,
+    built_in_step,
+    policies,
+    scaled_parts,
+    steps,
+)
+from inferstack.facts.walk import is_async, policy_name, variant_scalings, variants
+from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
+from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.problems import SpecPath
+from inferstack.problems.codes import OWN_FORMAT
+from inferstack.problems.words import describe
+from inferstack.texts.placeholders import is_opaque
+
+# ----------------------------------------------------------------
+# Names of policies: each names one policy of a target, and its letters and digits name one resource.
+
+
+class SameName(msgspec.Struct, frozen=True):
+    """A policy named like an earlier one: its path, its name, what has that name already, and a free name."""
+
+    path: SpecPath
+    policy: ScalingPolicy | StepPolicy
+    name: str
+    other: str
+    free: str
+
+
+@found_once
+def same_names(spec: ModelSpec) -> Iterator[SameName]:
+    """Among all policies of one target, since that is where Application Auto Scaling knows them by name.
+
+    A second one would replace the first, or be refused because it is of another type.
+    https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScalingPolicy.html
+    """
+    for scaled in scaled_parts(spec):
+        seen = _built_in(scaled)
+        for path, sort, number, policy in _in_order(scaled):
+            name = policy_name(policy)
+            taken = _taken(sort, name)
+            other = next((seen[key] for key in taken if key in seen), None)
+            if other is not None:
+                numbered = (f"{name}{it}" for it in count(2))
+                free = next(it for it in numbered if seen.keys().isdisjoint(_taken(sort, it)))
+                yield SameName(path, policy, name, other, free)
+            for key in taken:
+                seen.setdefault(key, f"number {number} of `{sort}`, `{name}`")
+
+
+def _built_in(scaled: Scaled) -> dict[str, str]:
+    """The name of the built-in policy that scales up from zero; the other built-in one only exists alone."""
+    step = built_in_step(scaled)
+    if step is None:
+        return {}
+    name = policy_name(step)
+    return dict.fromkeys(_taken("", name), f"the built-in `{name}`")
+
+
+def _in_order(scaled: Scaled) -> Iterator[tuple[SpecPath, str, int, ScalingPolicy | StepPolicy]]:
+    """Every policy of one target: its path, the list that it is in, its number there, and the policy."""
+    for sort in ("policies", "step_policies"):
+        for index, policy in enumerate(getattr(scaled.scaling, sort)):
+            yield (*scaled.path, sort, index), sort, index + 1, policy
+
+
+def called_like_another(path: SpecPath, same: SameName) -> Finding:
+    """The finding of two rules, each for policies of one sort."""
+    message = f"the policy name `{same.name}` clashes with {same.other}"
+    return Finding(path, message, f"give it another `policy_name`, such as {describe(same.free)}")
+
+
+# Most names are names of metrics, which are the same in all specs.
+@lru_cache(maxsize=256)
+def _taken(sort: str, name: str) -> tuple[str, ...]:
+    """What no other policy may take: in a logical id, a name keeps only its letters and digits.
+
+    A name without any leaves only the beginning of the id, which all policies of its sort share.
+    """
+    letters = re.sub(r"[^A-Za-z0-9]", "", name).lower()
+    return (letters,) if letters else (name, f"{sort}: ")
+
+
+# ---------------------------------------------------------------- Scaling of instances and of copies
+
+
+_SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
+_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+_TARGET = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+_STEPS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
+_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-autoscale.html"
+_MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
+
+
+@error("IS500", "`min_capacity` cannot be above `max_capacity`.", _TARGET, ModelSpec, about="autoscaling")
+def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
+    """In instances, copies or provisioned concurrency."""
+    for it in scaled_parts(spec):
+        low, high = it.scaling.min_capacity, it.scaling.max_capacity
+        if low > high:
+            message = f"`min_capacity` is {low}, above the `max_capacity` of {high}"
+            fix = f"raise `max_capacity` to {max(low, 1)} or more"
+            if high >= _least(spec, it):
+                fix = f"swap them: `min_capacity: {high}` and `max_capacity: {low}`"
+            yield Finding((*it.path, "min_capacity"), message, fix)
+
+
+def _least(spec: ModelSpec, it: Scaled) -> int:
+    """How low this may scale."""
+    return 0 if it.dimension == COPY_COUNT or (is_async(spec) and it.dimension == INSTANCE_COUNT) else 1
+
+
+@error(
+    "IS501",
+    "Only asynchronous endpoints and inference components can scale down to 0.",
+    _SCALING,
+    ModelSpec,
+    about="autoscaling",
+)
+def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
+    """Everything else keeps at least one; nothing goes below zero."""
+    for it in scaled_parts(spec):
+        low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
+        if low < least:
+            to_zero = "; 0 needs an asynchronous endpoint or inference components"
+            fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCE_COUNT else ''}"
+            message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
+            yield Finding((*it.path, "min_capacity"), message, fix)
+        # IS500 reports a maximum below the minimum.
+        if high < 1 and low <= high:
+            message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
+            yield Finding((*it.path, "max_capacity"), message, "write 1 or more")
+
+
+@error(
+    "IS502",
+    "Top-level `autoscaling` is for a spec with one variant.",
+    OWN_FORMAT,
+    ModelSpec,
+    about="autoscaling",
+)
+def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
+    """With several variants it would not be clear which one it means."""
+    if spec.autoscaling is not None and len(variants(spec)) > 1:
+        message = "`autoscaling` does not say which of the variants it scales"
+        yield Finding(("autoscaling",), message, "move it into the variant that it is for")
+
+
+@error(
+    "IS503",
+    "A variant can have only one `autoscaling` block.",
+    OWN_FORMAT,
+    ModelSpec,
+    about="autoscaling",
+)
+def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
+    """Either at the top level or in the variant."""
+    seen = [variant for _, variant, _ in variant_scalings(spec)]
+    for path, variant, _ in variant_scalings(spec):
+        if path != ("autoscaling",) and sum(1 for other in seen if other is variant) > 1:
+            yield Finding(
+                path, "the variant has `autoscaling` here and at the top of the spec", "keep one of them"
+            )
+
+
+@warning(
+    "IS504",
+    "The initial capacity should be within the limits of `autoscaling`.",
+    _SCALING,
+    ModelSpec,
+    about="autoscaling",
+)
+def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
+    """Scaling corrects it right after the deployment."""
+    for it in scaled_parts(spec):
+        low, high = it.scaling.min_capacity, it.scaling.max_capacity
+        if it.start is None or low > high or high < 1 or it.start[1] < 1:
+            continue
+        if not low <= it.start[1] <= high:
+            message = f"`{it.start[0][-1]}` is {it.start[1]}, but scaling goes from {low} to {high}"
+            least = max(low, 1)
+            fits = f"{high}" if least == high else f"a number from {least} to {high}"
+            yield Finding(it.start[0], message, f"write {fits}, or change the limits")
+
+
+@warning(
+    "IS505", "`autoscaling` should have a policy or a schedule.", _SCALING, ModelSpec, about="autoscaling"
+)
+def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
+    """Without a policy of either sort and without a schedule nothing ever changes."""
+    for it in scaled_parts(spec):
+        if not it.has_policies and built_in_policy(it) is None:
+            message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
+            if is_async(spec) and built_in_step(it) is not None:
+                message = (
+                    "`autoscaling` has no policies: requests start an instance, but nothing stops it again"
+                )
+                metric = "a metric such as ApproximateBacklogSizePerInstance"
+            yield Finding(it.path, message, f"add `policies:` with {metric} and a target")
+
+
+@warning(
+    "IS523",
+    "Policies that add capacity should have a counterpart that removes it.",
+    _STEPS,
+    ModelSpec,
+    about="autoscaling",
+)
+def capacity_comes_back(spec: ModelSpec) -> Iterator[Finding]:
+    """Otherwise the fleet stays at the largest size that it ever reached."""
+    for it in scaled_parts(spec):
+        adds = it.scaling.policies or it.scaling.step_policies
+        removes = any(policy.disable_scale_in is not True for policy in it.scaling.policies)
+        if adds and not removes and not _shrinks(it.scaling):
+            message = "the policies add capacity, but nothing ever removes it"
+            fix = "add a step policy with `LessThanThreshold` and a negative `scaling_adjustment`"
+            yield Finding(it.path, message, f"{fix}, or a policy that holds a metric at a target")
+
+
+def _shrinks(scaling: Autoscaling) -> bool:
+    """Whether a step removes or sets capacity, or a schedule changes its maximum."""
+    for step in scaling.step_policies:
+        removes = any(change.scaling_adjustment < 0 for change in step.step_adjustments)
+        if removes or step.adjustment_type == "ExactCapacity" or is_opaque(step.adjustment_type):
+            return True
+    actions = [it.scalable_target_action.max_capacity for it in scaling.scheduled_actions or ()]
+    return len({scaling.max_capacity, *(most for most in actions if most is not None)}) > 1
+
+
+@error(
+    "IS506",
+    "Policies of one target must have different metrics and names.",
+    _POLICY,
+    ModelSpec,
+    about="autoscaling",
+)
+def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """A second policy with the same name would replace the first."""
+    doubled: set[SpecPath] = set()
+    for it in scaled_parts(spec):
+        for index, policy in enumerate(it.scaling.policies):
+            others = (other.metric for other in it.scaling.policies[:index])
+            if policy.metric is not None and policy.metric in others:
+                doubled.add(path := (*it.path, "policies", index))
+                message = f"two policies have the metric {policy.metric}"
+                yield Finding((*path, "metric"), message, "change or remove one of them")
+    for same in same_names(spec):
+        if isinstance(same.policy, ScalingPolicy) and same.path not in doubled:
+            said = [key for key in ("policy_name", "metric") if getattr(same.policy, key) is not None]
+            where = (*same.path, next(iter(said), "customized_metric_specification"))
+            yield called_like_another(where, same)
+
+
+@error("IS507", "A cooldown cannot be negative.", TRACKING_PAGE, ModelSpec, about="autoscaling")
+def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
+    """In seconds; 0 is allowed."""
+    for path, _, policy in policies(spec):
+        for key in ("scale_in_cooldown", "scale_out_cooldown"):
+            yield from _not_negative((*path, key), getattr(policy, key))
+    for path, _, step in steps(spec):
+        yield from _not_negative((*path, "cooldown"), step.cooldown)
+
+
+def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
+    if seconds is not None and seconds < 0 and not is_opaque(seconds):
+        yield Finding(path, f"`{path[-1]}` is {seconds}", "write 0 or more seconds")
+
+
+@warning(
+    "IS520",
+    "Only one mechanism should set the number of instances of a fleet.",
+    _MANAGED,
+    InferenceComponentsSpec,
+    about="managed_instance_scaling",
+)
+def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
+    """Managed scaling follows the copies, Application Auto Scaling its policies: they undo each other."""
+    for path, variant, _ in variant_scalings(spec):
+        managed = variant.managed_instance_scaling
+        if managed is not None and managed.status != "DISABLED":
+            message = "`autoscaling` and `managed_instance_scaling` both set the number of instances"
+            yield Finding(path, message, "keep one of them")
+
+
+@error(
+    "IS521",
+    "Provisioned concurrency must scale from a set value, by its own utilization, within `max_concurrency`.",
+    _SERVERLESS,
+    ModelSpec,
+    about="serverless_config",
+)
+def serverless_scaling(spec: ModelSpec) -> Iterator[Finding]:
+    """On-demand serverless scales by itself."""
+    for it in scaled_parts(spec):
+        serverless = None if it.variant is None else it.variant.serverless_config
+        if serverless is None or it.dimension != PROVISIONED_CONCURRENCY:
+            continue
+        if serverless.provisioned_concurrency is None:
+            yield Finding(
+                it.path,
+                "there is no provisioned concurrency to scale",
+                "add `provisioned_concurrency`, or remove `autoscaling`",
+            )
+        if it.scaling.max_capacity > serverless.max_concurrency:
+            most = serverless.max_concurrency
+            message = f"`max_capacity` is {it.scaling.max_capacity}, above the `max_concurrency` of {most}"
+            yield Finding((*it.path, "max_capacity"), message, f"write at most {most}")

@@ -1,0 +1,259 @@
+"""What the endpoint's role may do."""
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from inferstack.check.rules.base import Finding, error, warning
+from inferstack.facts.role import additions, is_our_sid, marketplace_packages, policies_made
+from inferstack.facts.walk import environment_variables, is_async, model_containers
+from inferstack.format.kinds import ModelSpec, PolicyStatement
+from inferstack.problems import SpecPath
+from inferstack.problems.words import choose, listed
+from inferstack.texts.addresses import has_key
+from inferstack.texts.placeholders import is_opaque, wildcard_in
+
+_LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
+_MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"
+_ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-create-endpoint-prerequisites.html"
+_CREATE_MODEL = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms"
+)
+_OF_PACKAGES = (
+    "s3:GetObject",
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetDownloadUrlForLayer",
+)
+_RESOURCES = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html"
+_BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
+_QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"
+_SID = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_sid.html"
+_OPERATORS = (
+    "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
+)
+_FUNCTIONS = (
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
+)
+MOST_POLICIES = 10
+"""How many a role may have unless AWS raises the quota."""
+# An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
+_MOST_REPLACED = 3
+_EACH = ("Equals", "NotEquals")
+_ORDER = ("LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals")
+_CONDITION_OPERATORS = (
+    *(f"String{it}" for it in (*_EACH, "EqualsIgnoreCase", "NotEqualsIgnoreCase", "Like", "NotLike")),
+    *(f"{kind}{it}" for kind in ("Numeric", "Date") for it in (*_EACH, *_ORDER)),
+    *(f"Arn{it}" for it in (*_EACH, "Like", "NotLike")),
+    *("Bool", "BinaryEquals", "IpAddress", "NotIpAddress"),
+)
+
+
+def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
+    for index, statement in enumerate(additions(spec).statements):
+        yield ("execution_role", "statements", index), statement
+
+
+@warning(
+    "IS820",
+    "A policy statement should name its actions and resources, without `*` for all of them.",
+    _LEAST,
+    ModelSpec,
+    about="statements",
+)
+def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
+    """A `*` inside an ARN or after a verb is left alone."""
+    for path, statement in _statements(spec):
+        for key in ("action", "resource"):
+            for position, text in enumerate(getattr(statement, key)):
+                if text == "*" or (key == "action" and text.endswith(":*")):
+                    message = f'the {key} "{text}" allows more than the container needs'
+                    yield Finding((*path, key, position), message, f"name each {key}")
+
+
+@warning(
+    "IS821",
+    "A role should not have policies that allow everything.",
+    _MANAGED,
+    ModelSpec,
+    about="managed_policy_arns",
+)
+def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
+    """The role already has what the spec needs."""
+    for index, arn in enumerate(additions(spec).managed_policy_arns):
+        if arn.endswith(_BROAD):
+            message = f"{arn.rpartition('/')[2]} allows far more than an endpoint needs"
+            yield Finding(
+                ("execution_role", "managed_policy_arns", index),
+                message,
+                "add `statements` for what is missing instead",
+            )
+
+
+@error(
+    "IS822",
+    "A policy statement needs at least one action and one resource.",
+    _LEAST,
+    ModelSpec,
+    about="statements",
+)
+def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
+    """IAM refuses an empty list."""
+    for path, statement in _statements(spec):
+        for key in ("action", "resource"):
+            if not getattr(statement, key):
+                fix = f"name each {key}, or remove the statement"
+                yield Finding((*path, key), f"the statement has no {key}", fix)
+
+
+@warning(
+    "IS823",
+    "The role of an asynchronous endpoint should be able to read the requests, which are in S3.",
+    _ASYNC,
+    ModelSpec,
+    about="async_inference_config",
+)
+def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
+    """Each request says where its input is; no block of the spec does."""
+    if is_async(spec) and _lacks(spec, "s3:GetObject"):
+        where = ("endpoint_config", "async_inference_config")
+        fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
+        yield Finding(where, "the role that inferstack creates cannot read requests from S3", fix)
+
+
+@warning(
+    "IS830",
+    "The role of an endpoint with a model package should be able to read its files and pull its image.",
+    _CREATE_MODEL,
+    ModelSpec,
+    about="model_package_name",
+)
+def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
+    """Only the registry knows which files and which image; no block of the spec does.
+
+    Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
+    """
+    if _has_policies(spec):
+        return
+    sold = {path for path, _ in marketplace_packages(spec)}
+    for path, _, container in model_containers(spec):
+        lacking = [action for action in _OF_PACKAGES if _lacks(spec, action)]
+        if container.model_package_name is not None and path not in sold and lacking:
+            lacked = listed(lacking, last="and")
+            message = f"the role that inferstack creates lacks what the package needs: {lacked}"
+            fix = "allow them on its files and its repository in `execution_role.statements`"
+            yield Finding((*path, "model_package_name"), message, fix)
+
+
+@warning(
+    "IS226",
+    "A variable that names files in S3 should name one object or prefix: the role gets no other permission.",
+    _RESOURCES,
+    ModelSpec,
+    about="environment",
+)
+def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
+    """In an ARN, a wildcard would match more than it does for the container."""
+    if _has_policies(spec) or not _lacks(spec, "s3:GetObject"):
+        return
+    for path, name, value in environment_variables(spec):
+        too_much = _too_much(value) if value.startswith("s3://") else None
+        if too_much is not None:
+            message = f"`{name}` names {too_much}, so the role gets no permission to read that"
+            fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
+            fix += "`execution_role.statements`"
+            yield Finding(path, message, fix)
+
+
+def _too_much(url: str) -> str | None:
+    """What a URL names that the role is not given; None for an object, a prefix, or no bucket at all."""
+    wild = wildcard_in(url)
+    if wild is not None:
+        return f"files with `{wild}`"
+    no_bucket = not url.removeprefix("s3://").strip("/")
+    return None if no_bucket or has_key(url) or is_opaque(url) else "a whole bucket"
+
+
+def _has_policies(spec: ModelSpec) -> bool:
+    """Whether the created role has policies of the user's own: what those allow is not known here."""
+    return bool(additions(spec).managed_policy_arns)
+
+
+def _lacks(spec: ModelSpec, action: str) -> bool:
+    """Whether a role is created for the spec, and none of the spec's statements allows it an action."""
+    if isinstance(spec.execution_role, str):
+        return False
+    allowed = (pattern for _, statement in _statements(spec) for pattern in statement.action)
+    return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)
+
+
+@warning(
+    "IS824", "A role should not have more managed policies than AWS allows by default.", _QUOTAS, ModelSpec
+)
+def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
+    """A warning, since the quota can be raised. During an update, old and new policies exist at once; where
+    there are many, a small change replaces three at most.
+    """
+    named, made = len(additions(spec).managed_policy_arns), policies_made(spec)
+    twice = min(made, _MOST_REPLACED)
+    if made and named + made + twice > MOST_POLICIES:
+        ours = (
+            "the one that inferstack creates, which"
+            if made == 1
+            else f"about {made} that inferstack creates, {twice} of which"
+        )
+        theirs = f"{named} policies and " if named else ""
+        message = f"{theirs}{ours} an update has twice, exceed a role's limit of {MOST_POLICIES}"
+        fix = "name fewer or use `statements`" if made == 1 else "split the endpoint in two"
+        where = ("execution_role", "managed_policy_arns") if named else ("inference_components",)
+        yield Finding(where, message, f"{fix}, or request a higher quota")
+
+
+@error("IS825", "Each policy statement needs a `sid` of its own.", _SID, ModelSpec, about="statements")
+def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
+    """From each other and from those that inferstack creates: all of them are in one policy."""
+    seen: set[str] = set()
+    for path, statement in _statements(spec):
+        sid = statement.sid
+        if sid is not None and (sid in seen or is_our_sid(sid)):
+            whose = "another statement" if sid in seen else "a statement that inferstack creates"
+            yield Finding((*path, "sid"), f"{whose} already has the sid `{sid}`", "choose another `sid`")
+        if sid is not None:
+            seen.add(sid)
+
+
+@error(
+    "IS826",
+    "The operator of a condition must be one that IAM has.",
+    _OPERATORS,
+    ModelSpec,
+    about="statements",
+)
+def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
+    """With or without `ForAllValues:` or `ForAnyValue:` before it and `IfExists` after it."""
+    for path, statement in _statements(spec):
+        for operator in statement.condition or {}:
+            bare = re.sub("^(ForAllValues|ForAnyValue):", "", operator)
+            known = bare == "Null" or bare.removesuffix("IfExists") in _CONDITION_OPERATORS
+            if not known and not is_opaque(operator):
+                message = f"IAM has no condition operator `{operator[:60]}`"
+                fix = choose(bare.removesuffix("IfExists"), [*_CONDITION_OPERATORS, "Null"])
+                yield Finding((*path, "condition", operator), message, fix)
+
+
+@error(
+    "IS831",
+    "The keys of a condition cannot look like CloudFormation functions.",
+    _FUNCTIONS,
+    ModelSpec,
+    about="statements",
+)
+def condition_keys_are_no_functions(spec: ModelSpec) -> Iterator[Finding]:
+    """CloudFormation would fill them in: with `Ref: AWS::NoValue`, the statement had no condition at all."""
+    for path, statement in _statements(spec):
+        for operator, values in (statement.condition or {}).items():
+            for key in values:
+                if key == "Ref" or key.startswith("Fn::"):
+                    message = f"`{key}` in a condition would be read as a CloudFormation function"
+                    fix = "write a condition key of IAM, such as `aws:SourceAccount`, and its value"
+                    yield Finding((*path, "condition", operator, key), message, fix, of_key=True)

@@ -1,0 +1,359 @@
+"""Container images."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from inferstack.catalog import images, instances
+from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage, ecr_image
+from inferstack.check.rules.base import CONTAINER_PAGE, Finding, error, warning
+from inferstack.facts.triton import TRITON_FRAMEWORKS, may_be_triton, own_block, shows_triton
+from inferstack.facts.walk import PlacedContainer, containers, region_of, variants
+from inferstack.format.inference_component import ComponentContainer
+from inferstack.format.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
+from inferstack.format.model import FrameworkImage
+from inferstack.problems import SpecPath
+from inferstack.problems.words import ask, did_you_mean_then, likest, listed
+from inferstack.texts.placeholders import has_pseudo_parameter, is_opaque
+
+_PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+
+
+def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
+    """The framework image of a container with each host that must run it; None if no host is named."""
+    if isinstance(placed.image, FrameworkImage):
+        for name in placed.hosts or (None,):
+            yield placed.image, name
+
+
+def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
+    flavour = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
+    return images.find(image.framework, image.version, instance_type, **flavour)
+
+
+@error(
+    "IS700",
+    "AWS must publish the framework's image in this version for this kind of instance.",
+    _PATHS,
+    ModelSpec,
+)
+def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
+    """Each image is reported once, even if several instance types find the same fault."""
+    for placed in containers(spec):
+        for image, instance_type in _published(placed):
+            try:
+                _find(image, instance_type)
+            except UnknownImage as unknown:
+                word = _at_fault(image, unknown.message)
+                fix = _mend(image, word, instance_type, unknown)
+                yield Finding((*placed.path, "image", word), unknown.message, fix)
+                break
+
+
+def _at_fault(image: FrameworkImage, message: str) -> str:
+    """The key of the image that is wrong."""
+    if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
+        return "framework"
+    flavours = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
+    return next((key for key in flavours if key in message), "version")
+
+
+def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: UnknownImage) -> str:
+    if word == "framework" and (names := images.in_repository(image.framework, image.version)):
+        return f"that is the name of a repository; write {listed(names)}"
+    if not isinstance(unknown, NoBuild):
+        namesake = _namesake(image, instance_type) if word == "version" else None
+        if namesake is not None:
+            return f"write `framework: {namesake}`, which has it; allowed: {listed(unknown.allowed)}"
+        return _choose(word, str(getattr(image, word)), unknown.allowed)
+    if not _places(image):  # Nor for any other processor: the version or the flavor is wrong, too.
+        return f"choose an instance type with {listed(unknown.allowed, quote='')} processors"
+    move, sibling = _move(image, instance_type), _sibling(image, instance_type)
+    return move if sibling is None else f"write `framework: {sibling}`, or {move}"
+
+
+def _move(image: FrameworkImage, instance_type: str | None) -> str:
+    """The instances that run the image, instead of those that do not."""
+    places = ", or with ".join(f"{what}, such as {name}" for what, name in _places(image))
+    how = "replace `serverless_config` with" if instance_type == SERVERLESS else "choose"
+    return f"{how} an instance type with {places}"
+
+
+_GPU = "a GPU"
+PROPOSED_TYPES = (
+    ("CPUs alone", "ml.m5.xlarge"),
+    (_GPU, "ml.g5.xlarge"),
+    ("Inferentia2", "ml.inf2.xlarge"),
+    ("Inferentia", "ml.inf1.xlarge"),
+    ("Graviton", "ml.c7g.xlarge"),
+)
+"""One instance type for each sort of processor that AWS builds images for."""
+_MOST_PLACES = 2
+
+
+def _places(image: FrameworkImage) -> list[tuple[str, str]]:
+    """Where the image runs: some sorts of processor, each with an instance type."""
+    found = [(what, name, tag) for what, name in PROPOSED_TYPES if (tag := _tag(image, name)) is not None]
+    # A single build for all processors may still be one for GPUs.
+    fitting = [(what, name) for what, name, tag in found if _build(tag) != "GPUs" or what == _GPU]
+    return fitting[:_MOST_PLACES]
+
+
+# What AWS appends to a framework's name where its builds for one sort of processor are another framework.
+_SUFFIXES = ("-cpu", "-arm64", "-neuron", "-neuronx")
+
+
+def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
+    """The same image under another framework's name, built for this instance type in this version."""
+    stem = next((image.framework.removesuffix(it) for it in _SUFFIXES if image.framework.endswith(it)), None)
+    names = [f"{image.framework}{it}" for it in _SUFFIXES] if stem is None else [stem]
+    return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
+
+
+# What the SDK's `get_huggingface_llm_image_uri` is called with, and the framework that it finds.
+_OF_THE_SDK = {"huggingface": "huggingface-llm", "huggingface-neuronx": "huggingface-llm-neuronx"}
+
+
+def _namesake(image: FrameworkImage, instance_type: str | None) -> str | None:
+    """The framework that has this version and that the SDK calls by this one's name."""
+    name = _OF_THE_SDK.get(image.framework)
+    is_built = name is not None and _tag(replace(image, framework=name), instance_type) is not None
+    return name if is_built else None
+
+
+def _choose(word: str, found: str, allowed: Sequence[str]) -> str:
+    if not allowed:
+        return f"remove `{word}`: there is one build of this version"
+    if word == "version" and (numbers := _numbers(found)):
+        return _choose_version(numbers, allowed)
+    shown = likest(found, allowed) if word == "framework" else listed(allowed)
+    return did_you_mean_then(found, allowed, f"allowed: {shown}")
+
+
+def _choose_version(numbers: tuple[int, ...], versions: Sequence[str]) -> str:
+    """A version with similar digits may be years away, so the nearest ones are proposed."""
+    chosen = f"{ask(_nearest_versions(numbers, versions))} allowed: {listed(versions)}".lstrip()
+    newest = max(map(_numbers, versions))
+    # AWS may have published it since this catalog was written. What follows a version, as in `26.05-py3`,
+    # makes it no newer.
+    beyond = numbers[: len(newest)] > newest
+    return f"{chosen}; if it is newer than those, write the image's URI" if beyond else chosen
+
+
+def _nearest_versions(numbers: tuple[int, ...], versions: Sequence[str]) -> list[str]:
+    """The newest version that begins with these numbers; else, of those that begin most like them, the one
+    before and the one after.
+    """
+    ordered = sorted(versions, key=_numbers)
+    for length in range(len(numbers), 0, -1):
+        alike = [it for it in ordered if _numbers(it)[:length] == numbers[:length]]
+        if alike and length == len(numbers):
+            return alike[-1:]
+        if alike:
+            before = [it for it in alike if _numbers(it) < numbers]
+            return [*before[-1:], *alike[len(before) :][:1]]
+    return []
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall("[0-9]+", version)))
+
+
+@error("IS701", "AWS must publish the framework's image in the stack's region.", _PATHS, ModelSpec)
+def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
+    """If the spec names a region."""
+    region = region_of(spec)
+    for placed in containers(spec) if region is not None else ():
+        for image, instance_type in _published(placed):
+            try:
+                registries = _find(image, instance_type).registries
+            except UnknownImage:
+                break
+            if region not in registries:
+                message = f"{image.framework} {image.version} is not published in {region}"
+                yield Finding((*placed.path, "image"), message, f"published in {listed(sorted(registries))}")
+                break
+
+
+# One for each kind of processor that some framework has its own image for.
+_KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarge")
+
+
+@error(
+    "IS707",
+    "The instance type must be known before the deployment where it chooses a framework's image.",
+    _PATHS,
+    ModelSpec,
+    about="framework",
+)
+def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
+    """An instance type that decides between images for CPUs and GPUs cannot be left to the deployment."""
+    for placed in containers(spec):
+        image = placed.image
+        if isinstance(image, FrameworkImage) and any(map(is_opaque, placed.hosts)):
+            found = {_tag(image, name) for name in _KINDS_OF_HOSTS} - {None}
+            if len(found) > 1:
+                message = (
+                    f"{image.framework} has an image per processor, but the instance type is known only at "
+                    "deployment"
+                )
+                fix = "write the instance type itself, or the URI of the image"
+                yield Finding((*placed.path, "image"), message, fix)
+
+
+@error("IS702", "An image in Amazon ECR must be in the stack's region.", CONTAINER_PAGE, ModelSpec)
+def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker pulls from its own region only."""
+    region = region_of(spec)
+    for path, uri in _uris(spec):
+        image = ecr_image(uri)
+        if image is not None and region is not None and _is_elsewhere(image.region, region):
+            message = f"the image is in {image.region}, but the stack is in {region}"
+            fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
+            yield Finding(path, message, fix)
+
+
+def _is_elsewhere(place: str, region: str) -> bool:
+    return place != region and not has_pseudo_parameter(place)
+
+
+def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
+    for placed in containers(spec):
+        if isinstance(placed.image, str) and not is_opaque(placed.image):
+            yield (*placed.path, "image"), placed.image
+
+
+@error("IS703", "A Triton model repository needs a Triton image.", _TRITON, ModelSpec)
+def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
+    """So does an ensemble, since only Triton has those."""
+    for placed in _must_be_triton(spec):
+        image = placed.image
+        if isinstance(image, FrameworkImage) and not may_be_triton(image):
+            message = f"{image.framework} cannot load a Triton model repository"
+            yield Finding((*placed.path, "image", "framework"), message, "write `framework: triton`")
+
+
+@warning(
+    "IS704",
+    "A Triton model repository needs a Triton image, and the image's name should show that it is one.",
+    _TRITON,
+    ModelSpec,
+)
+def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
+    """A custom image may be built on Triton, but its name does not tell."""
+    for placed in _must_be_triton(spec):
+        image = placed.image
+        if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
+            message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
+            yield Finding(
+                (*placed.path, "image"), message, "make sure that it contains Triton, then ignore IS704"
+            )
+
+
+def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """The top-level repository may belong to any one of several containers, so none of them must."""
+    found = containers(spec)
+    shared = spec.triton is not None and len(found) == 1
+    for placed in found:
+        if isinstance(spec, EnsembleSpec) or shared or own_block(placed) is not None:
+            yield placed
+
+
+@warning("IS705", "The build of an image should fit the processors of the instance.", _PATHS, ModelSpec)
+def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
+    """Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own."""
+    for placed in containers(spec):
+        for name in placed.hosts:
+            misfit = next(_misfits(placed, name), None)
+            if misfit is not None:
+                where = "a serverless endpoint" if name == SERVERLESS else name
+                message = f"{misfit[0]}, but {where} has {misfit[1]}"
+                yield Finding((*placed.path, "image"), message, _other_build(placed.image, name))
+
+
+def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
+    if isinstance(image, FrameworkImage):
+        # If AWS had another build, that would have been used already.
+        return _move(image, instance_type)
+    other = "instances" if instance_type == SERVERLESS else "another instance type"
+    return f"use the other build of the image, or {other}"
+
+
+def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
+    """What the image is built for and what the host has, as far as both are known."""
+    has = "x86_64" if name == SERVERLESS else images.architecture(name)
+    built_for = images.architectures(placed.image) if isinstance(placed.image, str) else ()
+    if built_for and has not in built_for:
+        yield f"the image is built for {listed(sorted(built_for))}", f"{has} processors"
+    host = instances.find(name)
+    if host is None and name != SERVERLESS:
+        return
+    gpus, accelerators = (0, 0) if host is None else (host.gpus, host.accelerators)
+    tag = tag_of(placed, name)
+    build = None if tag is None else _build(tag)
+    if build == "Neuron devices" and not accelerators:
+        yield f'"{tag}" is a build for {build}', "none"
+    elif build in ("CPUs", "GPUs") and (build == "GPUs") != bool(gpus):
+        yield f'"{tag}" is a build for {build}', f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"
+
+
+@error(
+    "IS706",
+    "A framework's image must be the same on all instance types that a container runs on.",
+    _PATHS,
+    ModelSpec,
+    about="framework",
+)
+def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
+    """A model names one image, and AWS builds some images separately for each kind of processor."""
+    for placed in containers(spec):
+        first_on: dict[str, str] = {}
+        for image, name in _published(placed):
+            with suppress(UnknownImage):
+                found = _find(image, name)
+                first_on.setdefault(f"{found.repository}:{found.tag}", name or "")
+        if len(first_on) > 1:
+            (one, here), (other, there) = list(first_on.items())[:2]
+            message = f"{here} needs {one}, but {there} needs {other}"
+            yield Finding((*placed.path, "image"), message, _an_image_each(spec, placed))
+
+
+def _an_image_each(spec: ModelSpec, placed: PlacedContainer) -> str:
+    if isinstance(placed.container, ComponentContainer):
+        return "write `specifications`, one for each instance type"
+    if isinstance(spec, InferenceComponentsSpec):
+        pooled = any(len(variant.instance_pools or ()) > 1 for _, variant in variants(spec))
+        types = "in the `specifications` for the instance types"
+        where = types if pooled else "in the `model_name` of the components on each"
+        return f"write `models`, one for each, and name them {where}"
+    return "write `models`, one for each, and name them in `model_name`, or `model_name_override` of a pool"
+
+
+def tag_of(placed: PlacedContainer, instance_type: str) -> str | None:
+    """The tag of a container's image on an instance type; None if it is not known."""
+    match placed.image:
+        case FrameworkImage() as image:
+            return _tag(image, instance_type)
+        case str() as uri if not is_opaque(uri) and ":" in uri:
+            return uri.rpartition(":")[2]
+        case _:
+            return None
+
+
+def _tag(image: FrameworkImage, instance_type: str | None) -> str | None:
+    try:
+        return _find(image, instance_type).tag
+    except UnknownImage:
+        return None
+
+
+def _build(tag: str) -> str | None:
+    """What a tag says it is built for."""
+    if "neuron" in tag:
+        return "Neuron devices"
+    if re.search(r"-cpu\b", tag):
+        return "CPUs"
+    return "GPUs" if re.search(r"-(?:gpu|cu\d+)\b", tag) else None

@@ -1,0 +1,301 @@
+"""The network that containers are in, and secrets in environment variables."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from inferstack.catalog.cloudformation import AS_WRITTEN
+from inferstack.check.rules.base import CONFIG_PAGE, Finding, error, warning
+from inferstack.check.rules.model.artifacts import MODEL_IN_ENVIRONMENT
+from inferstack.facts.walk import (
+    PlacedContainer,
+    containers,
+    environment_variables,
+    every_variant,
+    hosting,
+    models,
+)
+from inferstack.format.inference_component import ComponentContainer
+from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.format.model import VpcConfig
+from inferstack.problems import SpecPath
+from inferstack.problems.words import describe
+from inferstack.texts.placeholders import DYNAMIC_REFERENCE, PLACEHOLDER, is_opaque
+
+# ----------------------------------------------------------------
+# The network that containers are in, and containers without network access.
+
+
+_VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
+_ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
+# A hub's models are named by owner and name; what begins with `/` is a folder in the container.
+_ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
+_SSM = "https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"
+_BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
+
+
+@error(
+    "IS608",
+    "Network settings go on the model, or for inference components on the endpoint configuration.",
+    CONFIG_PAGE,
+    ModelSpec,
+    about=("vpc_config", "enable_network_isolation"),
+)
+def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
+    """The endpoint configuration's own VPC is only for inference components."""
+    config = spec.endpoint_config
+    if config is None or isinstance(spec, InferenceComponentsSpec):
+        return
+    for key in ("vpc_config", "enable_network_isolation"):
+        if getattr(config, key) is not None:
+            message = f"`endpoint_config.{key}` is only for inference components"
+            yield Finding(("endpoint_config", key), message, f"move it to `model.{key}`")
+
+
+@warning(
+    "IS249",
+    "Security groups and subnets are named by their IDs: `sg-…`, `subnet-…`.",
+    _VPC,
+    ModelSpec,
+    about="vpc_config",
+)
+def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Finding]:
+    """The API's own pattern allows their names, but a deployment does not find them."""
+    for path, network in _networks(spec):
+        for key, (beginning, what) in _BEGINNINGS.items():
+            for index, found in enumerate(getattr(network, key)):
+                if not (found.startswith(beginning) or is_opaque(found) or PLACEHOLDER.search(found)):
+                    fix = f"write the ID, such as {beginning}0a1b2c3d4e5f60718"
+                    yield Finding((*path, key, index), f"{describe(found)} is not a valid {what} ID", fix)
+
+
+def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
+    found = [(path, model.vpc_config) for path, _, model in models(spec)]
+    if spec.endpoint_config is not None:
+        found.append((("endpoint_config",), spec.endpoint_config.vpc_config))
+    for path, network in found:
+        if network is not None:
+            yield (*path, "vpc_config"), network
+
+
+@warning(
+    "IS219",
+    "A container without network access needs its model files, since it cannot download any.",
+    _ISOLATION,
+    ModelSpec,
+    about="enable_network_isolation",
+)
+def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
+    """SageMaker itself still fetches the files that the model names."""
+    for placed in _isolated(spec):
+        environment = placed.environment
+        for name in sorted(MODEL_IN_ENVIRONMENT & environment.keys()):
+            if _ELSEWHERE.fullmatch(environment[name]):
+                component = isinstance(placed.container, ComponentContainer)
+                key = "artifact_url" if component else "model_data_source"
+                message = f"the container has no network access to download {environment[name][:60]}"
+                fix = (
+                    f"name the files in `{key}` and write {name}: /opt/ml/model, "
+                    "or remove `enable_network_isolation`"
+                )
+                yield Finding((*placed.path, "environment", name), message, fix)
+
+
+def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    """The containers of isolated models; all components' if the endpoint's configuration says so."""
+    if _isolates_components(spec) and isinstance(spec, InferenceComponentsSpec):
+        yield from containers(spec)
+        return
+    isolated = [path for path, _, model in models(spec) if model.enable_network_isolation]
+    for placed in containers(spec):
+        if any(placed.path[: len(path)] == path for path in isolated):
+            yield placed
+
+
+def _isolates_components(spec: ModelSpec) -> bool:
+    return spec.endpoint_config is not None and spec.endpoint_config.enable_network_isolation is True
+
+
+@warning(
+    "IS827",
+    "A Systems Manager shell in a container needs network access.",
+    _SSM,
+    ModelSpec,
+    about="enable_ssm_access",
+)
+def shells_have_a_network(spec: ModelSpec) -> Iterator[Finding]:
+    """Systems Manager is called from inside the container."""
+    isolated = [name for _, name, model in models(spec) if model.enable_network_isolation]
+    cut_off = [variant for name in isolated for variant in hosting(spec, name)]
+    for path, variant in every_variant(spec):
+        if variant.enable_ssm_access and (variant in cut_off or _isolates_components(spec)):
+            message = "with `enable_network_isolation`, no Systems Manager session can begin"
+            fix = "remove it while you need a shell, or remove `enable_ssm_access`"
+            yield Finding((*path, "enable_ssm_access"), message, fix)
+
+
+# ---------------------------------------------------------------- Secrets in environment variables
+#
+# Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) can read its environment.
+# Nothing that is found here is ever repeated: a message names the kind of secret and, of the value, at most
+# the beginning that all secrets of that kind share.
+
+
+_CODE = "https://docs.aws.amazon.com/secretsmanager/latest/userguide/hardcoded.html"
+_INSTEAD = f"'{AS_WRITTEN['secretsmanager']}'"
+_FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
+
+_KNOWN_AT_DEPLOYMENT = rf"{DYNAMIC_REFERENCE}|[$#]\{{[^{{}}]*\}}"
+
+
+class _Form(msgspec.Struct, frozen=True):
+    """How a kind of secret is written. The group `secret` is the part to hide, else all of it.
+
+    ``holds``: it contains one of these, in any case. Compiling a pattern takes longer than checking a spec.
+    """
+
+    kind: str
+    holds: tuple[str, ...]
+    pattern: str
+
+
+_FORMS = (
+    _Form("an AWS access key (`AKIA…`)", ("akia", "asia"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    _Form(
+        "a private key (`-----BEGIN…`)",
+        ("-----begin",),
+        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
+    ),
+    _Form("a JSON Web Token (`eyJ…`)", ("eyj",), r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    _Form("a Hugging Face token (`hf_…`)", ("hf_",), r"\bhf_[A-Za-z0-9]{30,}"),
+    # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
+    _Form(
+        "an API key (`sk-…`)",
+        ("sk-",),
+        r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
+    ),
+    _Form(
+        "a GitHub token (`gh…_`)",
+        ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
+        r"\b(?:gh[opsru]_[A-Za-z0-9]{36,}|github_pat_\w{22,})",
+    ),
+    _Form("a GitLab token (`glpat-…`)", ("glpat-",), r"\bglpat-[\w-]{20,}"),
+    _Form("a Slack token (`xox…`)", ("xox",), r"\bxox[abeoprs]-[\w-]{10,}"),
+    _Form("a Google API key (`AIza…`)", ("aiza",), r"\bAIza[\w-]{35}"),
+    _Form("an NVIDIA API key (`nvapi-…`)", ("nvapi-",), r"\bnvapi-[\w-]{40,}"),
+    _Form("a Databricks token (`dapi…`)", ("dapi",), r"\bdapi[0-9a-f]{32}"),
+    _Form("a storage account's key (`AccountKey=…`)", ("accountkey=",), r"\bAccountKey=[A-Za-z0-9+/]{40,}"),
+    _Form("a presigned URL (`X-Amz-Signature=…`)", ("signature=",), r"\bX-Amz-Signature=[0-9a-f]{64}"),
+    _Form(
+        "a URL with a password",
+        ("://",),
+        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s:/@]*:(?P<secret>[^\s/@]+)@",
+    ),
+    _Form(
+        "a password (`password=…`)",
+        ("pass", "pwd"),
+        r"(?i)(?<![a-z])(?:password|passwd|passphrase|pwd)(?:=|\"\s*:\s*\")(?P<secret>[^\s&;,\"']{4,})",
+    ),
+)
+
+# The last words of a name decide: `HF_TOKEN` holds one, `HF_TOKEN_PATH` and `MAX_TOKENS` do not.
+_PASSWORD_NAME = r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:_?[0-9]+|_VALUE)?$"
+_SECRET_NAME = (
+    r"(?:^|_)(?:TOKEN|SECRET|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|AUTH)_?KEY)"
+    r"(?:_?[0-9]+|_VALUE)?$"
+)
+_PLACEHOLDER = (
+    r"(?i)^<.*>$|^\[.*\]$|\*{3}|\.{3}|…|x{4}|(.)\1{7}"
+    r"|example|change.?me|replace.?(?:me|with)|placeholder|dummy|your[-_ ]"
+)
+_SWITCHES = frozenset(
+    {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "required", "optional"}
+)
+_UUID = r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+
+
+@warning(
+    "IS214",
+    "An environment variable should not have a value that looks like a secret.",
+    _CODE,
+    ModelSpec,
+    about="environment",
+)
+def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
+    """Parts that CloudFormation fills in at deployment are not secrets in the file."""
+    for path, name, value in environment_variables(spec):
+        kind = _known_kind(value)
+        if kind is not None:
+            yield Finding(path, f"`{name}` contains {kind} in plain text", _FIX)
+
+
+@warning(
+    "IS215",
+    "An environment variable that is named like a secret should not contain one.",
+    _CODE,
+    ModelSpec,
+    about="environment",
+)
+def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
+    """Under the name of a password any text counts; under that of a token or key, only what looks random."""
+    for path, name, value in environment_variables(spec):
+        if _is_named_secret(name, value.strip()) and _known_kind(value) is None:
+            message = f"`{name}` contains what looks like a secret in plain text"
+            yield Finding(path, message, _FIX)
+
+
+def _known_kind(value: str) -> str | None:
+    """What kind of secret is in the text, if any has a form that gives it away."""
+    text = re.sub(_KNOWN_AT_DEPLOYMENT, " ", value) if "{" in value else value
+    folded = text.casefold()
+    written_so = (form for form in _FORMS if any(part in folded for part in form.holds))
+    return next((form.kind for form in written_so if _is_in(text, form)), None)
+
+
+def _is_in(text: str, form: _Form) -> bool:
+    found = (it.groupdict().get("secret", it[0]) for it in re.finditer(form.pattern, text))
+    return not all(map(_stands_for_another, found))
+
+
+def _is_named_secret(name: str, value: str) -> bool:
+    # `openaiApiKey` consists of the same words.
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+    is_password = re.search(_PASSWORD_NAME, words) is not None
+    if not is_password and re.search(_SECRET_NAME, words) is None:
+        return False
+    if re.search(_KNOWN_AT_DEPLOYMENT, value) or _says_where(value) or _stands_for_another(value):
+        return False
+    return len(value) >= 4 if is_password else _looks_random(value)
+
+
+def _says_where(value: str) -> bool:
+    """Whether this says where a secret is: an ARN, a URL, or a path of plain words."""
+    return value.startswith("arn:") or "://" in value or ("/" in value and not _looks_random(value))
+
+
+def _stands_for_another(text: str) -> bool:
+    """Whether a text is a placeholder, or a switch instead of a password."""
+    return text.lower() in _SWITCHES or re.search(_PLACEHOLDER, text) is not None
+
+
+def _looks_random(text: str) -> bool:
+    """Whether some part between separators is long, and mixed in a way that no word, number or name is."""
+    return re.fullmatch(_UUID, text) is not None or any(map(_is_mixed, re.split(r"[-_/.:,;\s]+", text)))
+
+
+def _is_mixed(part: str) -> bool:
+    # Random text changes between kinds of characters at almost every second one. From a capital to a small
+    # letter does not count: words begin like that.
+    kinds = [_kind(character) for character in part]
+    turns = sum(a != b and (a, b) != ("upper", "lower") for a, b in pairwise(kinds))
+    return len(part) >= 12 and len(set(part)) >= 8 and turns * 5 >= len(part)
+
+
+def _kind(character: str) -> str:
+    if character.isdigit():
+        return "digit"
+    if character.isalpha():
+        return "upper" if character.isupper() else "lower"
+    return "other"

@@ -1,0 +1,269 @@
+"""A `triton` block as a whole, and the variables with which a container starts Triton."""
+
+from collections.abc import Iterator
+
+from inferstack.catalog.triton_container import DEFAULT_MODEL, VALUES, Value, set_variable
+from inferstack.check.rules.base import Finding, error
+from inferstack.check.rules.names import unknown_name
+from inferstack.facts.triton import (
+    archive_of,
+    default_model,
+    ensembles,
+    is_triton,
+    loaded_by,
+    own_block,
+    triton_blocks,
+    triton_release,
+)
+from inferstack.facts.walk import PlacedContainer, containers, how_to_have_many
+from inferstack.format.inference_component import ComponentContainer
+from inferstack.format.kinds import EnsembleSpec, ModelBackedSpec, ModelSpec
+from inferstack.format.model import Triton
+from inferstack.problems import dotted
+from inferstack.problems.words import listed, span
+from inferstack.texts.placeholders import is_settled
+
+# ----------------------------------------------------------------
+# The variables with which a container starts Triton.
+
+
+_OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
+
+
+@error(
+    "IS298",
+    "A variable that sets an option of Triton must have a value that the server accepts as written.",
+    _OPTIONS,
+    ModelSpec,
+    about="environment",
+)
+def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
+    """With any other, the server does not start, or reads only the leading digits: 16 of `16MB`."""
+    for placed in containers(spec):
+        environment = placed.environment
+        for name in _options_set(spec, placed):
+            found, value = set_variable(environment, name), VALUES[name]
+            if found is None or not is_settled(found) or value.fits(found, triton_release(placed.image)):
+                continue
+            path = (*placed.path, "environment", name)
+            yield Finding(path, f'{name} is "{found[:60]}"', f"allowed: {_allowed(value)}")
+
+
+def _options_set(spec: ModelSpec, placed: PlacedContainer) -> list[str]:
+    """The variables of a container that set options, if it runs Triton."""
+    names = VALUES.keys() & placed.environment.keys()
+    runs_triton = names and (is_triton(placed.image) or loaded_by(spec, placed) is not None)
+    return sorted(names) if runs_triton else []
+
+
+def _allowed(value: Value) -> str:
+    numbers = "whole numbers of digits only" if value.is_whole else "numbers"
+    number = [] if value.least is None else [f"{numbers}, {span(value.least, value.most)}"]
+    return ", or ".join([*([listed(value.words)] if value.words else []), *number])
+
+
+# ----------------------------------------------------------------
+# A `triton` block as a whole; `inferstack.triton` checks what is inside a model.
+
+
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+_MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
+
+
+@error(
+    "IS250",
+    "A model repository must be declared in one way: `models`, `archives` or `repository`.",
+    _TRITON,
+    ModelSpec,
+    about="triton",
+)
+def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
+    """An empty block, or an empty mapping in it, declares nothing."""
+    for placed in triton_blocks(spec):
+        keys = ("models", "archives", "repository")
+        ways = [key for key in keys if getattr(placed.block, key) is not None]
+        if len(ways) > 1:
+            message = f"{listed(ways, last='and')} cannot be used together"
+            yield Finding((*placed.path, ways[1]), message, "keep one of them")
+        elif not any(getattr(placed.block, key) for key in ways):
+            message = "`triton` declares no models"
+            fix = "add `models`, `archives` or `repository`, or remove the block"
+            yield Finding((*placed.path, *ways), message, fix)
+        for name, archive in (placed.block.archives or {}).items():
+            if placed.multi_model and not archive.models:
+                path = (*placed.path, "archives", name)
+                yield Finding(path, f"`{name}` has no models", "add a model to it, or remove the archive")
+
+
+@error("IS251", "Only a multi-model endpoint can have `archives`.", _MULTI_MODEL, ModelSpec, about="triton")
+def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
+    """Every other endpoint loads one archive."""
+    for placed in triton_blocks(spec):
+        if placed.block.archives is not None and not placed.multi_model:
+            message = f"`archives` cannot be used with `kind: {spec.kind}`"
+            fix = f"write the models directly under `triton.models`, or {how_to_have_many(spec)}"
+            yield Finding((*placed.path, "archives"), message, fix)
+
+
+@error(
+    "IS252",
+    "A multi-model endpoint must declare its Triton models by archive.",
+    _MULTI_MODEL,
+    ModelBackedSpec,
+    about="triton",
+)
+def multi_model_has_archives(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """A request chooses an archive (`TargetModel`), not a folder."""
+    for placed in triton_blocks(spec):
+        if placed.multi_model and placed.block.models is not None:
+            fix = "write them under `triton.archives.<name>.tar.gz.models`"
+            yield Finding(
+                (*placed.path, "models"), "`models` does not say which archive holds which model", fix
+            )
+
+
+@error(
+    "IS253", "`default_model` must be a model that the repository has.", _TRITON, ModelSpec, about="triton"
+)
+def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
+    """The container stops when the folder is missing."""
+    for placed in triton_blocks(spec):
+        named, models = placed.block.default_model, placed.block.models
+        if named is not None and models is not None and named not in models:
+            yield unknown_name((*placed.path, "default_model"), "model", named, list(models))
+
+
+@error(
+    "IS254",
+    "Of several Triton models in one archive, one must be the default or the ensemble.",
+    _TRITON,
+    ModelSpec,
+    about="triton",
+)
+def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
+    """Without it, the container stops. The variable may be in the environment instead."""
+    for placed in triton_blocks(spec):
+        models = placed.block.models or {}
+        if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
+            continue
+        if not all(set_variable(it.environment, DEFAULT_MODEL) for it in placed.loaders):
+            found = ensembles(placed.block)
+            what = f"{len(found)} ensembles" if found else "no ensemble"
+            message = f"the repository has {len(models)} models, {what} and no default"
+            fix = f"add `default_model`: {listed(found or list(models))}"
+            yield Finding((*placed.path, "models"), message, fix)
+
+
+@error(
+    "IS255",
+    "The repository of `kind: ensemble` must have an ensemble.",
+    _TRITON,
+    EnsembleSpec,
+    about="triton",
+)
+def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
+    """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
+    for placed in triton_blocks(spec):
+        if placed.block.models is not None and not ensembles(placed.block):
+            fix = "add a model with `platform: ensemble`, or choose `kind: single-model`"
+            yield Finding((*placed.path, "models"), "none of the models is an ensemble", fix)
+
+
+@error(
+    "IS256",
+    "`default_model` cannot be used where each request names an archive.",
+    _MULTI_MODEL,
+    ModelBackedSpec,
+    about="triton",
+)
+def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
+    """With several archives, the request says which one it means."""
+    for placed in triton_blocks(spec):
+        if placed.multi_model and placed.block.default_model is not None:
+            message = "`default_model` cannot be used where each request names an archive"
+            yield Finding((*placed.path, "default_model"), message, "remove it")
+
+
+@error("IS257", "At least one container must load the model repository.", _TRITON, ModelSpec, about="triton")
+def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
+    """A lone container of another framework is reported by its image instead."""
+    found = containers(spec)
+    for placed in triton_blocks(spec):
+        if placed.loaders or len(found) < 2:
+            continue
+        own = sum(own_block(it) is not None for it in found)
+        message = "no container loads these models: "
+        message += (
+            "all that run Triton have models of their own" if own else "all have images of other frameworks"
+        )
+        fix = "remove it" if own else "write `framework: triton` in the container that does"
+        yield Finding(placed.path, message, fix)
+
+
+@error(
+    "IS258",
+    "A container with Triton models of its own needs the URL of their archive.",
+    _TRITON,
+    ModelSpec,
+    about="triton",
+)
+def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Finding]:
+    """Nothing else brings the models into the container."""
+    for placed in _with_own_block(spec):
+        if archive_of(placed) is None:
+            fix = f"{_how_to_get_one(placed)}, the URL for the archive that `inferstack package` makes"
+            yield Finding(placed.path, "the container has no URL for the archive of its Triton models", fix)
+
+
+def _how_to_get_one(placed: PlacedContainer) -> str:
+    if isinstance(placed.container, ComponentContainer):
+        return "add `artifact_url`"
+    keys = ("model_data_source", "model_package_name")
+    others = [key for key in keys if getattr(placed.container, key) is not None]
+    instead = f"write `model_data_url` instead of {listed(others, last='and')}"
+    return instead if others else "add `model_data_url`"
+
+
+@error(
+    "IS259",
+    "An archive that several containers load must hold the same models for all of them.",
+    _TRITON,
+    ModelSpec,
+    about="triton",
+)
+def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
+    """Only the default model may differ."""
+    first: dict[str, tuple[PlacedContainer, Triton]] = {}
+    for container, block in _loading(spec):
+        archive = archive_of(container)
+        if archive is None:
+            continue
+        where, url = archive
+        other, content = first.setdefault(url, (container, block))
+        if (content.models, content.repository) != (block.models, block.repository):
+            message = f'"{url}" has different models for {_who(container)} than for {_who(other)}'
+            fix = "give each its own archive, or declare the same models"
+            yield Finding(where, message, fix)
+
+
+def _who(placed: PlacedContainer) -> str:
+    match placed.path:
+        # A component may have the same name as a model.
+        case ("models", name, *_):
+            return f"the model `{name}`"
+        case ("inference_components", name, *_):
+            return f"`{name}`"
+        case path:
+            return f"`{dotted(path)}`"
+
+
+def _loading(spec: ModelSpec) -> Iterator[tuple[PlacedContainer, Triton]]:
+    """The containers that certainly load models, and those models."""
+    for placed in triton_blocks(spec):
+        for loader in placed.loaders:
+            if len(placed.loaders) == 1 or own_block(loader) is not None or is_triton(loader.image):
+                yield loader, placed.block
+
+
+def _with_own_block(spec: ModelSpec) -> Iterator[PlacedContainer]:
+    return (placed for placed in containers(spec) if own_block(placed) is not None)

@@ -1,0 +1,281 @@
+"""Keys that have another name here: those of another AWS block or of SageMaker's SDK, for the same thing; and
+keys of CloudFormation and similar tools that a spec expresses in another way.
+
+The names are too different for a search by likeness, so they are listed.
+"""
+
+from collections.abc import Collection
+
+from inferstack.catalog.cloudformation import snake
+from inferstack.format.kinds import KINDS
+from inferstack.problems.words import nearest
+
+CALLED_HERE = {
+    # A model has `ModelDataUrl`, the container of an inference component `ArtifactUrl`.
+    "artifact_url": "model_data_url",
+    "model_data_url": "artifact_url",
+    "model_data": "artifact_url",
+    "env": "environment",
+    "environment_variables": "environment",
+    # SageMaker counts instances, Application Auto Scaling the capacity of whatever it scales.
+    "min_capacity": "min_instance_count",
+    "max_capacity": "max_instance_count",
+    "min_instance_count": "min_capacity",
+    "max_instance_count": "max_capacity",
+    "production_variants": "variants",
+    "shadow_production_variants": "shadow_variants",
+    "role_arn": "execution_role",
+    "cpu": "number_of_cpu_cores_required",
+    "gpu": "number_of_accelerator_devices_required",
+    "memory": "min_memory_required_in_mb",
+    "predefined_metric_type": "metric",
+    "alarm_actions": "actions",
+    # Terraform repeats a block for each entry of the list.
+    "metric_query": "metrics",
+}
+"""If a block has the second key, but not the first, the first one stands for it."""
+NAMED_BY = {
+    "Variant": "variant_name",
+    "ScalingPolicy": "policy_name",
+    "StepPolicy": "policy_name",
+    "ScheduledAction": "scheduled_action_name",
+    "RollbackAlarm": "alarm_name",
+    "Dashboard": "dashboard_name",
+    **dict.fromkeys((kind.__name__ for kind in KINDS), "endpoint_name"),
+}
+"""The key that `name` stands for in a block; likeness would suggest the name of something else."""
+
+_ONE_MODEL = "write `kind: single-model`"
+_SEVERAL_CONTAINERS = "write `kind: pipeline`, and its containers under `model.containers`"
+OTHER_KINDS = {
+    **dict.fromkeys(("real-time", "realtime", "single"), _ONE_MODEL),
+    **dict.fromkeys(
+        ("async", "asynchronous", "async-inference"),
+        f"{_ONE_MODEL}, or another kind, and `async_inference_config` under `endpoint_config`",
+    ),
+    **dict.fromkeys(
+        ("serverless", "serverless-inference"), f"{_ONE_MODEL}, and `serverless_config` in the `variant`"
+    ),
+    **dict.fromkeys(("shadow", "shadow-test"), f"{_ONE_MODEL}, and `shadow_variants` beside `variant`"),
+    **dict.fromkeys(
+        ("ab", "a/b", "ab-test", "multi-variant"), f"{_ONE_MODEL}, and `variants` instead of `variant`"
+    ),
+    **dict.fromkeys(("mme", "multimodel"), "write `kind: multi-model`"),
+    **dict.fromkeys(("mce", "multi-container", "serial", "inference-pipeline"), _SEVERAL_CONTAINERS),
+    **dict.fromkeys(
+        ("llm", "vllm", "lmi", "tgi"),
+        f"{_ONE_MODEL} for one model on all GPUs of an instance, or `kind: inference-components` for several "
+        "that share instances",
+    ),
+    "triton": (
+        f"{_ONE_MODEL}, `kind: ensemble` or `kind: multi-model`, with `image: {{framework: triton, …}}`"
+    ),
+}
+"""What to write instead of what people call an endpoint, where AWS has no kind of that name."""
+
+_NO_NAME = "remove it: {} are not named, so that an update can create the new one beside the old one"
+_NO_MODEL_NAME = f"{_NO_NAME.format('models')}; under `models`, the key is what variants and components name"
+_NO_CONFIG_NAME = _NO_NAME.format("endpoint configurations")
+_ITS_KEY = "remove it: its name is the key it is written under"
+_FOR_A_MODEL = "for a model under `models`, which `model_name` names instead of `container`"
+_ENDPOINT_NAME = "write `endpoint_name` at the top of the spec"
+_ONE_ROLE = "write the role's ARN as `execution_role` at the top of the spec"
+_ALL_TAGS = "write `tags` at the top of the spec: every resource gets them"
+_NO_TARGET = "remove it: where `autoscaling` is written decides what it scales"
+_JUMPSTART = (
+    "JumpStart IDs are not looked up: write its `image`, and its files as `model_data_source`, where "
+    "`model_access_config: {accept_eula: true}` under `s3_data_source` accepts a license"
+)
+_KIND = "remove it: `kind` sets it, `kind: multi-model` for MultiModel, `kind: single-model` for SingleModel"
+_IN_THE_POLICY = "write its contents in the policy itself"
+_IN_THE_MODEL = "write its contents in the model itself"
+_UNWRAPPED = (_IN_THE_POLICY, _IN_THE_MODEL)
+_A_POLICY = "an entry of `policies` under `autoscaling`"
+_A_STEP_POLICY = "an entry of `step_policies` under `autoscaling`"
+_AN_ALARM = "an entry of `rules` under `alarms`, or of `step_policies` under `autoscaling`"
+_IN_A_POLICY = "write it in an entry of `policies`"
+_IN_A_RULE = "write it in an entry of `rules`"
+_PREDEFINED = ("predefined_metric_specification", "predefined_metric_type")
+_ALARMS_NAME = "remove it: CloudFormation gives the alarm its name"
+_NOT_DESCRIBED = "remove it: an alarm is described by its rule"
+_NO_ALARMS = "write `alarms: false` for no alarms, or `actions: []` for alarms that notify nobody"
+_NO_BAND = "remove it: there is no anomaly detection, each alarm is compared with its `threshold`"
+_STEPS = (
+    "steps go under `step_policies`, beside `policies`: `{metric: …, threshold: …, adjustment_type: …, "
+    "step_adjustments: […]}`"
+)
+_COPIES = "write `runtime_config: {copy_count: …}` in the component"
+_LIMITS_OF_COPIES = "write `min_capacity` and `max_capacity` under the component's `autoscaling`"
+_SCALING_OF_COPIES = "write it under the component's `autoscaling`"
+_ACCELERATORS = (
+    "write `number_of_accelerator_devices_required` under `specification.compute_resource_requirements`"
+)
+_MEMORY = "write `min_memory_required_in_mb` under `specification.compute_resource_requirements`"
+_CPUS = "write `number_of_cpu_cores_required` under `specification.compute_resource_requirements`"
+_OF_A_POLICY = {
+    "type": "remove it: `policies` track a target, and `step_policies` take steps",
+    "policy_type": "remove it: `policies` track a target, and `step_policies` take steps",
+    "scaling_target_id": _NO_TARGET,
+    "resource_id": _NO_TARGET,
+    "scalable_dimension": _NO_TARGET,
+    "service_namespace": _NO_TARGET,
+}
+# Both `model` and `endpoint_config` have these keys, and each kind of spec uses only one of the two.
+_NETWORK = ("vpc_config", "enable_network_isolation")
+_NO_LOGS = "remove it: SageMaker creates the log groups; `aws logs put-retention-policy` sets their retention"
+_OF_THE_STACK = "remove it: `aws cloudformation update-termination-protection` sets it on the stack"
+_LOGS = ("log_group", "log_group_name", "logs", "log_retention", "retention_in_days")
+_OF_A_SPEC = {
+    "endpoint_config_name": _NO_CONFIG_NAME,
+    "execution_role_arn": _ONE_ROLE,
+    "jumpstart_model_id": _JUMPSTART,
+    "model_id": _JUMPSTART,
+    "scalable_target": "write its `min_capacity` and `max_capacity` under `autoscaling`",
+    "scaling_policy": f"write its contents as {_A_POLICY}, or of `step_policies` there",
+    "target_tracking_scaling_policy_configuration": f"write its contents as {_A_POLICY}",
+    "step_scaling_policy_configuration": f"write its contents as {_A_STEP_POLICY}",
+    "scheduled_action": "write it as an entry of `scheduled_actions` under `autoscaling`",
+    "customized_metric_specification": f"write it in {_A_POLICY}",
+    **dict.fromkeys(_PREDEFINED, f"write the type of the metric as `metric` in {_A_POLICY}"),
+    "alarm_actions": "write them as `actions` under `alarms`, for all alarms",
+    "alarm_name": _ALARMS_NAME,
+    "alarm": "write its contents as an entry of `rules` under `alarms`",
+    **dict.fromkeys(("metrics", "metric_query", "dimensions"), f"write it in {_AN_ALARM}"),
+    "auto_rollback": (
+        "write `auto_rollback_configuration: {alarms: own}` under `endpoint.deployment_config`, with a policy"
+    ),
+    **dict.fromkeys(_LOGS, _NO_LOGS),
+    "termination_protection": _OF_THE_STACK,
+    "inference_component": (
+        "write its contents under its name in `inference_components`, with `kind: inference-components`"
+    ),
+}
+_OF_A_SPEC_WITH_A_MODEL = {
+    **_OF_A_SPEC,
+    **dict.fromkeys(_NETWORK, "write it under `model`"),
+    **dict.fromkeys(("primary_container", "container"), "write its contents under `model`"),
+    "containers": "write it under `model`, with `kind: pipeline`",
+    "model_name": _NO_MODEL_NAME,
+    "mode": _KIND,
+}
+_OF_A_SPEC_WITH_COMPONENTS = {
+    **_OF_A_SPEC,
+    **dict.fromkeys(_NETWORK, "write it under `endpoint_config`"),
+    **dict.fromkeys(
+        ("primary_container", "container", "containers"),
+        "write its contents as `container` under the `specification` of an inference component",
+    ),
+    "model_name": "write it under the `specification` of an inference component",
+    "mode": "remove it: `kind` sets it",
+    "shadow_production_variants": "remove it: it is called `shadow_variants`, which this kind does not have",
+}
+_ROLE = ("execution_role_arn", "execution_role", "role_arn", "role")
+_OF_A_MODEL = {
+    **dict.fromkeys(("primary_container", "container"), _IN_THE_MODEL),
+    "mode": _KIND,
+    **dict.fromkeys(("name", "model_name"), _NO_MODEL_NAME),
+    **dict.fromkeys(("model_id", "jumpstart_model_id", "model_version", "accept_eula"), _JUMPSTART),
+    **dict.fromkeys(_ROLE, _ONE_ROLE),
+    "tags": _ALL_TAGS,
+}
+_VARIABLE = "`env` is the stack's account and region; a container's variables go in its `environment`"
+_AT_THE_TOP = "write it at the top of the spec"
+NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
+    **{kind.__name__: _OF_A_SPEC_WITH_A_MODEL for kind in KINDS},
+    "InferenceComponentsSpec": _OF_A_SPEC_WITH_COMPONENTS,
+    "Model": {**_OF_A_MODEL, "triton": _AT_THE_TOP},
+    "NamedModel": _OF_A_MODEL,
+    "PipelineContainer": {"triton": _AT_THE_TOP},
+    "FrameworkImage": {"image_scope": "remove it: only images for inference are meant"},
+    "EndpointConfig": {
+        **dict.fromkeys(("name", "endpoint_config_name"), _NO_CONFIG_NAME),
+        "production_variants": "write them at the top of the spec, as `variants`",
+        "shadow_production_variants": "write them at the top of the spec, as `shadow_variants`",
+        **dict.fromkeys(_ROLE, _ONE_ROLE),
+        "tags": _ALL_TAGS,
+    },
+    "Endpoint": {
+        **dict.fromkeys(("name", "endpoint_name"), _ENDPOINT_NAME),
+        "endpoint_config_name": _NO_CONFIG_NAME,
+        "tags": _ALL_TAGS,
+    },
+    "ComponentContainer": {
+        "model_data_source": f"write the URL of a tar.gz as `artifact_url`; plain files are {_FOR_A_MODEL}",
+        "model_package_name": f"a model package is {_FOR_A_MODEL}",
+        "image_config": f"a private registry is {_FOR_A_MODEL}",
+    },
+    "InferenceComponent": {
+        **dict.fromkeys(("name", "inference_component_name"), _ITS_KEY),
+        **dict.fromkeys(("endpoint_name", "endpoint_arn"), "remove it: it is the endpoint of the spec"),
+        "tags": _ALL_TAGS,
+        "model": "write `specification: {model_name: …}` for a model under `models`, or a `container` there",
+        **dict.fromkeys(("copies", "num_copies", "initial_copy_count"), _COPIES),
+        **dict.fromkeys(("min_copies", "max_copies", "min_capacity", "max_capacity"), _LIMITS_OF_COPIES),
+        **dict.fromkeys(("policies", "step_policies", "scheduled_actions"), _SCALING_OF_COPIES),
+        **dict.fromkeys(("accelerators", "num_accelerators", "number_of_accelerators"), _ACCELERATORS),
+        **dict.fromkeys(("gpu", "gpus", "num_gpus"), _ACCELERATORS),
+        **dict.fromkeys(("memory", "min_memory", "min_memory_mb", "memory_in_mb"), _MEMORY),
+        **dict.fromkeys(("cpu", "cpus", "num_cpus", "cpu_cores"), _CPUS),
+    },
+    "Autoscaling": {
+        **dict.fromkeys(("resource_id", "scalable_dimension", "service_namespace"), _NO_TARGET),
+        "role_arn": "remove it: AWS uses a role of its own to scale SageMaker",
+        "target": "write it as `target_value` in an entry of `policies`",
+        **dict.fromkeys(("metric", "target_value", "scale_in_cooldown", "scale_out_cooldown"), _IN_A_POLICY),
+        **dict.fromkeys(_PREDEFINED, "write the type of the metric as `metric` in an entry of `policies`"),
+    },
+    "Alarms": {
+        **dict.fromkeys(("metric", "threshold", "statistic", "period", "evaluation_periods"), _IN_A_RULE),
+        **dict.fromkeys(
+            ("sns_topic", "sns_topic_arn", "topic", "topics"), "write its ARN as `actions: [ARN]`"
+        ),
+        **dict.fromkeys(("actions_enabled", "enabled"), _NO_ALARMS),
+    },
+    "ScalingPolicy": {
+        **_OF_A_POLICY,
+        "predefined_metric_specification": "write its `predefined_metric_type` as `metric`",
+        "target_tracking_scaling_policy_configuration": _IN_THE_POLICY,
+        "step_scaling_policy_configuration": "write its contents under `step_policies`",
+        **dict.fromkeys(("adjustment_type", "step_adjustments", "steps", "threshold"), _STEPS),
+    },
+    "StepPolicy": {
+        **_OF_A_POLICY,
+        "step_scaling_policy_configuration": _IN_THE_POLICY,
+        "alarm_name": _ALARMS_NAME,
+        "alarm_description": _NOT_DESCRIBED,
+        "threshold_metric_id": _NO_BAND,
+    },
+    "AlarmRule": {
+        **dict.fromkeys(("name", "alarm_name"), _ALARMS_NAME),
+        **dict.fromkeys(("description", "runbook"), "it is called `alarm_description` here"),
+        "actions_enabled": "remove it, or write `actions: []` for an alarm that notifies nobody",
+        "threshold_metric_id": _NO_BAND,
+        "severity": "write what an alarm of this severity notifies as `actions`",
+    },
+}
+"""By the name of a block's class: keys that it does not have, and what to do about each of them."""
+
+
+def called_here(key: str, block: str, known: Collection[str]) -> str | None:
+    """The key of a block that has this other name elsewhere; ``block`` is the name of the block's class."""
+    name = NAMED_BY.get(block) if key == "name" else CALLED_HERE.get(key)
+    return name if name in known else None
+
+
+def said_otherwise(key: str, block: str, known: Collection[str]) -> str | None:
+    """How to express in this block what such a key means elsewhere."""
+    if block == "Environment" and nearest(key, list(known)) is None:
+        return _VARIABLE
+    name = called_here(key, block, known)
+    return f"it is called `{name}` here" if name is not None else NOT_A_KEY_HERE.get(block, {}).get(key)
+
+
+def belongs_unwrapped(key: str, block: str, known: Collection[str]) -> bool:
+    """Whether such a key of AWS's is a block here whose contents are keys of this block itself."""
+    return said_otherwise(key, block, known) in _UNWRAPPED
+
+
+def meant_key(key: str, block: str, known: Collection[str]) -> str | None:
+    """The key of a block that an unknown key may stand for."""
+    ours = snake(key)
+    return called_here(ours, block, known) or nearest(ours, list(known))

@@ -1,0 +1,317 @@
+"""Problems as text for people, and in formats that programs read."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from inferstack.check.every_code import every_code
+from inferstack.check.files import NO_SPECS
+from inferstack.problems import Problem, Severity, printable
+from inferstack.problems.file_codes import NO_SPEC
+from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
+from inferstack.texts.addresses import LOCK_SUFFIX, relative_to_cwd
+from inferstack.triton.model import CONFIG_FILE
+
+# ----------------------------------------------------------------
+# What all formats have in common: words for problems, how many there are, the product's version.
+
+
+# These problems are not about a spec, but about a folder without specs, or a template to compare with.
+_BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK, LEFT_OVER}
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """Everything that a report may show: problems, the number of specs, and a line about each update."""
+
+    problems: Sequence[Problem]
+    specs: int = 0
+    updates: Sequence[str] = ()
+
+
+def product_version() -> str:
+    """The version of the installed package; "0" for sources that are not installed."""
+    # This import takes longer than checking a spec.
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
+    try:
+        return version("inferstack")
+    except PackageNotFoundError:
+        return "0"
+
+
+def summary(problems: Sequence[Problem], files: int) -> str:
+    """How many problems there are, and in how many of the specs, as one line without a line break.
+
+    Problems elsewhere (in folders, templates, locks and model files) are counted separately from the specs.
+    """
+    specs = counted(files, "spec")
+    if not problems:
+        return f"{specs}: no problems"
+    wrong = {problem.file for problem in problems if not _is_beside(problem)}
+    beside = len({problem.file for problem in problems if _is_beside(problem)})
+    if files == 0:
+        return f"{tally(problems)}, and no spec was found"
+    more = f" and in {counted(beside, 'other path')}" if beside else ""
+    return f"{tally(problems)} in {len(wrong)} of {specs}{more}"
+
+
+def _is_beside(problem: Problem) -> bool:
+    if problem.code in _BESIDE_SPECS:
+        return True
+    of_model = PurePath(problem.file).name == CONFIG_FILE
+    return of_model or (problem.file.endswith(LOCK_SUFFIX) and problem.code != NO_SPEC)
+
+
+def tally(problems: Sequence[Problem]) -> str:
+    """The number of errors and the number of warnings; what there is none of is left out."""
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    counts = ((errors, "error"), (len(problems) - errors, "warning"))
+    return ", ".join(counted(count, noun) for count, noun in counts if count)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, as in ``1 spec`` and ``2 specs``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def words(problem: Problem) -> str:
+    """What is wrong and how to fix it, without the place."""
+    return f"{problem.message}; {problem.fix}" if problem.fix else problem.message
+
+
+# ---------------------------------------------------------------- For people at a terminal
+
+
+def text(problems: Sequence[Problem]) -> str:
+    """``file:line:column: code: message; fix``, one line each."""
+    return "".join(f"{problem}\n" for problem in problems)
+
+
+# ---------------------------------------------------------------- JSON, for the user's own programs
+
+
+def as_json(problems: Sequence[Problem]) -> str:
+    """A list of objects with the fields of a problem."""
+    return json.dumps([_fields(problem) for problem in problems], indent=1) + "\n"
+
+
+def _fields(problem: Problem) -> dict[str, Any]:
+    return {
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "fix": problem.fix,
+        "path": list(problem.path),
+    }
+
+
+# ----------------------------------------------------------------
+# For GitHub: annotations on the lines of a pull request.
+
+
+def github(problems: Sequence[Problem]) -> str:
+    """Commands that make GitHub annotate the lines of a pull request.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+    """
+    return "".join(f"{_command(problem)}\n" for problem in problems)
+
+
+def _command(problem: Problem) -> str:
+    properties = {
+        "file": relative_to_cwd(problem.file),
+        "line": str(problem.line),
+        "col": str(problem.column),
+        "title": problem.code,
+    }
+    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{problem.severity.value} {written}::{_data(words(problem))}"
+
+
+def _data(value: str) -> str:
+    # The log shows an annotation's text as it is, so control characters are escaped; line breaks may stay.
+    shown = "".join(char if char in "\r\n" else printable(char) for char in value)
+    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+# ----------------------------------------------------------------
+# For GitLab: findings on the lines of a merge request.
+
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
+
+
+def gitlab(problems: Sequence[Problem]) -> str:
+    """A Code Quality report: a list of findings, which GitLab identifies by their fingerprints.
+
+    https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+    """
+    seen: Counter[str] = Counter()
+    findings = [_finding(problem, seen) for problem in problems]
+    return json.dumps(findings, indent=1) + "\n"
+
+
+def _finding(problem: Problem, seen: Counter[str]) -> dict[str, Any]:
+    return {
+        "description": words(problem),
+        "check_name": problem.code,
+        "fingerprint": _fingerprint(problem, seen),
+        "severity": _SEVERITIES[problem.severity],
+        "location": {"path": relative_to_cwd(problem.file), "lines": {"begin": problem.line}},
+    }
+
+
+def _fingerprint(problem: Problem, seen: Counter[str]) -> str:
+    """It stays the same when lines are added above, so that a known problem is not a new finding."""
+    from hashlib import sha256  # noqa: PLC0415 - OpenSSL takes 2 ms, for this format alone
+
+    own = json.dumps([relative_to_cwd(problem.file), problem.code, list(problem.path), words(problem)])
+    seen[own] += 1
+    return sha256(f"{own}{seen[own]}".encode()).hexdigest()
+
+
+# ---------------------------------------------------------------- SARIF, for code scanning
+
+
+def sarif(problems: Sequence[Problem]) -> str:
+    """A SARIF 2.1.0 log for code scanning. File names are relative to the working directory.
+
+    https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+    """
+    codes = sorted({problem.code for problem in problems})
+    driver = {"name": "inferstack", "version": product_version(), "rules": [_rule(code) for code in codes]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(problem, codes.index(problem.code)) for problem in problems],
+    }
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=1) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    entry = every_code()[code]
+    rule: dict[str, Any] = {
+        "id": code,
+        "shortDescription": {"text": entry.sentence},
+        "help": {"text": f"{entry.sentence} Source: {entry.source}"},
+        "defaultConfiguration": {"level": entry.severity.value},
+    }
+    return rule if entry.source_url is None else {**rule, "helpUri": entry.source_url}
+
+
+def _result(problem: Problem, rule: int) -> dict[str, Any]:
+    place = {
+        "artifactLocation": {"uri": _uri(problem.file)},
+        "region": {"startLine": problem.line, "startColumn": problem.column},
+    }
+    return {
+        "ruleId": problem.code,
+        "ruleIndex": rule,
+        "level": problem.severity.value,
+        "message": {"text": words(problem)},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def _uri(file: str) -> str:
+    name = relative_to_cwd(file)
+    return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(name))
+
+
+# ----------------------------------------------------------------
+# For reviewers: a comment on a pull request.
+
+
+LONGEST = 40_000
+"""Characters for all rows, or for all lines. GitHub allows 65,536 a comment; the pipeline has the rest."""
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~|])")
+_HEAD = ("| Severity | Where | What |", "| --- | --- | --- |")
+
+
+def markdown(found: Findings) -> str:
+    """A heading with the counts, a list of what the deployment will do, and a table of what is wrong.
+
+    https://github.github.com/gfm/
+    """
+    parts = [f"### inferstack: {summary(found.problems, found.specs)}"]
+    if found.updates:
+        parts.append("\n".join(_fitting([f"- {_inline(line)}" for line in found.updates])))
+    if found.problems:
+        parts.append("\n".join((*_HEAD, *_fitting([_row(problem) for problem in found.problems]))))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(problem: Problem) -> str:
+    where = _inline(f"`{relative_to_cwd(problem.file)}:{problem.line}`")
+    return f"| {problem.severity} | {where} | **{problem.code}** {_inline(words(problem))} |"
+
+
+def _fitting(lines: Sequence[str]) -> Iterator[str]:
+    """As many lines as fit into a comment; if some are left out, the last line says how many."""
+    room = LONGEST
+    for index, line in enumerate(lines):
+        room -= len(line)
+        if room < 0:
+            yield f"\n… and {len(lines) - index} more"
+            return
+        yield line
+
+
+def _inline(said: str) -> str:
+    """The text escaped so that it appears literally, except for code in backticks; it fits into one cell."""
+    parts = printable(said).split("`")
+    if len(parts) % 2 == 0 or "``" in said:
+        # It is unclear which backticks enclose code: their number is odd, or several in a row count as one.
+        return _escaped(printable(said))
+    shown = (part.replace("|", r"\|") if index % 2 else _escaped(part) for index, part in enumerate(parts))
+    return "`".join(shown)
+
+
+def _escaped(said: str) -> str:
+    return _SPECIAL.sub(r"\\\1", said)
+
+
+# ----------------------------------------------------------------
+# Problems as text for people, and in formats that programs read.
+#
+# Each format has a module here, with a function that turns what was found into the whole output, which ends
+# in a line break unless it is empty. A command needs only one format, so only that module is imported.
+
+
+__all__ = ["FORMATS", "Findings", "in_format", "summary", "text"]
+
+_WRITERS: dict[str, Callable[[Findings], str]] = {
+    "text": lambda found: text(found.problems),
+    "json": lambda found: as_json(found.problems),
+    "github": lambda found: github(found.problems),
+    "gitlab": lambda found: gitlab(found.problems),
+    "sarif": lambda found: sarif(found.problems),
+    "markdown": markdown,
+}
+FORMATS = tuple(_WRITERS)
+"""The formats, by their names on the command line."""
+
+
+def in_format(form: str, found: Findings) -> str:
+    """The whole output in one of :data:`FORMATS`.
+
+    Raises:
+        KeyError: when the format is none of these.
+    """
+    return _WRITERS[form](found)

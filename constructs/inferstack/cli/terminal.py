@@ -1,0 +1,135 @@
+"""Standard streams and signals: output, refusals, termination, and a progress bar."""
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
+from types import FrameType
+from typing import Any
+
+# ----------------------------------------------------------------
+# How a command ends if it cannot do what it was asked for.
+
+
+class Refusal(Exception):  # noqa: N818 - no error of the program: the user reads its text
+    """Says in one line why nothing was done; the exit status is 1."""
+
+
+# ----------------------------------------------------------------
+# Standard output and standard error, whatever they are connected to.
+
+
+def tell(line: str) -> None:
+    """Writes to standard error. Where that is closed (``2>&-``), ``print`` would take standard output."""
+    if sys.stderr is not None:
+        print(line, file=sys.stderr)
+
+
+def never_fail_on_a_character() -> None:
+    """Escapes what the terminal's encoding lacks: messages quote specs, which may hold any character."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def flush() -> None:
+    """Writes out what is buffered, while an error can still be reported. A closed stream is None."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def write_into_nothing() -> None:
+    """Connects streams that failed to nothing: Python flushes them once more on exit, and would complain."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            os.dup2(nothing, stream.fileno())
+
+
+# ----------------------------------------------------------------
+# Lets a command clean up when it is asked to terminate.
+
+
+# SIGHUP comes when the terminal closes; Windows has none.
+_ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """Within the block, a request to terminate raises ``KeyboardInterrupt`` as Ctrl-C does.
+
+    By default it would end the process on the spot, and leave behind what is unfinished.
+    """
+    before: dict[int, Any] = {}
+    # Only the main thread gets signals, and no other may ask for them.
+    with suppress(ValueError):
+        before = {ending: signal.signal(ending, _interrupt) for ending in _ENDINGS}
+    try:
+        yield
+    finally:
+        for ending, handler in before.items():
+            signal.signal(ending, handler)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+# ----------------------------------------------------------------
+# A progress bar for long work, where there is a terminal.
+
+
+_WIDTH = 30
+_BESIDE_LABEL = _WIDTH + len(" [] 100 % ")
+_WORTH_IT = 64 << 20
+
+
+@contextmanager
+def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Shows on a terminal's standard error how much of ``total`` bytes is done, and clears it in the end.
+
+    The function that it yields takes the bytes done since the last call. Without a terminal, or for little
+    work, nothing is shown.
+    """
+    if sys.stderr is None or not sys.stderr.isatty() or total < _WORTH_IT:
+        yield lambda _: None
+        return
+    shown = _Bar(label, total)
+    try:
+        yield shown.advance
+    finally:
+        shown.clear()
+
+
+class _Bar:
+    """Draws only when another percent is done: a terminal is slower than a disk."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label, self._total = _shortened(label), total
+        self._done, self._percent = 0, -1
+
+    def advance(self, done: int) -> None:
+        self._done += done
+        percent = min(100, self._done * 100 // self._total)
+        if percent != self._percent:
+            self._percent = percent
+            full = "#" * (_WIDTH * percent // 100)
+            self._write(f"\r{self._label} [{full:<{_WIDTH}}] {percent:3d} %")
+
+    def clear(self) -> None:
+        self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _shortened(label: str) -> str:
+    """The end of a label that would not fit in one line: a line that wraps would not be cleared."""
+    room = max(1, get_terminal_size().columns - _BESIDE_LABEL)
+    return label if len(label) <= room else f"…{label[len(label) - room + 1 :]}"

@@ -1,0 +1,129 @@
+"""CDK's handles for the network and the role that a spec names or makes."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+import aws_cdk as cdk
+from constructs import Construct, IDependable
+
+from inferstack.constructs.known_tokens import for_cdk
+from inferstack.format.kinds import ROLE_ARN, ExecutionRole
+from inferstack.resolve.execution_role import ROLE
+from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque
+
+# ----------------------------------------------------------------
+# CDK's constructs of the network that a spec names.
+
+
+def security_group(scope: Construct, construct_id: str, group_id: str) -> cdk.aws_ec2.ISecurityGroup:
+    """The group's own construct where the app makes it, so that its settings apply to rules."""
+    made = _of_the_app(group_id)
+    if isinstance(made, cdk.aws_ec2.SecurityGroup):
+        return made
+    # Whether it allows all outbound traffic is not known. If it does, a rule too many changes nothing; if it
+    # does not, a missing rule would block traffic.
+    return cdk.aws_ec2.SecurityGroup.from_security_group_id(
+        scope, construct_id, group_id, allow_all_outbound=False
+    )
+
+
+def routes_of(subnet_id: str) -> IDependable | None:
+    """The routes of a subnet that the app makes; None for any other subnet."""
+    # Most are plain ids: no reason to load the module, or to ask Node.
+    if not is_opaque(subnet_id) or is_list_token(subnet_id):
+        return None
+    made = _of_the_app(subnet_id)
+    return made.internet_connectivity_established if isinstance(made, cdk.aws_ec2.Subnet) else None
+
+
+def _of_the_app(attribute: str) -> Any:
+    """The construct around the L1 that this is an attribute of; None where the app makes none."""
+    found: Any = cdk.Tokenization.reverse_string(attribute)
+    if found.length != 1 or not cdk.Reference.is_reference(found.first_token):
+        return None
+    return found.first_token.target.node.scope
+
+
+# ----------------------------------------------------------------
+# CDK's handle for a role that a spec makes or names.
+
+
+_FORM = "arn:aws:iam::111122223333:role/name"
+# Where `Role.customize_roles` remembers that it was called.
+_CUSTOMIZED = "@aws-cdk/iam:customizeRoles"
+# The block by the handle; weak, since nothing else in Python would keep the handle alive.
+_BLOCKS: WeakKeyDictionary[Any, ExecutionRole | None] = WeakKeyDictionary()
+
+
+def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
+    """The role that a spec's block makes: what is granted to it becomes a policy construct below the handle.
+
+    Raises:
+        ValueError: when the app makes no roles, and CDK would leave out what is granted to one.
+    """
+    if scope.node.try_get_context(_CUSTOMIZED) is not None:
+        raise ValueError(
+            "the app has `Role.customize_roles`, by which CDK leaves out what is granted to a spec's role; "
+            "give the endpoint one that is there: `role=aws_iam.Role.from_role_arn(…)`"
+        )
+    # By name, since CDK cannot find the name of a role with a path in the role's ARN.
+    name = for_cdk(_path(block)) + made.ref
+    handle = cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), name)
+    # CDK takes the role for another stack's, to which it would attach nothing, with no more than a warning.
+    handle.add_managed_policy = partial(_attach, made)  # type: ignore[method-assign]
+    _BLOCKS[handle] = block
+    return handle
+
+
+def made_of(role: cdk.aws_iam.IRole) -> ExecutionRole | None:
+    """The `execution_role` that a role was made from; None where the spec has none, or did not make it."""
+    return _BLOCKS.get(role)
+
+
+def arn_of(role: cdk.aws_iam.IRole) -> str:
+    """The ARN of a role that an app gives.
+
+    Raises:
+        TypeError: when it is something else, such as a text or an L1.
+        ValueError: when the ARN is that of something else.
+    """
+    if isinstance(role, str):
+        raise TypeError(f"`role` is the text {role!r}; pass a role: `aws_iam.Role.from_role_arn(…)`")
+    arn: str | None = getattr(role, "role_arn", None)
+    if arn is None:
+        given = "its `attr_arn`" if hasattr(role, "attr_arn") else "the ARN of a role"
+        fix = f"pass a role: `aws_iam.Role.from_role_arn(…)` with {given}"
+        raise TypeError(f"`role` is a {type(role).__name__}, and no role; {fix}")
+    if not is_opaque(arn) and re.fullmatch(ROLE_ARN, arn) is None:
+        raise ValueError(f'`role` has the ARN "{arn}", which is no role\'s; its form is {_FORM}')
+    return arn
+
+
+def _attach(made: cdk.CfnResource, policy: cdk.aws_iam.IManagedPolicy) -> None:
+    role = cast("cdk.aws_iam.CfnRole", made)
+    there = role.managed_policy_arns
+    role.managed_policy_arns = [*(() if there is None else there), policy.managed_policy_arn]
+
+
+def named_role(scope: Construct, arn: str) -> cdk.aws_iam.IRole:
+    """The role that a spec names by its ARN."""
+    # Each placeholder on its own: out of one function CDK would cut the name, and take a path for it.
+    return cdk.aws_iam.Role.from_role_arn(scope, imported(ROLE), PLACEHOLDER.sub(_as_a_token, arn))
+
+
+def _as_a_token(placeholder: re.Match[str]) -> str:
+    """A pseudo parameter as CDK writes it; a token of CDK's stays as it is."""
+    return cdk.Fn.ref(placeholder[1]) if placeholder[1] in PSEUDO_PARAMETERS else placeholder[0]
+
+
+def imported(logical_id: str) -> str:
+    """Construct id of CDK's handle for a resource of the template: the plain id is the resource's own."""
+    return f"Imported{logical_id}"
+
+
+def _path(role: ExecutionRole | None) -> str:
+    return "" if role is None or role.path is None else role.path.removeprefix("/")

@@ -1,0 +1,290 @@
+"""What scales, by which policies and steps, and whether it scales to zero."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from inferstack.catalog import metrics
+from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Metric
+from inferstack.facts.measured import Measured, measured_component, measured_variant
+from inferstack.facts.once import found_once
+from inferstack.facts.quantity import UnfitQuantity, absolute_bound, as_counted
+from inferstack.facts.walk import (
+    component_scalings,
+    component_variants,
+    components,
+    hosting_of,
+    variant_dimension,
+    variant_scalings,
+    variants,
+)
+from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepAdjustment, StepPolicy
+from inferstack.format.base import Number
+from inferstack.format.defaults import (
+    EMPTY_FLEET,
+    RUNTIME_CONFIG,
+    TRACK_COMPONENT,
+    WAKE_ASYNC_VARIANT,
+    WAKE_COMPONENT,
+)
+from inferstack.format.inference_component import InferenceComponent
+from inferstack.format.kinds import ModelSpec
+from inferstack.format.variant import ManagedInstanceScaling, Variant
+from inferstack.problems import SpecPath
+from inferstack.problems.words import describe
+
+# ----------------------------------------------------------------
+# Scaling to zero, always or by a schedule: what follows from a `min_capacity` of 0.
+#
+# With inference components, four pieces belong together: copies may go to zero, and instances, too;
+# policies of :mod:`inferstack.facts.scaling` follow the traffic, and start a copy at the first refused
+# request. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
+
+
+def goes_to_zero(scaling: Autoscaling) -> bool:
+    """Whether the target or one of its scheduled actions allows a capacity of zero."""
+    actions = scaling.scheduled_actions or ()
+    return 0 in (scaling.min_capacity, *(it.scalable_target_action.min_capacity for it in actions))
+
+
+def woken_from_zero(scaling: Autoscaling) -> Iterator[SpecPath]:
+    """The limits that allow both zero and more; with a maximum of 0 it is off, and no request starts it."""
+    if scaling.min_capacity == 0:
+        yield ("min_capacity",)
+    for index, action in enumerate(scaling.scheduled_actions or ()):
+        limits = action.scalable_target_action
+        if limits.min_capacity == 0 and limits.max_capacity != 0:
+            yield ("scheduled_actions", index, "scalable_target_action", "min_capacity")
+
+
+def managed_scaling(spec: ModelSpec, variant: Variant) -> ManagedInstanceScaling | None:
+    """The variant's managed instance scaling: what the spec says, and down to zero if all copies can go to
+    zero.
+
+    What the spec says about it is kept, and so is the upper limit of what the fleet can cost.
+    """
+    said = variant.managed_instance_scaling
+    counts_itself = any(it is variant for _, it, _ in variant_scalings(spec))
+    if counts_itself or not _empties(spec, variant) or (said is not None and said.status == "DISABLED"):
+        return said
+    empty = EMPTY_FLEET.value
+    if said is None:
+        return replace(empty, max_instance_count=variant.initial_instance_count)
+    lowest = empty.min_instance_count if said.min_instance_count is None else said.min_instance_count
+    return replace(said, min_instance_count=lowest)
+
+
+def counts_change(spec: ModelSpec) -> bool:
+    """Whether anything other than an update changes how many instances run."""
+    scaled = any(True for _ in variant_scalings(spec))
+    return scaled or any(managed_scaling(spec, variant) is not None for _, variant in variants(spec))
+
+
+def _empties(spec: ModelSpec, variant: Variant) -> bool:
+    """Whether every component on the variant may have zero copies; adapters follow their bases."""
+    here = [
+        component
+        for _, _, component in components(spec)
+        if variant in component_variants(spec, component) and component.base_name is None
+    ]
+    return bool(here) and all(it.autoscaling is not None and goes_to_zero(it.autoscaling) for it in here)
+
+
+# ---------------------------------------------------------------- What scales, and by which policies
+#
+# This is asked when resources are made, by the rules, and by the check of a template's limits.
+#
+# https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+
+
+WHAT = {INSTANCE_COUNT: "instances", PROVISIONED_CONCURRENCY: "provisioned concurrency", COPY_COUNT: "copies"}
+"""What scaling adds and removes, by the scalable dimension."""
+
+
+class Scaled(msgspec.Struct, frozen=True):
+    """A variant or an inference component that scales.
+
+    ``path`` is the path of its `autoscaling`, ``dimension`` the scalable dimension, ``part`` the part of the
+    endpoint whose metrics decide. ``component`` is None for a variant. ``start`` is the number that it starts
+    with, and the path of that number.
+    """
+
+    path: SpecPath
+    scaling: Autoscaling
+    dimension: str
+    part: Measured
+    name: str
+    component: InferenceComponent | None
+    start: tuple[SpecPath, int] | None
+
+    @property
+    def variant(self) -> Variant | None:
+        """The variant itself, or the one on whose instances the component runs, if the spec has it."""
+        return self.part.variant
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels at which CloudWatch has metrics of it."""
+        return ("variant", "endpoint") if self.component is None else ("component",)
+
+    @property
+    def wakes_from(self) -> SpecPath | None:
+        """The path of the limit that allows zero instances or copies until a request starts the first one."""
+        if self.dimension == PROVISIONED_CONCURRENCY:
+            return None
+        return next(((*self.path, *below) for below in woken_from_zero(self.scaling)), None)
+
+    @property
+    def has_policies(self) -> bool:
+        """Whether the spec says when capacity changes: by either sort of policy, or by a schedule."""
+        return bool(self.scaling.policies or self.scaling.step_policies or self.scaling.scheduled_actions)
+
+
+@found_once
+def scaled_parts(spec: ModelSpec) -> Iterator[Scaled]:
+    """Everything that scales: variants first, then components."""
+    where = {id(variant): path for path, variant in variants(spec)}
+    for path, variant, scaling in variant_scalings(spec):
+        part, start = measured_variant(spec, variant), _start(where[id(variant)], variant)
+        yield Scaled(path, scaling, variant_dimension(variant), part, variant.variant_name, None, start)
+    for path, name, component, scaling in component_scalings(spec):
+        part, start = measured_component(spec, name, component), _start_of_copies(path[:-1], component)
+        yield Scaled(path, scaling, COPY_COUNT, part, name, component, start)
+
+
+def _start(path: SpecPath, variant: Variant) -> tuple[SpecPath, int] | None:
+    serverless = variant.serverless_config
+    if serverless is None:
+        count = variant.initial_instance_count
+        return None if count is None else ((*path, "initial_instance_count"), count)
+    count = serverless.provisioned_concurrency
+    return None if count is None else ((*path, "serverless_config", "provisioned_concurrency"), count)
+
+
+def _start_of_copies(path: SpecPath, component: InferenceComponent) -> tuple[SpecPath, int] | None:
+    runtime = component.runtime_config
+    return None if runtime is None else ((*path, "runtime_config", "copy_count"), runtime.copy_count)
+
+
+def first_copies(component: InferenceComponent) -> int:
+    """How many copies a component starts with."""
+    return (RUNTIME_CONFIG.value if component.runtime_config is None else component.runtime_config).copy_count
+
+
+# ---------------------------------------------------------------- policies
+
+
+def policies_of(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
+    """Every policy that a target gets: the spec's own, or the built-in one that `min_capacity: 0` adds."""
+    yield from _own_policies(scaled)
+    built_in = built_in_policy(scaled)
+    if built_in is not None:
+        yield (*scaled.path, "min_capacity"), built_in
+
+
+def steps_of(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
+    """Every step policy that a target gets: the spec's own and the built-in one."""
+    yield from _own_steps(scaled)
+    built_in, where = built_in_step(scaled), scaled.wakes_from
+    if built_in is not None and where is not None:
+        yield where, built_in
+
+
+def built_in_policy(scaled: Scaled) -> ScalingPolicy | None:
+    """The policy that copies which may go to zero follow above it, unless the spec says how they scale."""
+    follows = scaled.component is not None and scaled.scaling.min_capacity == 0 and not scaled.has_policies
+    return TRACK_COMPONENT.value if follows else None
+
+
+def built_in_step(scaled: Scaled) -> StepPolicy | None:
+    """The step that starts the first copy or instance from zero, unless the spec has one on its metric."""
+    made = (WAKE_ASYNC_VARIANT if scaled.component is None else WAKE_COMPONENT).value
+    watched = {step.metric for step in scaled.scaling.step_policies}
+    return made if scaled.wakes_from is not None and made.metric not in watched else None
+
+
+def _own_policies(scaled: Scaled) -> Iterator[tuple[SpecPath, ScalingPolicy]]:
+    for index, policy in enumerate(scaled.scaling.policies):
+        yield (*scaled.path, "policies", index), policy
+
+
+def _own_steps(scaled: Scaled) -> Iterator[tuple[SpecPath, StepPolicy]]:
+    for index, step in enumerate(scaled.scaling.step_policies):
+        yield (*scaled.path, "step_policies", index), step
+
+
+@found_once
+def policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy]]:
+    """Every policy in the spec, with its path and with what it scales."""
+    for scaled in scaled_parts(spec):
+        yield from ((path, scaled, policy) for path, policy in _own_policies(scaled))
+
+
+@found_once
+def steps(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, StepPolicy]]:
+    """Every step policy in the spec, with its path and with what it scales."""
+    for scaled in scaled_parts(spec):
+        yield from ((path, scaled, step) for path, step in _own_steps(scaled))
+
+
+@found_once
+def named_policies(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, ScalingPolicy, str]]:
+    """Every policy whose `metric` is a name of AWS's, with that name."""
+    for path, scaled, policy in policies(spec):
+        if policy.metric is not None:
+            yield path, scaled, policy, policy.metric
+
+
+def metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> tuple[Metric, ...]:
+    """The metrics that a policy may mean by a name: of what scales, or (for a variant) of the endpoint."""
+    return tuple(it for it in metrics.find(name, hosting_of(spec)) if it.dimensions in scaled.levels)
+
+
+# ----------------------------------------------------------------
+# Where the steps of a policy begin and end, in the unit in which CloudWatch counts the threshold.
+
+
+_LOW, _HIGH = "metric_interval_lower_bound", "metric_interval_upper_bound"
+BOUNDS = (_LOW, _HIGH)
+"""The keys of a step's bounds."""
+
+
+def interval(
+    spec: ModelSpec, scaled: Scaled, step: StepPolicy, adjustment: StepAdjustment
+) -> tuple[Number | None, Number | None]:
+    """Where a step begins and where it ends; None for a side without a bound.
+
+    Raises:
+        UnfitQuantity: for a bound that does not fit the metric, or the threshold.
+    """
+    return (
+        bound_of_step(spec, scaled, step, adjustment.metric_interval_lower_bound),
+        bound_of_step(spec, scaled, step, adjustment.metric_interval_upper_bound),
+    )
+
+
+def bound_of_step(
+    spec: ModelSpec, scaled: Scaled, step: StepPolicy, bound: Number | str | None
+) -> Number | None:
+    """One bound of a step of a policy.
+
+    Raises:
+        UnfitQuantity: as :func:`interval`.
+    """
+    if bound is None:
+        return None
+    metric = counted_metric(spec, scaled, step)
+    if metric is not None:
+        return absolute_bound(bound, step.threshold, metric, scaled.part.devices(metric))
+    if isinstance(bound, str):
+        message = f"the bound is {describe(bound)}, but this is a custom metric"
+        fix = "write a number without quotes or unit, in the unit that the metric is published in"
+        raise UnfitQuantity(message, fix)
+    return bound
+
+
+def counted_metric(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> Metric | None:
+    """What a step policy watches, in the unit of its statistic; None for a metric of the user's own."""
+    found = () if step.metric is None else metrics_of(spec, scaled, step.metric)
+    return as_counted(found[0], step.statistic) if found else None

@@ -1,0 +1,14 @@
+"""The spec format: one frozen class per block. Everything else about the format is derived from these.
+
+To build a spec in Python, import the classes from here: ``from inferstack.format import Variant``.
+"""
+
+from inferstack.format.alarms import *
+from inferstack.format.autoscaling import *
+from inferstack.format.base import *
+from inferstack.format.endpoint import *
+from inferstack.format.inference_component import *
+from inferstack.format.kinds import *
+from inferstack.format.load_test import *
+from inferstack.format.model import *
+from inferstack.format.variant import *

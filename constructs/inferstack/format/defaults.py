@@ -1,0 +1,292 @@
+"""Every default that inferstack chooses where a spec is silent: the value, why, and the page it is based on.
+
+Everything here can be overridden in the spec; what cannot be overridden is not a default.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from inferstack.catalog.metrics import Hosting
+from inferstack.catalog.triton_container import LOG_VERBOSE, PING_MODE
+from inferstack.format.alarms import AlarmRule
+from inferstack.format.autoscaling import ScalingPolicy, StepAdjustment, StepPolicy
+from inferstack.format.base import Block
+from inferstack.format.endpoint import VariantProperty
+from inferstack.format.inference_component import ComponentRuntimeConfig, InferenceComponent
+from inferstack.format.variant import ManagedInstanceScaling
+
+T = TypeVar("T")
+
+_METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+_ALARMS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html"
+_ZERO = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html"
+_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+
+
+class Default(msgspec.Struct, Generic[T], frozen=True):
+    """One default: its value, the reason for it, and the page that it is based on."""
+
+    value: T
+    reason: str
+    source: str
+
+
+RUNTIME_CONFIG = Default(
+    ComponentRuntimeConfig(copy_count=1), "SageMaker refuses to create a component with no copy.", _ZERO
+)
+RETAIN_WHEN_SCALED = Default(
+    True,
+    "Otherwise every update of an endpoint that scales resets the instance count to the initial one.",
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html",
+)
+WEIGHTS_WHEN_SCALED = Default(
+    VariantProperty(variant_property_type="DesiredWeight"),
+    "Retaining the count also retains the weight, so that a new weight in the spec would have no effect.",
+    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VariantProperty.html",
+)
+ALARM_PERIOD = Default(60, "SageMaker publishes these metrics every minute.", _METRICS)
+ALARM_EVALUATION_PERIODS = Default(3, "One bad minute is noise, three are a problem.", _ALARMS)
+ALARM_OPERATOR = Default("GreaterThanOrEqualToThreshold", "Reaching a limit counts as exceeding it.", _ALARMS)
+ALARM_MISSING_DATA = Default(
+    "notBreaching", "Without requests, an endpoint may publish no data, and is healthy.", _ALARMS
+)
+
+
+def _one_more(metric: str, *, cooldown: int) -> StepPolicy:
+    return StepPolicy(
+        policy_name="WakeUp",
+        metric=metric,
+        threshold=1,
+        statistic="Maximum",
+        evaluation_periods=1,
+        treat_missing_data="missing",
+        adjustment_type="ChangeInCapacity",
+        metric_aggregation_type="Maximum",
+        cooldown=cooldown,
+        step_adjustments=(StepAdjustment(metric_interval_lower_bound=0, scaling_adjustment=1),),
+    )
+
+
+WAKE_COMPONENT = Default(
+    _one_more("NoCapacityInvocationFailures", cooldown=60),
+    "At zero copies there is nothing to track, so the first refused request starts one. AWS's own example "
+    "compares with `> 1`, which waits for a second request in the same minute.",
+    _ZERO,
+)
+TRACK_COMPONENT = Default(
+    ScalingPolicy(
+        metric="SageMakerInferenceComponentInvocationsPerCopy",
+        target_value=5,
+        scale_in_cooldown=300,
+        scale_out_cooldown=300,
+    ),
+    "A component that can go to zero copies follows its traffic above zero. AWS's example has these "
+    "cooldowns: copies take minutes to start.",
+    _ZERO,
+)
+EMPTY_FLEET = Default(
+    ManagedInstanceScaling(status="ENABLED", min_instance_count=0),
+    "If all components can go to zero copies, instances without any copy would cost money for nothing.",
+    _ZERO,
+)
+WAKE_ASYNC_VARIANT = Default(
+    # The metric stays 1 until the instance runs, and each cooldown that ends before that adds another one.
+    _one_more("HasBacklogWithoutCapacity", cooldown=300),
+    "At zero instances there is no backlog per instance, so the first waiting request starts one. AWS's "
+    "example has this cooldown: an instance takes minutes to start.",
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-autoscale.html",
+)
+STEP_EVALUATION_PERIODS = Default(1, "A step that waits for more data comes too late.", _ALARMS)
+STEP_MISSING_DATA = Default("missing", "Without data, the capacity stays as it is.", _ALARMS)
+
+FIELD_DEFAULTS: Mapping[type[Block], Mapping[str, Default[Any]]] = {
+    AlarmRule: {
+        "period": ALARM_PERIOD,
+        "evaluation_periods": ALARM_EVALUATION_PERIODS,
+        "comparison_operator": ALARM_OPERATOR,
+        "treat_missing_data": ALARM_MISSING_DATA,
+    },
+    StepPolicy: {
+        "period": ALARM_PERIOD,
+        "evaluation_periods": STEP_EVALUATION_PERIODS,
+        "comparison_operator": ALARM_OPERATOR,
+        "treat_missing_data": STEP_MISSING_DATA,
+    },
+    InferenceComponent: {"runtime_config": RUNTIME_CONFIG},
+}
+"""What applies if a block leaves a field out. The JSON Schema and docs/spec.md show these, too."""
+
+TRITON_ENVIRONMENT = Default(
+    {LOG_VERBOSE: "false"},
+    "By default the container logs every request in full, which costs time and money.",
+    _TRITON,
+)
+TRITON_MULTI_MODEL_ENVIRONMENT = Default(
+    {PING_MODE: "live"},
+    "Otherwise a single archive that does not load makes the health check of the whole instance fail.",
+    _TRITON,
+)
+
+_TGI = Default(
+    1.0,
+    "TGI's `CUDA_MEMORY_FRACTION`: its warm-up batches fill the memory that the weights leave free.",
+    "https://huggingface.co/docs/text-generation-inference/reference/launcher",
+)
+_LMI = Default(
+    0.9,
+    "`option.gpu_memory_utilization` of vLLM and lmi-dist in LMI; LMI's DeepSpeed images contain both, too.",
+    "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/user_guides/vllm_user_guide.html",
+)
+GPU_MEMORY_TAKEN = {
+    "vllm": Default(
+        0.9,
+        "vLLM's `gpu_memory_utilization`.",
+        "https://docs.vllm.ai/en/latest/models/engine_args.html",
+    ),
+    "lmi": _LMI,
+    "deepspeed": _LMI,
+    "sglang": Default(
+        0.9,
+        "SGLang's `mem_fraction_static`.",
+        "https://docs.sglang.io/docs/advanced_features/server_arguments",
+    ),
+    "tgi": _TGI,
+    "huggingface-llm": _TGI,
+    "tensorrtllm": Default(
+        0.9,
+        "TensorRT-LLM's `free_gpu_memory_fraction`, of the memory that the weights leave free.",
+        "https://nvidia.github.io/TensorRT-LLM/llm-api/reference/KvCacheConfig.html",
+    ),
+    "tensorflow": Default(
+        1.0,
+        "TensorFlow's `per_process_gpu_memory_fraction`: it takes nearly all memory of every GPU it sees.",
+        "https://www.tensorflow.org/guide/gpu",
+    ),
+}
+"""Servers that take most of a GPU's memory when they start, by a word in their image's name, with the share
+that they take by default. The CUDA context and CUDA graphs come on top of it. Memory use on such a GPU stays
+the same whatever the traffic, so an alarm on it would never stop.
+"""
+VARIABLES_OF_GPU_MEMORY_TAKERS = (
+    "OPTION_GPU_MEMORY_UTILIZATION",
+    "OPTION_MAX_MODEL_LEN",
+    "OPTION_ROLLING_BATCH",
+    "OPTION_TENSOR_PARALLEL_DEGREE",
+    "SM_NUM_GPUS",
+    "SM_SGLANG_",
+    "SM_VLLM_",
+    "VLLM_",
+)
+"""Prefixes of environment variables that only such servers read. They count because an image in a user's own
+registry may have any name.
+"""
+
+
+OfAdapters = Literal["all", "none", "of bases that go to zero"]
+
+
+class DefaultAlarm(msgspec.Struct, frozen=True):
+    """An alarm that an endpoint gets unless its spec has its own rule for the metric."""
+
+    rule: AlarmRule
+    hostings: frozenset[Hosting]
+    reason: str
+    not_where_taken: bool = False
+    """Leaves out parts of the endpoint that run a server of :data:`GPU_MEMORY_TAKEN`."""
+    not_where_cached: bool = False
+    """Leaves out endpoints with a multi-model container that keeps models until there is no room for another
+    one, which fills memory and disk in normal operation.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-caching.html
+    """
+    of_adapters: OfAdapters = "all"
+    """Which adapters get the alarm, too. An adapter is files in its base's container, on the base's copies.
+    An alarm on those would say what the base's alarm says, and AWS documents utilization only for what a
+    component reserves.
+    """
+
+
+_INSTANCES: frozenset[Hosting] = frozenset({"instances", "multi-model", "async"})
+_ALL: frozenset[Hosting] = frozenset({*_INSTANCES, "inference-components", "serverless"})
+
+DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
+    DefaultAlarm(
+        AlarmRule(
+            metric="Invocation5XXErrors",
+            statistic="Sum",
+            threshold=1,
+            evaluation_periods=5,
+            datapoints_to_alarm=3,
+        ),
+        _ALL,
+        "Requests fail on the server's side in most minutes.",
+    ),
+    DefaultAlarm(
+        AlarmRule(
+            metric="InvocationFailures",
+            statistic="Sum",
+            threshold=1,
+            evaluation_periods=5,
+            datapoints_to_alarm=3,
+        ),
+        frozenset({"async"}),
+        "Requests fail in most minutes: the payload cannot be read, the answer cannot be stored, or the "
+        "container fails.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="MemoryUtilization", statistic="Maximum", threshold="90 %"),
+        _INSTANCES,
+        "A container that runs out of memory is killed with all its requests.",
+        not_where_cached=True,
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="DiskUtilization", statistic="Maximum", threshold="90 %"),
+        _INSTANCES,
+        "Model downloads and logs fail on a full disk.",
+        not_where_cached=True,
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="GPUMemoryUtilization", statistic="Maximum", threshold="95 %", evaluation_periods=5),
+        _INSTANCES,
+        "The next batch or model will not fit into the GPU's memory.",
+        not_where_taken=True,
+        not_where_cached=True,
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="ModelLoadingWaitTime", statistic="p90", threshold="30 s", evaluation_periods=5),
+        frozenset({"multi-model"}),
+        "Requests wait for models to be loaded: more models are in use than fit into memory.",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="NoCapacityInvocationFailures", statistic="Sum", threshold=1, evaluation_periods=15),
+        frozenset({"inference-components"}),
+        "Requests are refused for longer than a component takes to wake from zero copies.",
+        of_adapters="of bases that go to zero",
+    ),
+    DefaultAlarm(
+        AlarmRule(
+            metric="GPUMemoryUtilizationNormalized",
+            statistic="Maximum",
+            threshold="95 %",
+            evaluation_periods=5,
+        ),
+        frozenset({"inference-components"}),
+        "The next batch will not fit into the GPU's memory.",
+        not_where_taken=True,
+        of_adapters="none",
+    ),
+    DefaultAlarm(
+        AlarmRule(metric="MemoryUtilizationNormalized", statistic="Maximum", threshold="90 %"),
+        frozenset({"inference-components"}),
+        "A container that runs out of memory is killed with all its requests.",
+        of_adapters="none",
+    ),
+    DefaultAlarm(
+        AlarmRule(
+            metric="HasBacklogWithoutCapacity", statistic="Maximum", threshold=1, evaluation_periods=15
+        ),
+        frozenset({"async"}),
+        "Requests wait in the queue and no instance works on them.",
+    ),
+)

@@ -1,0 +1,213 @@
+"""The kinds of spec. `kind` decides which blocks a spec may have; everything else is shared."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from inferstack.format.alarms import Alarms, Dashboard
+from inferstack.format.autoscaling import Autoscaling
+from inferstack.format.base import Block, form
+from inferstack.format.endpoint import Endpoint, EndpointConfig
+from inferstack.format.inference_component import InferenceComponent
+from inferstack.format.load_test import LoadTest
+from inferstack.format.model import Model, NamedModel, Triton
+from inferstack.format.variant import Variant
+
+# ----------------------------------------------------------------
+# AWS::IAM::Role: what the containers are allowed to do.
+
+
+ROLE_ARN = r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$"
+RoleArn = Annotated[str, form(ROLE_ARN)]
+PolicyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$")]
+KeyArn = Annotated[str, form(r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$")]
+
+
+Action = Annotated[str, form(r"^(\*|[a-zA-Z0-9\-]+:[a-zA-Z0-9*?]+)$")]
+ResourceArn = Annotated[str, form(r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws)?:.+)$")]
+
+
+class PolicyStatement(Block):
+    """One more statement that allows something, written as in an IAM policy."""
+
+    action: tuple[Action, ...]
+    """Actions to allow, such as `dynamodb:GetItem`."""
+    resource: tuple[ResourceArn, ...]
+    """ARNs of the resources that the actions are allowed on."""
+    condition: dict[str, dict[str, str | tuple[str, ...]]] | None = None
+    """Conditions, as in IAM: operator, then condition key, then value."""
+    sid: Annotated[str, form(r"^[A-Za-z0-9]+$")] | None = None
+    """Name (Sid) of the statement."""
+
+
+class ExecutionRole(Block):
+    """Your additions to the role that the stack creates for the endpoint, which already allows exactly what
+    the spec needs."""
+
+    shapes: ClassVar = ("AWS::IAM::Role",)
+    # The role's policies get the same path, and a policy's path allows fewer characters than a role's.
+    aws_keys: ClassVar = {"path": ("iam:CreatePolicyRequest", "path")}
+
+    statements: tuple[PolicyStatement, ...] = ()
+    """Permissions that the code in the container needs."""
+    managed_policy_arns: tuple[PolicyArn, ...] = ()
+    """ARNs of further managed policies to attach to the role."""
+    kms_key_arns: tuple[KeyArn, ...] = ()
+    """ARNs of the KMS keys that encrypt the model files; the role may then read those files."""
+    permissions_boundary: PolicyArn | None = None
+    """ARN of the policy that caps what the role may do, if your organisation requires one."""
+    path: str | None = None
+    """IAM path of the role and of its policies."""
+
+
+# ----------------------------------------------------------------
+# The kinds of spec. `kind` decides which blocks a spec may have; everything else is shared.
+
+
+# AWS's pattern for the names of endpoints, variants and components. The CloudFormation registry allows an
+# endpoint's name 64 characters, the API only 63.
+HOSTING_NAME, LONGEST_HOSTING_NAME = r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$", 63
+HostingName = Annotated[str, form(HOSTING_NAME, max_length=LONGEST_HOSTING_NAME)]
+AccountId = Annotated[str, form(r"^[0-9]{12}$")]
+TagKey = Annotated[str, form(min_length=1, max_length=128)]
+TagValue = Annotated[str, form(max_length=256)]
+WarningCode = Annotated[str, form(r"^IS[0-9]{3}$")]
+
+
+class Environment(Block):
+    """The account and region of the stack. What is left out comes from the CDK CLI's credentials."""
+
+    account: AccountId | None = None
+    """Account ID: twelve digits, in quotes."""
+    region: str | None = None
+    """AWS Region, for example `us-east-1`."""
+
+
+class Ignore(Block):
+    """A warning that does not apply to this spec, and why."""
+
+    code: WarningCode
+    """Code of the warning to turn off."""
+    reason: str
+    """Why the warning does not apply, for the next person who reads the spec."""
+
+
+class ModelSpec(Block):
+    """What every kind of spec has."""
+
+    endpoint_name: HostingName
+    """Name of the endpoint that clients invoke. Changing it creates a new endpoint."""
+    models: Mapping[HostingName, Model] | None = None
+    """Models by name, for variants with different models; a variant names its own with `model_name`."""
+    variant: Variant | None = None
+    """The fleet of instances (or serverless capacity) behind the endpoint. One of `variant` and `variants`
+    is required."""
+    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    """Several fleets that share the traffic by weight, instead of `variant`."""
+    autoscaling: Autoscaling | None = None
+    """Autoscaling of the variant, if there is only one."""
+    triton: Triton | None = None
+    """Model repository for all Triton containers that have no `triton` block of their own."""
+    description: Annotated[str, form(max_length=512)] | None = None
+    """Description of the stack."""
+    env: Environment | None = None
+    """Account and region of the stack."""
+    endpoint_config: EndpointConfig | None = None
+    """Settings of the endpoint configuration that apply to all variants."""
+    endpoint: Endpoint | None = None
+    """How updates of the endpoint are rolled out, and what they keep."""
+    execution_role: RoleArn | ExecutionRole | None = None
+    """ARN of an existing role, or additions to the role that the stack creates."""
+    alarms: Alarms | bool | None = None
+    """CloudWatch alarms; `false` for none. If left out, the endpoint gets the default set for its kind."""
+    dashboard: Dashboard | bool | None = None
+    """CloudWatch dashboard; `false` for none. If left out, the endpoint gets one."""
+    tags: dict[TagKey, TagValue] | None = None
+    """Tags for every resource of the stack that can have tags."""
+    load_test: LoadTest | None = None
+    """Load test for sizing the endpoint: it is checked and kept, but nothing runs it yet."""
+    ignore: tuple[WarningCode | Ignore, ...] = ()
+    """Warnings to turn off because they do not apply to this spec: codes, or `{code, reason}`."""
+    stages: dict[str, dict[str, Any]] | None = None
+    """Overrides by stage name. The chosen stage's are merged deeply into the spec before anything else reads
+    it: mappings merge, lists and values replace, `null` removes a key. `${stage}` in a text becomes the
+    stage's name."""
+
+    @property
+    def kind(self) -> str:
+        """The spec's kind, as the spec writes it."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def account(self) -> str | None:
+        """The account that the spec names."""
+        return None if self.env is None else self.env.account
+
+    @property
+    def region(self) -> str | None:
+        """The region that the spec names."""
+        return None if self.env is None else self.env.region
+
+    @property
+    def ignored_codes(self) -> tuple[str, ...]:
+        """The codes under `ignore`, in order."""
+        return tuple(entry.code if isinstance(entry, Ignore) else entry for entry in self.ignore)
+
+
+class ModelBackedSpec(ModelSpec):
+    """An endpoint whose variants host SageMaker models."""
+
+    model: Model | None = None
+    """The model that the endpoint hosts. One of `model` and `models` is required."""
+    shadow_variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    """A fleet that receives copies of the requests, for trying out a change; its responses are discarded."""
+
+
+class SingleModelSpec(ModelBackedSpec, tag="single-model", tag_field="kind"):
+    """One model per variant, in one container."""
+
+    models: dict[HostingName, NamedModel] | None = None
+    """Models by name, for variants with different models; a variant names its own with `model_name`."""
+
+
+class MultiModelSpec(ModelBackedSpec, tag="multi-model", tag_field="kind"):
+    """Many model archives under one S3 prefix; each is loaded when a request names it (`TargetModel`)."""
+
+
+class EnsembleSpec(ModelBackedSpec, tag="ensemble", tag_field="kind"):
+    """A Triton ensemble: several models in one container, run by a single request."""
+
+    models: dict[HostingName, NamedModel] | None = None
+    """Models by name, for variants with different models; a variant names its own with `model_name`."""
+
+
+class PipelineSpec(ModelBackedSpec, tag="pipeline", tag_field="kind"):
+    """Several containers on each instance, invoked one after the other or individually by name."""
+
+
+class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="kind", kw_only=True):
+    """Several models that share one fleet, each with its own number of copies and its own scaling."""
+
+    models: Annotated[dict[HostingName, NamedModel], Meta(min_length=1)] | None = None
+    """SageMaker models by name, for components that use one (`specification.model_name`) because a
+    `container` block cannot express it: uncompressed files (`model_data_source`), model packages, private
+    registries."""
+    variants: Annotated[tuple[Variant, ...], Meta(min_length=1)] | None = None
+    """Several fleets for different components, instead of `variant`."""
+    autoscaling: Autoscaling | None = None
+    """Your own autoscaling of the fleet's instances, instead of `managed_instance_scaling`."""
+    inference_components: Annotated[dict[HostingName, InferenceComponent], Meta(min_length=1)]
+    """Inference components by name, one for each model."""
+
+
+Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec
+"""A spec of any kind; `kind` tells them apart."""
+
+KINDS: tuple[type[ModelSpec], ...] = (
+    SingleModelSpec,
+    MultiModelSpec,
+    EnsembleSpec,
+    InferenceComponentsSpec,
+    PipelineSpec,
+)

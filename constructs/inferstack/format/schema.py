@@ -1,0 +1,87 @@
+"""The JSON Schema of the format, as it ships with the package, and how to find definitions and keys in it."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inferstack.format.kinds import KINDS
+from inferstack.problems import SpecPath
+
+# ----------------------------------------------------------------
+# The JSON Schema of the format, as it ships with the package, and how to find definitions in it.
+
+
+JsonSchema = dict[str, Any]
+
+SCHEMA_FILE = "inferstack.schema.json"
+
+
+def shipped_schema_text() -> str:
+    """The text of the schema file that comes with the package."""
+    return Path(__file__).with_name(SCHEMA_FILE).read_text("utf-8")
+
+
+@cache
+def shipped_schema() -> JsonSchema:
+    """The schema that comes with the package."""
+    schema: JsonSchema = msgspec.json.decode(shipped_schema_text())
+    return schema
+
+
+@cache
+def kind_definitions() -> dict[str, str]:
+    """The name of each kind's definition."""
+    return {str(kind.__struct_config__.tag): kind.__name__ for kind in KINDS}
+
+
+def resolved(branch: JsonSchema) -> JsonSchema:
+    """The definition that a part of the schema refers to, or the part itself."""
+    reference = branch.get("$ref")
+    if reference is None:
+        return branch
+    definition: JsonSchema = shipped_schema()["$defs"][reference.rpartition("/")[2]]
+    return definition
+
+
+# ----------------------------------------------------------------
+# Whether the format has a key at a given path, whether or not the spec has it.
+
+
+def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, JsonSchema]:
+    """The paths whose last key the format does not have, each with the block that has no such key.
+
+    A path that leads through such a key is left out, since it is wrong there already.
+    """
+    found = {}
+    for path in paths:
+        blocks = blocks_at(definition, path[:-1])
+        if blocks and not any(_below(block, path[-1]) for block in blocks):
+            found[path] = blocks[0]
+    return found
+
+
+def allowed_at(definition: str, path: SpecPath) -> list[JsonSchema]:
+    """What is allowed at a path, as one schema for each form; empty if the format has no such key."""
+    blocks = blocks_at(definition, path[:-1])
+    return [it for block in blocks for it in _below(block, path[-1])]
+
+
+def blocks_at(definition: str, path: SpecPath) -> list[JsonSchema]:
+    """The blocks that the format has at a path, one for each form; empty if it has none."""
+    blocks = [shipped_schema()["$defs"][definition]]
+    for step in path:
+        blocks = [it for block in blocks for it in _below(block, step) if it.get("type") == "object"]
+    return blocks
+
+
+def _below(block: JsonSchema, key: str | int) -> list[JsonSchema]:
+    """What is allowed under a key of a block; empty if the block has no such key."""
+    value = block.get("properties", {}).get(key, block.get("additionalProperties", {}))
+    return list(_branches(value)) if isinstance(value, dict) else []
+
+
+def _branches(value: JsonSchema) -> Iterator[JsonSchema]:
+    return map(resolved, value.get("anyOf", [value]))

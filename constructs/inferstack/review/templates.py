@@ -1,0 +1,243 @@
+"""Previous templates: files of JSON or YAML, or the folders that `cdk synth` and `inferstack render` fill."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from inferstack.catalog.images import region_of_images
+from inferstack.problems import Problem, SpecError
+from inferstack.problems.update_codes import NOT_A_TEMPLATE, UNREADABLE
+from inferstack.problems.words import describe
+from inferstack.resolve.template import SOURCE_METADATA
+from inferstack.review import deployed
+from inferstack.review.changes import Resources
+from inferstack.source.file_text import read_text
+
+# ----------------------------------------------------------------
+# CloudFormation's YAML: plain data, with tags as a short form of functions.
+#
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-formats.html
+
+
+DEEPEST = 100
+"""How many mappings and lists of a template may stand in one another."""
+_PLAIN_TAGS = frozenset({"Ref", "Condition"})
+
+
+class TemplateYamlError(Exception):
+    """Tells what is wrong with a text, and at which line and column."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.line, self.column = line, column
+
+
+def _function(loader: Any, name: str, node: yaml.Node) -> dict[str, Any]:
+    """``!GetAtt Model.ModelName`` is ``{"Fn::GetAtt": "Model.ModelName"}``."""
+    match node:
+        case yaml.ScalarNode():
+            value = loader.construct_scalar(node)
+        case yaml.SequenceNode():
+            value = loader.construct_sequence(node, deep=True)
+        case _:
+            value = loader.construct_mapping(node, deep=True)
+    return {name if name in _PLAIN_TAGS else f"Fn::{name}": value}
+
+
+# A class of its own, so that no other loader gets its tags; on libyaml where PyYAML was built with it.
+_Loader: Any = type("TemplateLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
+_Loader.add_multi_constructor("!", _function)
+
+
+def read_yaml(text: str) -> Any:
+    """The data of a YAML template.
+
+    Raises:
+        TemplateYamlError: when it is not one, or has an alias, which CloudFormation does not accept.
+        ValueError: for a date or number that does not exist.
+    """
+    try:
+        _check_events(text)
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        raise TemplateYamlError(str(error.problem), *_place(error.problem_mark)) from None
+    except yaml.YAMLError as error:
+        raise TemplateYamlError(str(error).splitlines()[0]) from None
+
+
+def _check_events(text: str) -> None:
+    """Checks before loading: libyaml recurses into values, and ends the process if they are too deep."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        match event:
+            case yaml.AliasEvent():
+                raise TemplateYamlError("it has an alias", *_place(event.start_mark))
+            case yaml.CollectionStartEvent():
+                depth += 1
+            case yaml.CollectionEndEvent():
+                depth -= 1
+        if depth > DEEPEST:
+            raise TemplateYamlError(f"values are nested more than {DEEPEST} deep", *_place(event.start_mark))
+
+
+def _place(mark: Any) -> tuple[int, int]:
+    return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+
+
+# ----------------------------------------------------------------
+# Previous templates: files of JSON or YAML, or the folders that `cdk synth` and `inferstack render` fill.
+
+
+PATTERNS = ("*.template.json", "*.template.yaml", "*.template.yml")
+"""Names of templates in a folder."""
+_STAGES = "assembly-*"
+"""Names that CDK gives to the folder of a `Stage`, in the folder of the app or of the stage around it."""
+
+_GET_A_TEMPLATE = (
+    "name a template that `inferstack render`, `cdk synth` or `aws cloudformation get-template` wrote"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousTemplate:
+    """A template that a stack was made from."""
+
+    file: str
+    resources: Resources
+
+    @property
+    def endpoint_name(self) -> str | None:
+        """Name of the template's endpoint, where it is plain text."""
+        return deployed.endpoint_name(self.resources)
+
+    @property
+    def spec_files(self) -> frozenset[str]:
+        """The spec files that its resources came from."""
+        return frozenset(it for it in map(self.source_of, self.resources) if it is not None)
+
+    def source_of(self, logical_id: str) -> str | None:
+        """The spec file that a resource came from; None where there is no such resource or file."""
+        resource = deployed.mapping(self.resources.get(logical_id))
+        source = deployed.mapping(resource.get("Metadata")).get(SOURCE_METADATA)
+        return source.rpartition(":")[0] if isinstance(source, str) else None
+
+    @property
+    def image_region(self) -> str | None:
+        """The region that the images are taken from; None where they are looked up at deployment."""
+        types = (deployed.MODEL_TYPE, deployed.COMPONENT_TYPE)
+        parts = [it for name in types for it in deployed.of_type(self.resources, name).values()]
+        return region_of_images(json.dumps(parts, default=str))
+
+
+def read_template(path: Path) -> PreviousTemplate:
+    """Reads a template of at most 1 MiB, which is all that CloudFormation accepts.
+
+    The output of `aws cloudformation get-template` is unpacked.
+
+    Raises:
+        SpecError: when the file cannot be read, is neither JSON nor YAML, or is no template.
+    """
+    file = path.as_posix()
+    try:
+        text = read_text(path, file)
+    except SpecError as error:
+        found = error.problems[0]
+        at = (found.file, found.line, found.column)
+        raise SpecError([Problem(*at, UNREADABLE, found.message, _GET_A_TEMPLATE)]) from None
+    return PreviousTemplate(file, _resources(_parsed(text, file), file))
+
+
+def read_folder(folder: Path) -> tuple[list[PreviousTemplate], list[Problem]]:
+    """The templates with an endpoint in a folder and in stages below it, and the problems of other files."""
+    try:
+        paths = sorted(file for it in _with_stages(folder) for form in PATTERNS for file in it.glob(form))
+    except OSError as error:
+        return [], [_unreadable(folder, f"the folder cannot be read: {error.strerror}")]
+    if not paths:
+        return [], [_unreadable(folder, f"the folder holds no {' and no '.join(PATTERNS[:2])}")]
+    templates: list[PreviousTemplate] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            templates.append(read_template(path))
+        except SpecError as error:
+            problems += error.problems
+    return [it for it in templates if deployed.of_type(it.resources, deployed.ENDPOINT_TYPE)], problems
+
+
+def _with_stages(folder: Path) -> Iterator[Path]:
+    yield folder
+    for below in folder.glob(_STAGES):
+        # CDK makes no links, and a link may lead back here.
+        if below.is_dir() and not below.is_symlink():
+            yield from _with_stages(below)
+
+
+def _unreadable(folder: Path, message: str) -> Problem:
+    return Problem(folder.as_posix(), 1, 1, UNREADABLE, message, _GET_A_TEMPLATE)
+
+
+def _parsed(text: str, file: str) -> Any:
+    try:
+        if text.lstrip().startswith("{"):
+            return json.loads(text)
+        return read_yaml(text)
+    except json.JSONDecodeError as error:
+        at, message = (error.lineno, error.colno), f"this is not complete JSON: {error.msg}"
+    except TemplateYamlError as error:
+        at, message = (error.line, error.column), f"this is not the YAML of a template: {error}"
+    except RecursionError:
+        at, message = (1, 1), f"values are nested more than {DEEPEST} deep"
+    except ValueError as error:
+        at, message = (1, 1), f"a value cannot be read: {error}"
+    raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file again; it may be cut short")])
+
+
+def _resources(data: Any, file: str) -> Resources:
+    match data:
+        case {"TemplateBody": dict() as body}:
+            return _resources(body, file)
+        case {"TemplateBody": str() as text}:
+            return _resources(_parsed(text, file), file)
+        case {"Resources": dict() as resources} if resources:
+            fault = next(_faults(resources), None)
+            if fault is None:
+                return resources
+        case dict():
+            fault = "there are no `Resources`"
+        case _:
+            fault = f"this is {describe(data)}, not a mapping with `Resources`"
+    raise SpecError([Problem(file, 1, 1, NOT_A_TEMPLATE, fault, _GET_A_TEMPLATE)])
+
+
+def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:
+    for logical_id, resource in resources.items():
+        match resource:
+            case {"Type": str(), **rest} if isinstance(rest.get("Properties", {}), dict):
+                pass
+            case _:
+                yield f"the resource {describe(logical_id)} has no type, or properties that are not a mapping"
+        if not isinstance(logical_id, str):
+            yield f"the resource {describe(logical_id)} has a name that is not text"
+    if _depth(resources) > DEEPEST:
+        yield f"values are nested more than {DEEPEST} deep"
+
+
+def _depth(value: Any) -> int:
+    """Levels of mappings and lists, counted level by level, as recursion would overflow in a deep value."""
+    level, depth = [value], 0
+    while level := [below for it in level for below in _below(it)]:
+        depth += 1
+    return depth
+
+
+def _below(value: Any) -> Iterator[Any]:
+    match value:
+        case dict():
+            yield from value.values()
+        case list():
+            yield from value

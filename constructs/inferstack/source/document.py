@@ -1,0 +1,210 @@
+"""A spec file as data, with the position of every part in the file.
+
+path -> text (file_text) -> tree (quick, or for files with anything unusual: events, compose) -> Document
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inferstack.problems import IN_PYTHON, Problem, SpecError, SpecPath
+from inferstack.problems.file_codes import NO_SPEC
+from inferstack.source.file_text import read_text
+from inferstack.source.quick import read_quickly
+from inferstack.source.tree import Entry, Node, Position, mapping_node, tree_of
+from inferstack.texts.addresses import LOCK_SUFFIX, name_in_templates
+
+# ----------------------------------------------------------------
+# The scalars in a spec's data, with their paths.
+
+
+def scalars(value: Any, path: SpecPath = ()) -> Iterator[tuple[SpecPath, Any]]:
+    """Everything in the data that is neither a mapping nor a list."""
+    match value:
+        case dict():
+            for key, item in value.items():
+                yield from scalars(item, (*path, key))
+        case list():
+            for index, item in enumerate(value):
+                yield from scalars(item, (*path, index))
+        case _:
+            yield path, value
+
+
+def texts_with(mark: str, data: object) -> Iterator[tuple[SpecPath, str]]:
+    """Every text in the data that contains the mark."""
+    # Most specs have none, and searching the texts without building paths takes half the time.
+    found = scalars(data) if _any_has(mark, data) else ()
+    return ((path, text) for path, text in found if isinstance(text, str) and mark in text)
+
+
+def _any_has(mark: str, data: object) -> bool:
+    todo = [data]
+    while todo:
+        match todo.pop():
+            case str() as text:
+                if mark in text:
+                    return True
+            case dict() as mapping:
+                todo += mapping.values()
+            case list() as items:
+                todo += items
+    return False
+
+
+# ----------------------------------------------------------------
+# What the `null`s of a stage remove: a key of the spec, or nothing if the spec has no such key.
+
+
+class StageNulls(msgspec.Struct, frozen=True, eq=False):
+    """The `null`s of a stage, by the path in the spec that each is about."""
+
+    stage: str = ""
+    effective: Mapping[SpecPath, Entry] = {}
+    """Those that remove something."""
+    idle: Mapping[SpecPath, Entry] = {}
+    """Those for keys that the spec does not have."""
+
+    def removed_at(self, path: SpecPath) -> SpecPath | None:
+        """What the stage removed: this path, or one that it lies in; None where it removed neither."""
+        upwards = (path[:length] for length in range(len(path), 0, -1))
+        return next((it for it in upwards if it in self.effective), None)
+
+
+NO_NULLS = StageNulls()
+
+
+def nulls_of(stage: str, base: Node, override: Node) -> StageNulls:
+    """The `null`s in a stage's overrides.
+
+    A `null` in a list is a value like any other, since a list is replaced as a whole.
+    """
+    found = list(_nulls(base, override, ()))
+    effective = {path: entry for path, entry, removes in found if removes}
+    return StageNulls(stage, effective, {path: entry for path, entry, removes in found if not removes})
+
+
+def _nulls(base: Node | None, override: Node, at: SpecPath) -> Iterator[tuple[SpecPath, Entry, bool]]:
+    for name, entry in override.by_key.items():
+        there = None if base is None else base.entry(name)
+        if entry.node.data is None:
+            yield (*at, name), entry, there is not None
+        elif isinstance(entry.node.data, dict):
+            yield from _nulls(None if there is None else there.node, entry.node, (*at, name))
+
+
+# ----------------------------------------------------------------
+# A spec file as data, with the position of every part in the file.
+
+
+__all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
+
+
+class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The content of a spec file. ``file`` is its name as given, with forward slashes."""
+
+    file: str
+    tree: Node
+    may_have_placeholders: bool = True
+    """False where the file has no `${` in it, so that no value can have one."""
+    may_have_references: bool = True
+    """The same for `{{`, which begins a dynamic reference."""
+    nulls: StageNulls = NO_NULLS
+    """For a spec at a stage: what the stage removes."""
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], file: str = IN_PYTHON) -> "Document":
+        """A document from data made in Python; everything is at line 0, column 0.
+
+        Raises:
+            SpecError: when the data holds what YAML cannot.
+        """
+        return cls(file, tree_of(data, file))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Plain dicts, lists and scalars in the file's order. Aliases share objects: do not change them."""
+        data: dict[str, Any] = self.tree.data
+        return data
+
+    @cached_property
+    def shown_file(self) -> str:
+        """The file's name in templates: the same wherever the folder of the project lies."""
+        # A name may have bytes that are not UTF-8, and no template can hold those.
+        return name_in_templates(self.file).encode(errors="backslashreplace").decode()
+
+    @cached_property
+    def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
+        """Every text that may hold a placeholder, with its path."""
+        return () if not self.may_have_placeholders else tuple(texts_with("${", self.data))
+
+    def rewritten(self, found: str, key: str, text: str) -> "Document":
+        """The document with ``key: text`` in the place of the key ``found`` at its top."""
+        entries = self.tree.by_key
+        others = {name: entry for name, entry in entries.items() if name != found}
+        at, node = entries[found]
+        tree = mapping_node(self.tree.at, {key: Entry(at, Node(node.at, text)), **others})
+        return msgspec.structs.replace(self, tree=tree)
+
+    def __repr__(self) -> str:
+        return f"Document(file={self.file!r})"
+
+    def position(self, path: SpecPath, *, key: bool = False) -> Position:
+        """The position of a value: that of a scalar itself, otherwise of the key or list item that holds it.
+
+        With ``key``, the position of the key. A value that came through an alias or ``<<`` is where its text
+        is. For a path that does not exist, the position of its deepest existing ancestor.
+        """
+        at, node = self.tree.at, self.tree
+        for step in path:
+            entry = node.entry(step)
+            if entry is None:
+                break
+            at, node = entry
+        return node.at if node.is_scalar and not key else at
+
+    def problem(self, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False) -> Problem:
+        """An error at a value of the spec; with ``key`` at its key."""
+        return Problem(self.file, *self.position(path, key=key), code, message, fix, path=path)
+
+    def where_to_mend(self, path: SpecPath) -> Position:
+        """Where to change what is wrong: at the value itself, or at the stage's `null` that removes it."""
+        found = self.nulls.removed_at(path)
+        return self.position(path) if found is None else self.nulls.effective[found].node.at
+
+    def absent_by(self, path: SpecPath) -> str:
+        """`(the stage … removes …)` where a stage removed what would stand at the path, else nothing."""
+        found = self.nulls.removed_at(path)
+        return "" if found is None else f" (the stage `{self.nulls.stage}` removes `{found[-1]}`)"
+
+
+def read_document(path: Path | str) -> Document:
+    """Reads a spec file: at most 1 MiB of UTF-8, one document of YAML 1.2 plus merge keys (``<<``).
+
+    Raises:
+        SpecError: with all problems of the file; see :data:`inferstack.problems.file_codes.FILE_CODES`.
+    """
+    file = os.fspath(path).replace(os.sep, "/")
+    if file.endswith(LOCK_SUFFIX):
+        message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
+        raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
+    text = read_text(Path(path), file)
+    tree = read_quickly(text)
+    # With an escape, a value may have these characters where the text has not.
+    has_escapes = "\\" in text
+    return Document(
+        file,
+        _with_care(file, text) if tree is None else tree,
+        may_have_placeholders=has_escapes or "${" in text,
+        may_have_references=has_escapes or "{{" in text,
+    )
+
+
+def _with_care(file: str, text: str) -> Node:
+    from inferstack.source.compose import compose  # noqa: PLC0415 - few files need it
+
+    return compose(file, text)

@@ -1,0 +1,136 @@
+"""PyYAML's parser as a stream of events, and what its complaints mean to someone who writes a spec."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import yaml
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.scanner import Scanner
+
+from inferstack.problems import Problem, SpecError
+from inferstack.problems.file_codes import SYNTAX
+from inferstack.source.file_text import LINE_BREAK
+from inferstack.source.quick import CParser
+from inferstack.source.tree import START, Position
+
+# ----------------------------------------------------------------
+# What PyYAML's complaints mean to someone who writes a spec.
+
+
+class _Hint(NamedTuple):
+    """``problem`` is searched for in the parser's message (libyaml's or PyYAML's), ``line`` in the line."""
+
+    problem: str
+    line: str
+    fix: str
+
+
+_HALF_CHARACTER = _Hint(
+    "escape",
+    r"\\u[dD][89a-fA-F]",
+    "write the character itself: unlike JSON, YAML does not combine pairs of escapes",
+)
+_HINTS = (
+    _Hint("", r"^\s*\t", "indent with spaces: YAML does not allow tabs there"),
+    _Hint("", "^%", "remove the line that starts with `%`"),
+    _Hint(r"',' or|cannot start|mapping values", r"\$\{", "quote a text with `${…}` in [ ] or { }"),
+    _Hint("',' or", "", "close the bracket, and put a comma between its items"),
+    _Hint("mapping values", "", "put a space after a key's colon; quote a text with `: `; indent keys alike"),
+    _Hint("expected ':'", "", "write `key: value`; a text of several lines needs quotes or `|`"),
+    _Hint("expected key|block end|'-'", "", "indent the keys of a mapping, or the items of a list, alike"),
+    _Hint("cannot start", "", "quote a text that starts with `@`, `%` or a backtick"),
+    _Hint("unexpected end of stream", "", "close the quote"),
+    _HALF_CHARACTER,
+    _Hint("escape|hexdecimal|hexadecimal", "", "use single quotes, or write a backslash as `\\\\`"),
+    _Hint("alphabetic or numeric", "", "quote a text that starts with `*`, `&` or `!`"),
+    _Hint("tag", "", "remove the tag (the word that starts with `!`)"),
+    _Hint("node content", "", "quote a text that starts with a bracket, a brace or a comma"),
+    _Hint("", "", "check quotes, brackets and indentation here and in the line above"),
+)
+
+
+def syntax_problem(file: str, text: str, error: Exception, last: Position) -> Problem:
+    """Where the YAML is invalid, and how to fix it. ``last`` is used if the parser gives no position."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        # This is how libyaml's binding fails on escapes in tags that are not UTF-8, and PyYAML on half a
+        # surrogate pair.
+        message = "not valid YAML: the text after this place cannot be read"
+        hint = _HALF_CHARACTER if re.search(_HALF_CHARACTER.line, text) else _HINTS[-1]
+        return Problem(file, *last, SYNTAX, message, hint.fix)
+    mark = error.problem_mark or error.context_mark
+    at = last if mark is None else Position(mark.line + 1, mark.column + 1)
+    words = error.problem or error.context or ""
+    message = f"not valid YAML: {words}{_context(error)}"
+    return Problem(file, *at, SYNTAX, message, _fix(words, _line(text, at)))
+
+
+def _context(error: yaml.MarkedYAMLError) -> str:
+    if error.context is None or error.context_mark is None or error.problem is None:
+        return ""
+    return f" {error.context} that begins on line {error.context_mark.line + 1}"
+
+
+def _line(text: str, at: Position) -> str:
+    return dict(enumerate(LINE_BREAK.split(text), 1)).get(at.line, "")
+
+
+def _fix(problem: str, line: str) -> str:
+    fits = (hint.fix for hint in _HINTS if re.search(hint.problem, problem) and re.search(hint.line, line))
+    return next(fits)
+
+
+# ----------------------------------------------------------------
+# PyYAML's parser: a stream of events, from libyaml if PyYAML was built with it.
+
+
+class EventParser(Protocol):
+    """The part of a PyYAML parser that is needed here."""
+
+    def get_event(self) -> yaml.Event | None:
+        """The next event, or ``None`` after the last."""
+
+
+class PureParser(Reader, Scanner, Parser):
+    """PyYAML's pure-Python parser, some ten times slower, for machines without libyaml."""
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+
+    def get_event(self) -> yaml.Event | None:
+        """The next event. Like libyaml, it refuses half a surrogate pair, which could never be printed."""
+        event: yaml.Event | None = super().get_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.ScalarEvent):
+            event.value.encode()
+        return event
+
+
+def events(file: str, text: str) -> Iterator[yaml.Event]:
+    """The events of a YAML text.
+
+    Raises:
+        SpecError: at the first place that is not valid YAML.
+    """
+    last: yaml.Event | None = None
+    try:
+        parser = new_parser(text)
+        while (event := parser.get_event()) is not None:
+            last = event
+            yield event
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        at = START if last is None else position(last)
+        raise SpecError([syntax_problem(file, text, error, at)]) from None
+
+
+def new_parser(text: str) -> EventParser:
+    """The fastest parser that is installed."""
+    return PureParser(text) if CParser is None else CParser(text)
+
+
+def position(event: yaml.Event) -> Position:
+    """Where an event begins."""
+    mark = event.start_mark
+    return START if mark is None else Position(mark.line + 1, mark.column + 1)

@@ -1,0 +1,229 @@
+"""One spec for several stages.
+
+``stages: {prod: {…}}`` says what is different in a stage. Choosing a stage merges it into the spec:
+mappings key by key, anything else as a whole; ``null`` removes a key. ``${stage}`` in a text
+becomes the stage's name.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from inferstack.problems import Problem, SpecError, SpecPath, file_codes as codes
+from inferstack.problems.words import describe, did_you_mean_then, listed
+from inferstack.source.document import NO_NULLS, Document, StageNulls, nulls_of
+from inferstack.source.tree import Entry, Node, list_node, mapping_node
+
+STAGES = "stages"
+PLACEHOLDER = "${stage}"
+MOST_STAGES = 50
+"""Every stage of a file is checked as a separate spec; no person writes a file with more stages than this."""
+
+_NAME = re.compile("[A-Za-z0-9-]+")
+_NAME_FIX = "use letters, digits and hyphens"
+_FORM_FIX = "write `stages: {prod: {variant: {…}}}`"
+_NEEDED_FIX = "choose one with `--stage` or `-c stage=`"
+_SAME_IN_ALL = {
+    STAGES: "stages cannot be nested: list them all under the one `stages`",
+    "kind": "`kind` is the same in all stages: for another kind, write a separate spec",
+}
+
+
+def stage_names(document: Document) -> tuple[str, ...]:
+    """The stages that a spec lists, in order; empty if it has no (usable) ``stages``."""
+    stages = document.data.get(STAGES)
+    return tuple(stages) if isinstance(stages, dict) and len(stages) <= MOST_STAGES else ()
+
+
+def uses_stage(document: Document) -> bool:
+    """Whether the spec uses ``${stage}`` outside of ``stages``, so that it needs a stage to be deployed."""
+    return any(True for _ in _placeholders(document))
+
+
+def at_stage(document: Document, stage: str | None) -> Document:
+    """The spec at a stage, or without one. The result has no ``stages``; overrides keep their positions.
+
+    A mapping that both the base and the stage have keeps its position in the base.
+
+    Raises:
+        SpecError: when ``stages`` is malformed or too long, the stage unknown, or ``${stage}`` left without
+            a stage.
+    """
+    too_many = _too_many(document)
+    if too_many is not None:
+        raise SpecError([too_many])
+    problems = [*_form_problems(document), *_choice_problems(document, stage)]
+    if problems:
+        raise SpecError(problems)
+    if stage is None and STAGES not in document.data:
+        return document
+    base = _without_stages(document.tree)
+    if stage is None:
+        return _staged(document, base)
+    override = _override(document, stage)
+    if override is None:
+        return _staged(document, _with_name(base, stage))
+    nulls = nulls_of(stage, base, override)
+    return _staged(document, _with_name(_merged(base, override), stage), nulls)
+
+
+def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
+    """A spec at its stage, with values from Python merged in like those of a stage.
+
+    Raises:
+        SpecError: when the overrides hold what YAML cannot or what no stage can set, or ``${stage}`` without
+            a stage.
+    """
+    over = Document.from_data(overrides, document.file)
+    problems = [
+        *_same_in_all(over, (), over.data, "the overrides"),
+        *(_leftovers(over) if stage is None else ()),
+    ]
+    if problems:
+        raise SpecError(problems)
+    override = over.tree if stage is None else _with_name(over.tree, stage)
+    return Document(document.file, _merged(document.tree, override))
+
+
+def _staged(document: Document, tree: Node, nulls: StageNulls = NO_NULLS) -> Document:
+    may_have = document.may_have_references
+    return Document(document.file, tree, nulls=nulls, may_have_references=may_have)
+
+
+def _without_stages(tree: Node) -> Node:
+    return mapping_node(tree.at, {name: entry for name, entry in tree.by_key.items() if name != STAGES})
+
+
+def _override(document: Document, stage: str) -> Node | None:
+    stages = document.tree.entry(STAGES)
+    entry = None if stages is None else stages.node.entry(stage)
+    return None if entry is None else entry.node
+
+
+def _merged(base: Node, override: Node) -> Node:
+    entries = dict(base.by_key)
+    for name, entry in override.by_key.items():
+        if entry.node.data is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = _merged_entry(entries.get(name), entry)
+    return mapping_node(base.at, entries)
+
+
+def _merged_entry(base: Entry | None, override: Entry) -> Entry:
+    if not isinstance(override.node.data, dict):
+        return override
+    if base is None or not isinstance(base.node.data, dict):
+        # Merging into an empty mapping drops the nulls, which have nothing to remove.
+        return Entry(override.at, _merged(mapping_node(override.node.at, {}), override.node))
+    return Entry(base.at, _merged(base.node, override.node))
+
+
+# ---------------------------------------------------------------- ${stage}
+
+
+def _with_name(tree: Node, stage: str) -> Node:
+    """The tree with ``${stage}`` replaced by the stage's name. Nodes that aliases share stay shared."""
+    done: dict[int, Node] = {}
+
+    def named(node: Node) -> Node:
+        if id(node) not in done:
+            done[id(node)] = _rebuilt(node, named, stage)
+        return done[id(node)]
+
+    return named(tree)
+
+
+def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
+    match node.entries:
+        case dict() as entries:
+            named_entries = {name: Entry(at, named(below)) for name, (at, below) in entries.items()}
+            return mapping_node(node.at, named_entries)
+        case list() as entries:
+            return list_node(node.at, [Entry(at, named(below)) for at, below in entries])
+        case _ if isinstance(node.data, str) and PLACEHOLDER in node.data:
+            return Node(node.at, node.data.replace(PLACEHOLDER, stage))
+        case _:
+            return node
+
+
+def _placeholders(document: Document) -> Iterator[SpecPath]:
+    """The paths of texts with `${stage}`, outside of ``stages``."""
+    for path, text in document.placeholders:
+        if PLACEHOLDER in text and path[0] != STAGES:
+            yield path
+
+
+# ---------------------------------------------------------------- problems
+
+
+def _too_many(document: Document) -> Problem | None:
+    stages = document.data.get(STAGES)
+    if not isinstance(stages, dict) or len(stages) <= MOST_STAGES:
+        return None
+    message = f"the file lists {len(stages):,} stages, but at most {MOST_STAGES} are allowed"
+    fix = "move some to a file of their own"
+    return document.problem((STAGES,), codes.TOO_MANY_STAGES, message, fix)
+
+
+# A document is used for one stage after the other, and the check of `stages` as a whole has the same result
+# each time.
+@lru_cache(maxsize=1)
+def _form_problems(document: Document) -> tuple[Problem, ...]:
+    return tuple(_found_in_form(document))
+
+
+def _found_in_form(document: Document) -> Iterator[Problem]:
+    stages = document.data.get(STAGES, {})
+    if not isinstance(stages, dict):
+        message = f"`stages` must be a mapping from stage names to overrides, found {describe(stages)}"
+        yield document.problem((STAGES,), codes.STAGES_FORM, message, _FORM_FIX)
+        return
+    for name, override in stages.items():
+        yield from _stage_problems(document, name, override)
+
+
+def _stage_problems(document: Document, name: str, override: object) -> Iterator[Problem]:
+    path = (STAGES, name)
+    if not _NAME.fullmatch(name):
+        message = f"{describe(name)} is not a valid stage name"
+        yield document.problem(path, codes.STAGE_NAME, message, _NAME_FIX, key=True)
+    if not isinstance(override, dict):
+        message = f"a stage must be a mapping, but `{name}` is {describe(override)}"
+        yield document.problem(path, codes.STAGES_FORM, message, f"write `{name}: {{}}` if nothing differs")
+        return
+    yield from _same_in_all(document, path, override, f"the stage `{name}`")
+
+
+def _same_in_all(
+    document: Document, path: SpecPath, override: Mapping[str, Any], who: str
+) -> Iterator[Problem]:
+    for key in (it for it in override if it in _SAME_IN_ALL):
+        message = f"{who} cannot set `{key}`"
+        yield document.problem((*path, key), codes.STAGE_KEY, message, _SAME_IN_ALL[key], key=True)
+
+
+def _choice_problems(document: Document, stage: str | None) -> Iterator[Problem]:
+    if stage is None:
+        yield from _leftovers(document)
+    elif STAGES not in document.data:
+        if not _NAME.fullmatch(stage):
+            message = f"{describe(stage)} is not a valid stage name"
+            yield document.problem((), codes.STAGE_NAME, message, _NAME_FIX)
+    elif isinstance(document.data[STAGES], dict) and stage not in document.data[STAGES]:
+        message = f"the spec has no stage {describe(stage)}"
+        fix = _known(stage, stage_names(document))
+        yield document.problem((STAGES,), codes.UNKNOWN_STAGE, message, fix)
+
+
+def _known(stage: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return f"add `{stage}: {{}}` under `stages`"
+    return did_you_mean_then(stage, names, f"listed: {listed(names, last='and')}")
+
+
+def _leftovers(document: Document) -> Iterator[Problem]:
+    for path in _placeholders(document):
+        message = "this text uses `${stage}`, but no stage was chosen"
+        yield document.problem(path, codes.STAGE_NEEDED, message, _NEEDED_FIX)

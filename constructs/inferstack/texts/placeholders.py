@@ -1,0 +1,141 @@
+"""Parts of a text that are not literal: what only the deployment knows, and IAM's wildcards."""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+
+from inferstack.catalog.cloudformation import BEGINNING, REFERENCE
+
+# ----------------------------------------------------------------
+# Parts of a text that only the deployment knows.
+#
+# ``${AWS::Region}`` and its like become ``Fn::Sub``; ``{{resolve:…}}`` is CloudFormation's dynamic
+# reference; CDK tokens stand for attributes of other constructs when a spec is made in Python.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
+
+
+PSEUDO_PARAMETERS = {
+    "AWS::AccountId": "111122223333",
+    "AWS::Region": "us-east-1",
+    "AWS::Partition": "aws",
+    "AWS::URLSuffix": "amazonaws.com",
+}
+"""Pseudo parameters that a text may contain, each with a sample of its value."""
+
+OR_PLACEHOLDER = rf"|\$\{{(AWS::[A-Za-z]+|stage)\}}|{BEGINNING}"
+"""Added to each pattern in the schema for editors, which do not know what a placeholder becomes."""
+
+PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
+DYNAMIC_REFERENCE = REFERENCE
+"""A reference that CloudFormation fills in after its functions, so no function can take it apart."""
+ATOM = rf"(?:\$\{{[^{{}}]*\}}|{DYNAMIC_REFERENCE})"
+"""A part of a text that stands for something else as a whole: separators inside it belong to it."""
+TOKEN = r"\$\{Token\[[^\[\]{}]*\]\}"
+LIST_TOKEN = r"#\{Token\[[^\[\]{}]*\]\}"
+"""The only entry of a list whose content only the deployment knows."""
+_ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
+# A quick test first: most texts do not contain it.
+_INSIDE_TOKEN = "{Token["
+# CDK's value for a look-up that is not in cdk.context.json yet: the CLI looks it up after the app has run.
+_NOT_LOOKED_UP = "dummy-value-for-"
+_OPAQUE = re.compile(rf"\$\{{Token\[|#\{{Token\[|{BEGINNING}")
+_OUTER_COLON = re.compile(r":(?![^{}]*\})")
+# A number that stands for a CDK token is further below zero than any real value.
+_TOKEN_NUMBER = -1e280
+
+
+def is_opaque(value: object) -> bool:
+    """True for a value that cannot be checked before deployment."""
+    match value:
+        case str():
+            # A quick test first: most texts have no brace.
+            return ("{" in value and _OPAQUE.search(value) is not None) or _NOT_LOOKED_UP in value
+        case int() | float():
+            return -math.inf < value < _TOKEN_NUMBER
+        case [str() as only]:
+            return is_list_token(only)
+        case _:
+            return False
+
+
+def awaits_look_up(text: str) -> bool:
+    """True for a text that CDK has yet to look up; the app then runs once more with the result."""
+    return _NOT_LOOKED_UP in text
+
+
+def is_list_token(text: str) -> bool:
+    """True for the text that CDK uses in place of a list's entries."""
+    return re.fullmatch(LIST_TOKEN, text) is not None
+
+
+def tokens(text: str) -> list[str]:
+    """The CDK tokens in a text."""
+    return _ANY_TOKEN.findall(text) if _INSIDE_TOKEN in text else []
+
+
+def without_tokens(text: str, instead: Callable[[str], str]) -> str:
+    """The text with each CDK token replaced."""
+    return _ANY_TOKEN.sub(lambda found: instead(found[0]), text) if _INSIDE_TOKEN in text else text
+
+
+def has_pseudo_parameter(text: str) -> bool:
+    """Whether a text contains ``${AWS::…}``."""
+    # A quick test first: most texts have none.
+    return "${" in text and not PSEUDO_PARAMETERS.keys().isdisjoint(PLACEHOLDER.findall(text))
+
+
+def without_pseudo_parameters(text: str) -> str:
+    """The text with each ``${AWS::…}`` replaced by its last word."""
+    return re.sub(r"\$\{AWS::(\w+)\}", r"\1", text) if "${" in text else text
+
+
+def is_settled(text: str) -> bool:
+    """Whether the whole text is known before the deployment."""
+    return not (is_opaque(text) or has_pseudo_parameter(text))
+
+
+def sample(value: object) -> object:
+    """A text as it may look once deployed; anything else unchanged."""
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    return PLACEHOLDER.sub(lambda found: PSEUDO_PARAMETERS.get(found[1], found[0]), value)
+
+
+def arn_fields(arn: str) -> list[str]:
+    """The fields of an ARN between its colons; a placeholder, which has colons of its own, stays whole."""
+    return _OUTER_COLON.split(arn)
+
+
+# ----------------------------------------------------------------
+# What IAM does not take literally in an ARN: wildcards and policy variables.
+#
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html
+
+
+_PSEUDO = "|".join(map(re.escape, PSEUDO_PARAMETERS))
+# The first three match what the deployment fills in as a whole, so nothing inside it counts as a wildcard.
+_PART = re.compile(rf"{DYNAMIC_REFERENCE}|{TOKEN}|\$\{{(?:{_PSEUDO})\}}|(?P<wild>[*?]|\$\{{[^{{}}]*\}})")
+
+
+def wildcard_in(text: str) -> str | None:
+    """The first IAM wildcard or variable in a text; None if there is none.
+
+    What the deployment fills in does not count.
+    """
+    return next((found["wild"] for found in _parts(text) if found["wild"] is not None), None)
+
+
+def without_wildcards(text: str) -> str:
+    """The text as a policy must write it so that IAM takes it literally: `${*}` is an asterisk."""
+    if wildcard_in(text) is None:
+        return text
+    return _PART.sub(lambda found: found[0] if found["wild"] is None else _plain(found["wild"]), text)
+
+
+def _parts(text: str) -> Iterator[re.Match[str]]:
+    # A quick test first: most texts have none.
+    return _PART.finditer(text) if "*" in text or "?" in text or "${" in text else iter(())
+
+
+def _plain(wild: str) -> str:
+    return f"${{$}}{wild[1:]}" if wild.startswith("$") else f"${{{wild}}}"

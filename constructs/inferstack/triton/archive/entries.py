@@ -1,0 +1,241 @@
+"""What an archive consists of: entries, the local files behind them, their paths; and what can be wrong
+with any of it.
+"""
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from inferstack.problems.codes import by_code, error, warning
+from inferstack.triton.model import FilePlace
+
+# ----------------------------------------------------------------
+# What can be wrong with an archive, or with what is to go into one: IS989 to IS998.
+#
+# IS991 is a rule, since a check of a spec reports it as well: of an existing repository.
+
+
+MISSING = "IS990"
+OUTSIDE = "IS992"
+UNFIT_NAME = "IS993"
+CLASH = "IS994"
+UNREADABLE = "IS995"
+NOT_AN_ARCHIVE = "IS996"
+STRAY_FOLDER = "IS997"
+JUNK_INSIDE = "IS998"
+POINTER = "IS989"
+
+_AWS = "https://docs.aws.amazon.com/sagemaker/latest/dg"
+_LAYOUT = f"{_AWS}/deploy-models-frameworks-triton.html"
+_SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
+_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
+_LFS = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
+_OWN = "inferstack's archives"
+
+
+ARCHIVE_CODES = by_code(
+    error(
+        MISSING, "Files that go into an archive must exist. `package` needs them, `validate` does not.", _OWN
+    ),
+    error(
+        OUTSIDE,
+        "The files of an archive must come from the folder of the spec, or from one that is allowed.",
+        _OWN,
+    ),
+    error(UNFIT_NAME, "Paths in an archive must stay inside it, and be valid on any system.", _OWN),
+    error(
+        CLASH,
+        "A path in an archive cannot occur twice, in another case, or as both a file and a folder.",
+        _OWN,
+    ),
+    error(UNREADABLE, "Files must be readable, and must not change while they are packed.", _OWN),
+    error(
+        NOT_AN_ARCHIVE,
+        "A model archive must be a tar compressed with gzip, complete and undamaged.",
+        _CONTAINER,
+    ),
+    error(STRAY_FOLDER, "An archive cannot have folders that tools left beside those of the models.", _SERVE),
+    error(POINTER, "What goes into an archive must be the file itself, not a Git LFS pointer to it.", _LFS),
+    warning(JUNK_INSIDE, "An archive should not have files that tools left behind.", _LAYOUT),
+)
+"""What packing and looking into archives report, by code."""
+
+
+# ----------------------------------------------------------------
+# Files of this machine that go into an archive: looked at once, read later, the same both times.
+
+
+# For larger pieces, the system would have to find new memory each time.
+_CHUNK = 1 << 16
+# A link or a pipe that takes the file's place after it was looked at is neither followed nor waited for.
+# Flags that a system does not have are left out.
+_FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
+_CHANGED = "it changed while it was packed"
+
+
+class LocalFileError(Exception):
+    """A file cannot be read, or is not what it was when it was looked at; says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A regular file and the state that it was found in. ``size`` in bytes."""
+
+    path: Path
+    size: int
+    executable: bool
+    identity: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, path: Path, found: os.stat_result) -> "LocalFile":
+        """The file as ``lstat`` found it."""
+        return cls(path, found.st_size, bool(found.st_mode & stat.S_IXUSR), _identity(found))
+
+    def chunks(self) -> Iterator[bytes]:
+        """The content, at most 64 KiB at a time; exactly ``size`` bytes together.
+
+        Raises:
+            LocalFileError: when it cannot be read, is another file, or was written to since.
+        """
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | _FLAGS)
+        except OSError as error:
+            raise LocalFileError(f"it cannot be read: {error.strerror}") from None
+        try:
+            yield from self._chunks(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _chunks(self, descriptor: int) -> Iterator[bytes]:
+        self._expect_same(descriptor)
+        left = self.size
+        while left:
+            chunk = _read(descriptor, min(_CHUNK, left))
+            left -= len(chunk)
+            yield chunk
+        self._expect_same(descriptor)
+
+    def _expect_same(self, descriptor: int) -> None:
+        now = os.fstat(descriptor)
+        if not stat.S_ISREG(now.st_mode) or (now.st_size, _identity(now)) != (self.size, self.identity):
+            raise LocalFileError(_CHANGED)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    try:
+        chunk = os.read(descriptor, size)
+    except OSError as error:
+        raise LocalFileError(f"it cannot be read: {error.strerror}") from None
+    if not chunk:
+        raise LocalFileError(_CHANGED)
+    return chunk
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int]:
+    return (found.st_dev, found.st_ino, found.st_mtime_ns)
+
+
+# ----------------------------------------------------------------
+# An entry of an archive, before it is written.
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveEntry:
+    """A file or, without content, a folder.
+
+    ``name`` is its path in the archive, without a slash at the end; ``at`` is where it is declared.
+    """
+
+    name: str
+    content: LocalFile | bytes | None
+    at: FilePlace
+
+    @property
+    def size(self) -> int:
+        """Bytes of content."""
+        match self.content:
+            case LocalFile() as file:
+                return file.size
+            case bytes() as text:
+                return len(text)
+            case None:
+                return 0
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether this is a folder."""
+        return self.content is None
+
+    @property
+    def executable(self) -> bool:
+        """Whether a file may be run."""
+        return isinstance(self.content, LocalFile) and self.content.executable
+
+    def chunks(self) -> Iterator[bytes]:
+        """The content, in pieces of at most 64 KiB.
+
+        Raises:
+            LocalFileError: when a file of this machine cannot be read as it was found.
+        """
+        match self.content:
+            case LocalFile() as file:
+                yield from file.chunks()
+            case bytes() as text:
+                yield text
+            case None:
+                return
+
+
+# ----------------------------------------------------------------
+# Paths in an archive: which can be unpacked anywhere, and which would be one on some file system.
+
+
+_LONGEST_PART = 255
+_DEEPEST = 64
+# Spaces of other widths are allowed. Surrogates, for bytes that are not UTF-8, are not printable either.
+_SPACE = "Zs"
+
+
+def unfit(path: str) -> str | None:
+    """Why a path cannot be in an archive, in words; None when it can. Forward slashes divide it."""
+    if path.startswith("/"):
+        return "it is absolute"
+    if "\\" in path:
+        return "it has a backslash"
+    if not all(char.isprintable() or unicodedata.category(char) == _SPACE for char in path):
+        return "it has characters that cannot be printed"
+    if path.count("/") >= _DEEPEST:
+        return f"it has more than {_DEEPEST} parts"
+    return next(filter(None, map(_unfit_part, path.split("/"))), None)
+
+
+def _unfit_part(part: str) -> str | None:
+    match part:
+        case "":
+            return "it has an empty part"
+        case "." | "..":
+            return f"it has `{part}` in it"
+        case _ if len(part.encode()) > _LONGEST_PART:
+            return f"a part of it is longer than {_LONGEST_PART} bytes"
+        case _:
+            return None
+
+
+def plain(name: str) -> str:
+    """A member's path without what tar ignores: `.//net/./1/` is `net/1`. Empty for the top itself."""
+    path = "/".join(part for part in name.split("/") if part not in ("", "."))
+    return f"/{path}" if path and name.startswith("/") else path
+
+
+def folded(path: str) -> str:
+    """A path in a form that is the same for all paths that some file system may take for one."""
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def parents(path: str) -> list[str]:
+    """The folders above a path, from the top."""
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts))]
