@@ -11,7 +11,7 @@ from support.resolving import Resolved, of_type, only
 from inferstack.check.load import load_spec
 from inferstack.resolve import resolve_template
 
-BASES = Path(__file__).parents[1] / "spec" / "wrong_specs" / "bases"
+BASES = Path(__file__).parents[1] / "check" / "wrong_specs" / "bases"
 
 
 def resolved(base: str) -> dict[str, Any]:

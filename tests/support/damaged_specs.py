@@ -12,7 +12,7 @@ from typing import Any
 
 from inferstack.source.document import read_document
 
-HERE_BASES = Path(__file__).parents[1] / "spec" / "wrong_specs" / "bases"
+HERE_BASES = Path(__file__).parents[1] / "check" / "wrong_specs" / "bases"
 FILES = sorted(HERE_BASES.glob("*.yaml"))
 SPECS: list[dict[str, Any]] = [read_document(file).data for file in FILES]
 Place = tuple[str | int, ...]

@@ -1,6 +1,6 @@
-"""The cases of `spec/wrong_specs/*.txt`: wrong specs and their right neighbors.
+"""The cases of `check/wrong_specs/*.txt`: wrong specs and their right neighbors.
 
-A case edits a base spec of `spec/wrong_specs/bases`:
+A case edits a base spec of `check/wrong_specs/bases`:
 
     wrong single: the least is above the most        or: right single IS500: they may be equal
     -  max_capacity: 4                                lines that are removed
@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path(__file__).parents[1] / "spec" / "wrong_specs"
+FOLDER = Path(__file__).parents[1] / "check" / "wrong_specs"
 REPEATED = re.compile(r"\{(.):(\d+)\}")
 COUNTED = re.compile(r"<(\d+) of ([^>]+)>")
 MARK = re.compile(r"# <-((?: IS\d{3})+)$", re.MULTILINE)

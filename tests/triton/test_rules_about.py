@@ -14,7 +14,7 @@ from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.repository.config import model_config_class
 from inferstack.triton.repository.of_spec import repositories_at
 from inferstack.triton.rules import RULES, Context
-from tests.spec.test_rules_about import typed
+from tests.check.test_rules_about import typed
 
 ASKED = sorted({field for rule in RULES.values() for field in rule.about})
 

@@ -78,7 +78,7 @@ def test_every_code_has_a_wrong_spec() -> None:
     shown = {code for case in WRONG for _, code in marks(case.text())}
     expected = {code for code in every_code() if not code.startswith(TRITON)} - NOT_IN_A_TEXT
     missing = sorted(expected - shown)
-    assert not missing, f"no wrong spec has {missing}: add one to tests/spec/wrong_specs, marked `# <- CODE`"
+    assert not missing, f"no wrong spec has {missing}: add one to tests/check/wrong_specs, marked `# <- CODE`"
     assert shown - set(every_code()) == set()
 
 

@@ -16,7 +16,7 @@ from inferstack.source.document import Document
 ROOT = Path(__file__).parents[2]
 SPECS = [
     path
-    for folder in ("model_specs", "tests/shapes", "tests/spec/wrong_specs/bases")
+    for folder in ("model_specs", "tests/shapes", "tests/check/wrong_specs/bases")
     for path in sorted((ROOT / folder).glob("*.yaml"))
 ]
 

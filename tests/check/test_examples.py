@@ -9,7 +9,7 @@ from support.wrong_specs import WRONG as WRONG_SPECS, Case, Edit
 
 from inferstack.check.every_code import BOTH, RIGHT, WRONG, Example, every_code, examples
 from inferstack.triton.archive.entries import ARCHIVE_CODES
-from tests.spec.test_wrong_specs import NOT_IN_A_TEXT
+from tests.check.test_wrong_specs import NOT_IN_A_TEXT
 from tests.triton.test_triton_rules import ON_DISK
 from tools import generated_files, update_examples
 from tools.spec_examples import spec_example
