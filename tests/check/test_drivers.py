@@ -9,7 +9,8 @@ import pytest
 from inferstack.catalog import instances
 from inferstack.catalog.instances import AMI_DRIVERS
 from inferstack.check.load import parse_spec
-from inferstack.check.rules import RULES, Finding
+from inferstack.check.rules import RULES
+from inferstack.problems import Problem
 
 CODES = ("IS270", "IS271", "IS272")
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
@@ -42,7 +43,7 @@ def variant(instance_types: tuple[str, ...], ami: str | None) -> dict[str, Any]:
     return {**chosen, "initial_instance_count": 1, **({} if ami is None else {"inference_ami_version": ami})}
 
 
-def found(image: str, instance_types: tuple[str, ...], ami: str | None) -> list[tuple[str, Finding]]:
+def found(image: str, instance_types: tuple[str, ...], ami: str | None) -> list[tuple[str, Problem]]:
     data = {"kind": "single-model", "endpoint_name": "llm", "model": {"image": image}}
     spec = parse_spec({**data, "variant": variant(instance_types, ami)}).spec
     return [(code, finding) for code in CODES for finding in RULES[code].check(spec)]

@@ -13,7 +13,6 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.check.load import parse_spec
 from inferstack.check.rules import RULES
-from inferstack.check.rules.base import Rule, error
 from inferstack.facts.quantity import (
     UnfitQuantity,
     absolute_threshold,
@@ -33,6 +32,7 @@ from inferstack.facts.walk import (
 )
 from inferstack.format.kinds import ModelSpec, Spec
 from inferstack.problems import Severity, SpecError
+from inferstack.problems.rules import Rule
 
 OTHER_SOURCES = {"user reports", "inferstack's spec format"}
 AWS_PAGES = "https://docs.aws.amazon.com/"
@@ -80,7 +80,7 @@ def test_every_rule_is_one_function_and_says_something_of_its_own() -> None:
 
 def test_a_code_cannot_be_taken_twice() -> None:
     with pytest.raises(ValueError, match="IS500 is taken by minimum_and_maximum"):
-        error("IS500", "Twice.", "nowhere", ModelSpec)(lambda spec: iter(()))
+        RULES.error("IS500")(lambda spec: iter(()))
 
 
 @pytest.mark.parametrize("code", [rule.code for rule in RULES.values() if rule.severity is Severity.WARNING])

@@ -21,12 +21,14 @@ from inferstack.cli.report import (
     summary,
     text,
 )
-from inferstack.problems import LONGEST_TEXT, Problem, Severity
+from inferstack.problems import LONGEST_TEXT, FilePlace, Problem, Severity
 
-ERROR = Problem("a.yaml", 3, 5, "IS101", "unknown key `x`", "did you mean `y`?", path=("variants", 0, "x"))
-WARNING = Problem("b.yaml", 1, 1, "IS012", "100 %, no: two\r\nlines", severity=Severity.WARNING)
-NO_SPECS = Problem("empty", 1, 1, "IS040", "the folder holds no spec file")
-TEMPLATE = Problem("old.template.json", 1, 1, "IS851", "there are no `Resources`")
+ERROR = Problem(
+    ("variants", 0, "x"), "unknown key `x`", "did you mean `y`?", "IS101", at=FilePlace("a.yaml", 3, 5)
+)
+WARNING = Problem(FilePlace("b.yaml"), "100 %, no: two\r\nlines", "", "IS012", Severity.WARNING)
+NO_SPECS = Problem(FilePlace("empty"), "the folder holds no spec file", "", "IS040")
+TEMPLATE = Problem(FilePlace("old.template.json"), "there are no `Resources`", "", "IS851")
 FIELDS = {"file", "line", "column", "code", "severity", "message", "fix", "path"}
 
 
@@ -37,7 +39,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def at(file: str) -> Problem:
-    return Problem(file, 1, 1, "IS001", "there is no such file")
+    return Problem(FilePlace(file), "there is no such file", "", "IS001")
 
 
 def test_text_has_one_line_a_problem() -> None:
@@ -52,14 +54,16 @@ def test_text_has_one_line_a_problem() -> None:
     [("\x1b[31mred", r"\x1b[31mred"), ("a\u202eb", r"a\u202eb"), ("\u00e9 日本 😀", "\u00e9 日本 😀")],
 )
 def test_text_cannot_command_the_terminal(found: str, shown: str) -> None:
-    problem = Problem("a.yaml", 1, 1, "IS101", found)
+    problem = Problem(FilePlace("a.yaml"), found, "", "IS101")
     assert text([problem]) == f"a.yaml:1:1: IS101: {shown}\n"
     assert github([problem]) == f"::error file=a.yaml,line=1,col=1,title=IS101::{shown}\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_long_message_is_cut_in_every_format(form: str, here: Path) -> None:
-    long = Problem("a.yaml", 1, 1, "IS101", f"found {'x' * 300_000} here", f"did you mean {'y' * 300_000}?")
+    long = Problem(
+        FilePlace("a.yaml"), f"found {'x' * 300_000} here", f"did you mean {'y' * 300_000}?", "IS101"
+    )
     shown = in_format(form, Findings([long]))
     assert len(shown) < 5_000
     for words in ("found x", "x here", "did you mean y", "y?"):
@@ -70,7 +74,7 @@ def test_a_long_message_is_cut_in_every_format(form: str, here: Path) -> None:
 
 
 def test_a_message_that_just_fits_is_whole() -> None:
-    assert Problem("a.yaml", 1, 1, "IS101", "x" * LONGEST_TEXT).message == "x" * LONGEST_TEXT
+    assert Problem(FilePlace("a.yaml"), "x" * LONGEST_TEXT, "", "IS101").message == "x" * LONGEST_TEXT
 
 
 def test_json_has_every_field_of_a_problem() -> None:
@@ -159,17 +163,21 @@ def test_a_file_elsewhere_has_an_absolute_uri(here: Path) -> None:
         ([NO_SPECS, TEMPLATE], 0, "2 errors, and no spec was found"),
         ([TEMPLATE], 3, "1 error in 0 of 3 specs and in 1 other path"),
         (
-            [replace(WARNING, file=f"old/{name}.template.json", code="IS854") for name in "abc"],
+            [replace(WARNING, place=FilePlace(f"old/{name}.template.json"), code="IS854") for name in "abc"],
             1,
             "3 warnings in 0 of 1 spec and in 3 other paths",
         ),
         ([ERROR, TEMPLATE], 1, "2 errors in 1 of 1 spec and in 1 other path"),
         (
-            [ERROR, replace(ERROR, file="a.lock.json"), replace(ERROR, file="m/config.pbtxt")],
+            [
+                ERROR,
+                replace(ERROR, at=FilePlace("a.lock.json")),
+                replace(ERROR, at=FilePlace("m/config.pbtxt")),
+            ],
             1,
             "3 errors in 1 of 1 spec and in 2 other paths",
         ),
-        ([replace(ERROR, file="a.lock.json", code="IS056")], 1, "1 error in 1 of 1 spec"),
+        ([replace(ERROR, at=FilePlace("a.lock.json"), code="IS056")], 1, "1 error in 1 of 1 spec"),
         ([ERROR, TEMPLATE, NO_SPECS], 3, "3 errors in 1 of 3 specs and in 2 other paths"),
     ],
 )
@@ -190,7 +198,7 @@ def test_gitlab_findings_have_what_its_format_requires(here: Path) -> None:
 
 
 def test_a_finding_that_moved_to_another_line_is_no_new_one_for_gitlab(here: Path) -> None:
-    moved = replace(ERROR, line=ERROR.line + 7)
+    moved = replace(ERROR, at=FilePlace(ERROR.file, ERROR.line + 7, ERROR.column))
     prints = [finding["fingerprint"] for finding in json.loads(gitlab([ERROR, moved]))]
     assert json.loads(gitlab([moved]))[0]["fingerprint"] == prints[0]
     assert len(set(prints)) == 2, "two that say the same are still two"
@@ -222,12 +230,12 @@ def test_markdown_says_what_is_wrong_and_what_deploying_does(here: Path) -> None
     ],
 )
 def test_markdown_shows_what_was_found_and_is_not_commanded_by_it(found: str, shown: str, here: Path) -> None:
-    [row] = markdown(Findings([Problem("a.yaml", 1, 1, "IS101", found)], 1)).splitlines()[-1:]
+    [row] = markdown(Findings([Problem(FilePlace("a.yaml"), found, "", "IS101")], 1)).splitlines()[-1:]
     assert row == f"| error | `a.yaml:1` | **IS101** {shown} |"
 
 
 def test_markdown_fits_into_a_comment_and_says_what_is_left_out(here: Path) -> None:
-    many = [Problem("a.yaml", line, 1, "IS101", "x" * 900) for line in range(1, 101)]
+    many = [Problem(FilePlace("a.yaml", line, 1), "x" * 900, "", "IS101") for line in range(1, 101)]
     shown = markdown(Findings(many, 1))
     rows = shown.count("| error |")
     assert len(shown) < LONGEST + 1_000

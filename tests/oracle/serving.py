@@ -10,7 +10,8 @@ import msgspec
 from oracle.mutations import Edit, Mutation
 from support.rehearsal import SERVER_PYTHON
 
-from inferstack.triton.model import CONFIG_FILE, FilePlace
+from inferstack.problems import FilePlace
+from inferstack.triton.model import CONFIG_FILE
 from inferstack.triton.rehearsal import stand_in
 from inferstack.triton.rehearsal.confinement import TRITON_LENGTH, Confinement, Reply
 from inferstack.triton.rehearsal.container import launch_multi_model

@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from inferstack.triton.model import FilePlace, Place
+from inferstack.problems import FilePlace, Place
 
 CONFIG = """\
 backend: "python"

@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out, locate, member, tar_of
 
-from inferstack.problems import Problem
+from inferstack.problems import FilePlace, Problem
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
-from inferstack.triton.model import FilePlace
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
 from inferstack.triton.rules import repository_problems

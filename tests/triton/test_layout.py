@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 
+from inferstack.problems import FilePlace
 from inferstack.triton.archive.inspection import inspect_archive
-from inferstack.triton.model import FilePlace, Repository, likely_default_model
+from inferstack.triton.model import Repository, likely_default_model
 from inferstack.triton.repository.folder import read_archive_folders, read_repository
 from inferstack.triton.repository.layout import MOST_MODELS
 from inferstack.triton.rules import repository_problems

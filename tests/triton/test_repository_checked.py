@@ -9,8 +9,7 @@ from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 from support.checking import check_file
 from support.repositories import spec_file
 
-from inferstack.problems import Problem
-from inferstack.triton.model import FilePlace
+from inferstack.problems import FilePlace, Problem
 from inferstack.triton.repository.folder import read_repository
 from inferstack.triton.rules import RULES, repository_problems
 

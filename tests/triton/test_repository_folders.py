@@ -5,7 +5,7 @@ from pathlib import Path
 from support.archiving import CONFIG, MODEL, PIPE, lay_out
 from support.repositories import loaded, spec_file
 
-from inferstack.triton.model import FilePlace
+from inferstack.problems import FilePlace
 from inferstack.triton.repository.folder import read_repository
 
 

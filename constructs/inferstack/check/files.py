@@ -11,7 +11,7 @@ import msgspec
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.facts.measured import named_dashboard
 from inferstack.facts.walk import components
-from inferstack.problems import Problem, SpecError, SpecPath, in_file_order
+from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, in_file_order
 from inferstack.problems.codes import by_code, error
 from inferstack.source.document import Position, read_document
 from inferstack.source.stages import stage_names, uses_stage
@@ -160,7 +160,7 @@ def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
     """The problem that a name is already taken; ``by`` says by what."""
     where = "account and region" if taken.is_regional else "account"
     message = f'the {_WHAT[taken.code]} "{taken.name}" is taken by {by}, for the same {where}'
-    return Problem(file, *taken.at, taken.code, message, fix, path=taken.path)
+    return Problem(taken.path, message, fix, taken.code, at=FilePlace(file, *taken.at))
 
 
 # ----------------------------------------------------------------
@@ -215,7 +215,7 @@ def _no_specs(folder: Path, message: str) -> Problem:
         if is_folder(usual)
         else "put a *.yaml or *.yml file directly into it, or name another path"
     )
-    return Problem(folder.as_posix(), 1, 1, NO_SPECS, message, fix)
+    return Problem(FilePlace(folder.as_posix()), message, fix, NO_SPECS)
 
 
 class CheckedFile(msgspec.Struct, frozen=True):

@@ -13,13 +13,13 @@ import msgspec
 
 from inferstack.catalog.cloudformation import snake
 from inferstack.check.rules.asking import rule_problems
-from inferstack.check.rules.base import Finding, Rule
 from inferstack.check.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY
 from inferstack.check.structure.misplaced import homes_in_kind
 from inferstack.check.structure.other_names import meant_key
 from inferstack.format.base import Block
 from inferstack.format.kinds import KINDS, ModelSpec
 from inferstack.problems import Problem, Severity, SpecPath
+from inferstack.problems.rules import Rule
 from inferstack.source.document import Document
 
 # These are about a block as a whole: the values in it may all be right.
@@ -70,9 +70,9 @@ def _from_the_top(path: SpecPath) -> Iterator[SpecPath]:
     return (path[:length] for length in range(len(path) + 1))
 
 
-def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Finding]:
+def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Problem]:
     """What a rule finds before it reads a value that is not there."""
-    found = list[Finding]()
+    found = list[Problem]()
     with suppress(AttributeError):
         found.extend(rule.check(spec))
     return found

@@ -16,9 +16,8 @@ from inferstack.check.lock.file import LockedArchive
 from inferstack.facts.triton import PlacedTriton, triton_blocks, triton_release
 from inferstack.facts.walk import PlacedContainer, runs_of
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.problems import Problem, SpecPath
+from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.source.document import Document
-from inferstack.triton.model import FilePlace
 from inferstack.triton.repository.of_spec import repositories_at
 from inferstack.triton.rules import Context, repository_problems
 

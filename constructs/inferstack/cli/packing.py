@@ -15,13 +15,13 @@ from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton, default_model, may_be_triton, triton_blocks, undeclared
 from inferstack.facts.walk import containers
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Problem, Severity, SpecPath, in_file_order
+from inferstack.problems import FilePlace, Place, Problem, Severity, SpecPath, in_file_order
 from inferstack.source.document import Document
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import Packed, described, pack
 from inferstack.triton.archive.plan import Plan, plan_archives
 from inferstack.triton.archive.reading import FOLDER
-from inferstack.triton.model import FilePlace, Place, Repository, only_model
+from inferstack.triton.model import Repository, only_model
 from inferstack.triton.repository.of_spec import repositories_of
 from inferstack.triton.rules import Context, repository_problems
 

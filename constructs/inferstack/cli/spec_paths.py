@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inferstack.catalog import regions
 from inferstack.check.files import USUAL_FOLDER, spec_files
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import NO_FILE
 from inferstack.problems.words import did_you_mean
 
@@ -60,4 +60,4 @@ def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
 def _no_default() -> Problem:
     """The default folder is not there. Probably no path was given, so that no other file is suggested."""
     message = f"there is no folder `{_DEFAULT}` here, which is meant unless another path is given"
-    return Problem(str(_DEFAULT), 1, 1, NO_FILE, message, "name a spec file, or a folder of them")
+    return Problem(FilePlace(str(_DEFAULT)), message, "name a spec file, or a folder of them", NO_FILE)

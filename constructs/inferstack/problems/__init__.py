@@ -26,25 +26,70 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
+class FilePlace(msgspec.Struct, frozen=True):
+    """A place in a file. Lines and columns count from 1; both are 0 for a value that was made in Python."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+
+Place = SpecPath | FilePlace
+"""A part of the spec, or a place in a file beside it."""
+
+
+_IN_PYTHON = FilePlace(IN_PYTHON, 0, 0)
+
+
 class Problem(msgspec.Struct, frozen=True):
     """One thing that is wrong, where it is, and how to fix it.
 
-    Line and column count from 1. Both are 0 for a value that was made in Python, which only has a path. A
-    message or fix longer than ``LONGEST_TEXT`` loses its middle, since our own words are at both ends.
+    A rule knows only the first three fields. Whoever runs it adds its code and severity, and ``at``: where
+    the spec's file has ``place``. A message or fix longer than ``LONGEST_TEXT`` loses its middle, since our
+    own words are at both ends.
     """
 
-    file: str
-    line: int
-    column: int
-    code: str
+    place: Place
     message: str
     fix: str = ""
+    code: str = ""
     severity: Severity = Severity.ERROR
-    path: SpecPath = ()
+    at: FilePlace | None = None
+    lacks: str = ""
+    """The key that is missing at ``place``, if that is what is wrong: a stage may have removed it."""
+    of_key: bool = False
+    """Whether the last key of the path is wrong, and not its value."""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "message", _shortened(self.message))
         msgspec.structs.force_setattr(self, "fix", _shortened(self.fix))
+
+    @property
+    def path(self) -> SpecPath:
+        """The part of the spec; empty for the spec as a whole and for other files."""
+        return self.place if isinstance(self.place, tuple) else ()
+
+    @property
+    def in_file(self) -> FilePlace:
+        """Where it is in a file."""
+        if self.at is not None:
+            return self.at
+        return self.place if isinstance(self.place, FilePlace) else _IN_PYTHON
+
+    @property
+    def file(self) -> str:
+        """The file that it is in."""
+        return self.in_file.file
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 for a value that was made in Python."""
+        return self.in_file.line
+
+    @property
+    def column(self) -> int:
+        """The column in characters, from 1; 0 for a value that was made in Python."""
+        return self.in_file.column
 
     def __str__(self) -> str:
         return self._line("" if self.severity is Severity.ERROR else f"{self.severity}: ")
@@ -54,7 +99,7 @@ class Problem(msgspec.Struct, frozen=True):
         """Equal for problems that are one to a reader: with a position, reports in text do not show the path.
         A text that aliases repeat has one place in the file, and a path for each use; the first is kept.
         """
-        return msgspec.structs.replace(self, path=()) if self.line else self
+        return msgspec.structs.replace(self, place=self.in_file, at=None) if self.line else self
 
     @property
     def without_severity(self) -> str:
@@ -63,10 +108,10 @@ class Problem(msgspec.Struct, frozen=True):
 
     def _line(self, label: str) -> str:
         remedy = f"; {self.fix}" if self.fix else ""
-        return printable(f"{self._place}: {self.code}: {label}{self.message}{remedy}")
+        return printable(f"{self._shown_place}: {self.code}: {label}{self.message}{remedy}")
 
     @property
-    def _place(self) -> str:
+    def _shown_place(self) -> str:
         if self.line:
             return f"{self.file}:{self.line}:{self.column}"
         if not self.path:

@@ -11,7 +11,7 @@ from inferstack.check.in_stack import in_region
 from inferstack.check.load import LoadedSpec, check_document
 from inferstack.facts.walk import containers
 from inferstack.format.model import FrameworkImage
-from inferstack.problems import Problem, Severity, SpecError
+from inferstack.problems import FilePlace, Problem, Severity, SpecError
 from inferstack.problems.update_codes import LEFT_OVER, OTHER_STACK, UNCLEAR
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint import ENDPOINT
@@ -110,7 +110,7 @@ def _problem(template: PreviousTemplate, name: str) -> Problem:
         f"delete its stack: `aws cloudformation delete-stack --stack-name {stack_name(name)}`; if that is "
         "done, remove this template"
     )
-    return Problem(template.file, 1, 1, LEFT_OVER, message, fix, Severity.WARNING)
+    return Problem(FilePlace(template.file), message, fix, LEFT_OVER, Severity.WARNING)
 
 
 # ----------------------------------------------------------------
@@ -278,4 +278,4 @@ def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
     names = listed(logical_ids, last="and")
     message = f"{names} is not there, or not what it is in templates of `inferstack render` and EndpointStack"
     fix = "compare with the template of the endpoint's own stack"
-    return Problem(template.file, 1, 1, OTHER_STACK, message, fix)
+    return Problem(FilePlace(template.file), message, fix, OTHER_STACK)

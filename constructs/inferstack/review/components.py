@@ -7,13 +7,13 @@ account and region.
 from collections.abc import Iterator
 
 from inferstack.format.alarms import SCALING_POLICY_TYPE
-from inferstack.problems import SpecPath, update_codes as codes
+from inferstack.problems import Problem, SpecPath, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources, differences
 from inferstack.review.deployed import Component
-from inferstack.review.update import Effect, Update
+from inferstack.review.update import Update
 
 _COMPONENTS: SpecPath = ("inference_components",)
 _IDENTITY = frozenset({"InferenceComponentName", "EndpointName", "VariantName"})
@@ -21,7 +21,7 @@ _BASE = "BaseInferenceComponentName"
 _TWICE = "deploy twice: first without it, then with it"
 
 
-def name_taken(update: Update) -> Iterator[Effect]:
+def name_taken(update: Update) -> Iterator[Problem]:
     """The new component is made while the old one still has the name."""
     before = deployed.components(update.before)
     for name, after in deployed.components(update.after).items():
@@ -30,7 +30,7 @@ def name_taken(update: Update) -> Iterator[Effect]:
                 f"`{name}` moves {_move(update, before[name], after)}, and its name is taken until it has"
             )
             fix = f"give it another name in the same deployment, or {_TWICE}"
-            yield Effect(codes.COMPONENT_NAME_TAKEN, (*_COMPONENTS, name), message, fix)
+            yield Problem((*_COMPONENTS, name), message, fix, codes.COMPONENT_NAME_TAKEN)
 
 
 def _move(update: Update, before: Component, after: Component) -> str:
@@ -40,7 +40,7 @@ def _move(update: Update, before: Component, after: Component) -> str:
     return f"from the endpoint `{old}` to `{update.spec.endpoint_name}`"
 
 
-def removed_or_renamed(update: Update) -> Iterator[Effect]:
+def removed_or_renamed(update: Update) -> Iterator[Problem]:
     """A component that only changes its name is recognized by the rest of it."""
     before, after = deployed.components(update.before), deployed.components(update.after)
     new = {name: it for name, it in after.items() if name not in before}
@@ -51,7 +51,7 @@ def removed_or_renamed(update: Update) -> Iterator[Effect]:
         if twin is None:
             message = f"`{name}` is removed with its copies; requests that name it fail"
             fix = "make sure that no client calls it any more"
-            yield Effect(codes.COMPONENT_REMOVED, update.written(_COMPONENTS), message, fix)
+            yield Problem(update.written(_COMPONENTS), message, fix, codes.COMPONENT_REMOVED)
         else:
             del new[twin]
             message = f"`{name}` becomes `{twin}`: the new one starts beside the old, which is then removed"
@@ -60,7 +60,7 @@ def removed_or_renamed(update: Update) -> Iterator[Effect]:
             if name.casefold() == twin.casefold():
                 message += "; SageMaker may take both for one name, and refuse the new one"
                 fix = f"choose a name that differs in more than case, or {_TWICE}"
-            yield Effect(codes.COMPONENT_RENAMED, (*_COMPONENTS, twin), message, fix)
+            yield Problem((*_COMPONENTS, twin), message, fix, codes.COMPONENT_RENAMED)
 
 
 def _differ_in_identity_alone(one: Component, other: Component) -> bool:
@@ -68,7 +68,7 @@ def _differ_in_identity_alone(one: Component, other: Component) -> bool:
     return all(path[:1] and path[0] in _IDENTITY for path in paths)
 
 
-def updated(update: Update) -> Iterator[Effect]:
+def updated(update: Update) -> Iterator[Problem]:
     """New copies take over from the old ones on the same fleet."""
     for name, component in deployed.components(update.after).items():
         path = next(_new_copies(update, component), None)
@@ -77,7 +77,7 @@ def updated(update: Update) -> Iterator[Effect]:
             how = "batch by batch" if rolls else "all at once"
             message = f"the copies of `{name}` are replaced {how}, and the fleet needs room for new ones"
             roll = "" if rolls else ", or add `deployment_config.rolling_update_policy`"
-            yield Effect(codes.COMPONENT_UPDATED, path, message, f"check that they fit{roll}")
+            yield Problem(path, message, f"check that they fit{roll}", codes.COMPONENT_UPDATED)
 
 
 def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
@@ -91,7 +91,7 @@ def _new_copies(update: Update, component: Component) -> Iterator[SpecPath]:
             yield from update.causes(other)
 
 
-def copies_reset(update: Update) -> Iterator[Effect]:
+def copies_reset(update: Update) -> Iterator[Problem]:
     """Whatever an update changes about a component, CloudFormation only knows the template's copy count."""
     scaled = deployed.scaled_components(update.before)
     for name, component in deployed.components(update.after).items():
@@ -102,10 +102,10 @@ def copies_reset(update: Update) -> Iterator[Effect]:
             path = update.written((*_COMPONENTS, name, "runtime_config", "copy_count"))
             message = f"the update of `{name}` may set its copies to {count}, however many are running"
             fix = "deploy while few are running, or write as many as are running now"
-            yield Effect(codes.COPIES_RESET, path, message, fix)
+            yield Problem(path, message, fix, codes.COPIES_RESET)
 
 
-def fleet_under_components(update: Update) -> Iterator[Effect]:
+def fleet_under_components(update: Update) -> Iterator[Problem]:
     """A new fleet starts empty."""
     before, after = deployed.components(update.before), deployed.components(update.after)
     stay = [name for name in after if name in before]
@@ -114,10 +114,10 @@ def fleet_under_components(update: Update) -> Iterator[Effect]:
         names = listed(stay, last="and")
         message = f"the instances under {names} are replaced; how the copies move is not confirmed"
         fix = "try it on another endpoint, and deploy while there is little traffic"
-        yield Effect(codes.FLEET_UNDER_COMPONENTS, path, message, fix)
+        yield Problem(path, message, fix, codes.FLEET_UNDER_COMPONENTS)
 
 
-def rebased(update: Update) -> Iterator[Effect]:
+def rebased(update: Update) -> Iterator[Problem]:
     """An adapter is loaded into its base."""
     before = deployed.components(update.before)
     for name, after in deployed.components(update.after).items():
@@ -130,10 +130,10 @@ def rebased(update: Update) -> Iterator[Effect]:
                 f"the base of `{name}` changes from {old} to {new}; whether an update can do this is unknown"
             )
             fix = f"give the adapter another name, or {_TWICE}"
-            yield Effect(codes.ADAPTER_REBASED, path, message, fix)
+            yield Problem(path, message, fix, codes.ADAPTER_REBASED)
 
 
-def variant_under_components(update: Update) -> Iterator[Effect]:
+def variant_under_components(update: Update) -> Iterator[Problem]:
     """Components are only deleted after the endpoint was updated, when their variant is gone already."""
     gone = set(deployed.variants(update.before)) - set(deployed.variants(update.after))
     before = deployed.components(update.before)
@@ -145,7 +145,7 @@ def variant_under_components(update: Update) -> Iterator[Effect]:
         )
         fix = "deploy twice: first without what runs there, then without the variant"
         path = update.written(("variants",))
-        yield Effect(codes.VARIANT_UNDER_COMPONENTS, path, message, fix)
+        yield Problem(path, message, fix, codes.VARIANT_UNDER_COMPONENTS)
 
 
 # ----------------------------------------------------------------
@@ -155,7 +155,7 @@ def variant_under_components(update: Update) -> Iterator[Effect]:
 _IN_TWO = "remove the old policy in a deployment of its own"
 
 
-def limit_lowered(update: Update) -> Iterator[Effect]:
+def limit_lowered(update: Update) -> Iterator[Problem]:
     """Registering a target brings its capacity within the limits."""
     before = deployed.of_type(update.before, deployed.TARGET_TYPE)
     for logical_id, after in deployed.of_type(update.after, deployed.TARGET_TYPE).items():
@@ -164,10 +164,10 @@ def limit_lowered(update: Update) -> Iterator[Effect]:
         if same and isinstance(old, int) and new < old:
             path = update.place(logical_id, ("MaxCapacity",))
             message = f"`max_capacity` falls from {old} to {new}: what runs above it is stopped at once"
-            yield Effect(codes.LIMIT_LOWERED, path, message, "deploy it while no more than that run")
+            yield Problem(path, message, "deploy it while no more than that run", codes.LIMIT_LOWERED)
 
 
-def scaling_removed(update: Update) -> Iterator[Effect]:
+def scaling_removed(update: Update) -> Iterator[Problem]:
     """Without scaling, the capacity stays where it is."""
     scaled = (
         (deployed.scaled_variants, deployed.variants),
@@ -178,10 +178,10 @@ def scaling_removed(update: Update) -> Iterator[Effect]:
             if update.same_endpoint and name in hosts(update.after) and name not in targets(update.after):
                 message = f"`{name}` no longer scales, whatever its load is"
                 fix = "set the capacity that it should have, or keep its `autoscaling`"
-                yield Effect(codes.SCALING_REMOVED, _place(update, name), message, fix)
+                yield Problem(_place(update, name), message, fix, codes.SCALING_REMOVED)
 
 
-def policy_renamed(update: Update) -> Iterator[Effect]:
+def policy_renamed(update: Update) -> Iterator[Problem]:
     """Only one policy of a target tracks a metric, and CloudFormation makes the new before the old goes."""
     before = deployed.of_type(update.before, SCALING_POLICY_TYPE).values()
     tracked = [(_tracked(update.before, it), it.get("PolicyName")) for it in before]
@@ -191,10 +191,10 @@ def policy_renamed(update: Update) -> Iterator[Effect]:
         if what is not None and others:
             message = f"the policy `{others[0]}` tracks this metric, and `{name}` would do so beside it"
             fix = f"write `policy_name: {others[0]}`, or {_IN_TWO}"
-            yield Effect(codes.POLICY_RENAMED, update.place(logical_id, ("PolicyName",)), message, fix)
+            yield Problem(update.place(logical_id, ("PolicyName",)), message, fix, codes.POLICY_RENAMED)
 
 
-def policy_name_taken(update: Update) -> Iterator[Effect]:
+def policy_name_taken(update: Update) -> Iterator[Problem]:
     """A policy is identified by its name: the new one would overwrite the old one and be removed as that."""
     removed = [
         _known_as(update.before, policy)
@@ -208,7 +208,7 @@ def policy_name_taken(update: Update) -> Iterator[Effect]:
                 f"a policy `{policy['PolicyName']}` exists already, and is removed once this one is made"
             )
             fix = f"write another `policy_name`, or {_IN_TWO}"
-            yield Effect(codes.POLICY_NAME_TAKEN, update.place(logical_id, ("PolicyName",)), message, fix)
+            yield Problem(update.place(logical_id, ("PolicyName",)), message, fix, codes.POLICY_NAME_TAKEN)
 
 
 def _changed(update: Update) -> Iterator[tuple[str, deployed.Properties]]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from inferstack.facts.walk import variants, variants as variants_of
-from inferstack.problems import SpecPath, update_codes as codes
+from inferstack.problems import Problem, SpecPath, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
 from inferstack.review.deployed import mapping
-from inferstack.review.update import RETAIN, Effect, Update, bracketed
+from inferstack.review.update import RETAIN, Update, bracketed
 from inferstack.texts.addresses import pattern_of
 
 # ----------------------------------------------------------------
@@ -21,7 +21,7 @@ _ASYNC: SpecPath = ("endpoint_config", "async_inference_config")
 _NEW_NAME = "give the endpoint a new name, move the clients, then remove the old one"
 
 
-def renamed(update: Update) -> Iterator[Effect]:
+def renamed(update: Update) -> Iterator[Problem]:
     """Clients call an endpoint by its name."""
     old, new = deployed.endpoint_name(update.before), update.spec.endpoint_name
     if update.fate(deployed.ENDPOINT_TYPE) is not Fate.REPLACED or old is None:
@@ -30,17 +30,17 @@ def renamed(update: Update) -> Iterator[Effect]:
         message = (
             f"`{old}` and `{new}` are the same name to SageMaker, so that the new endpoint cannot be made"
         )
-        yield Effect(codes.SAME_NAME_IN_OTHER_CASE, _NAME, message, f"write `{old}`, or another name")
+        yield Problem(_NAME, message, f"write `{old}`, or another name", codes.SAME_NAME_IN_OTHER_CASE)
         return
     message = (
         f"a new endpoint `{new}` is made with its initial counts; then `{old}` is deleted, or stays with its "
         "stack where stacks have the endpoint's name"
     )
     fix = f"keep `{old}`, or add a spec for `{new}`, move the clients and remove this one"
-    yield Effect(codes.ENDPOINT_RENAMED, _NAME, message, fix)
+    yield Problem(_NAME, message, fix, codes.ENDPOINT_RENAMED)
 
 
-def serverless(update: Update) -> Iterator[Effect]:
+def serverless(update: Update) -> Iterator[Problem]:
     """An endpoint can move from serverless to instances, but not back."""
     if not update.same_endpoint:
         return
@@ -52,10 +52,10 @@ def serverless(update: Update) -> Iterator[Effect]:
     if before:
         message = "the endpoint stops being serverless, which no update or rollback can undo"
         fix = f"try it first: {_NEW_NAME}"
-        yield Effect(codes.NO_LONGER_SERVERLESS, path, message, fix)
+        yield Problem(path, message, fix, codes.NO_LONGER_SERVERLESS)
     else:
         message = "SageMaker refuses to make an endpoint on instances serverless"
-        yield Effect(codes.BECOMES_SERVERLESS, path, message, _NEW_NAME)
+        yield Problem(path, message, _NEW_NAME, codes.BECOMES_SERVERLESS)
 
 
 def _are_serverless(resources: Resources) -> bool | None:
@@ -63,7 +63,7 @@ def _are_serverless(resources: Resources) -> bool | None:
     return any("ServerlessConfig" in it for it in fleet) if fleet else None
 
 
-def asynchronous(update: Update) -> Iterator[Effect]:
+def asynchronous(update: Update) -> Iterator[Problem]:
     """SageMaker says that the asynchronous configuration cannot be removed."""
     if not update.same_endpoint:
         return
@@ -71,13 +71,13 @@ def asynchronous(update: Update) -> Iterator[Effect]:
     if before and not after:
         message = "SageMaker refuses to make an asynchronous endpoint a real-time one"
         path = update.written(_ASYNC)
-        yield Effect(codes.NO_LONGER_ASYNC, path, message, _NEW_NAME)
+        yield Problem(path, message, _NEW_NAME, codes.NO_LONGER_ASYNC)
     if after and not before and deployed.config(update.before):
         message = "the endpoint becomes asynchronous; whether an update can do this is unknown"
-        yield Effect(codes.KIND_CHANGES, update.written(_ASYNC), message, _NEW_NAME)
+        yield Problem(update.written(_ASYNC), message, _NEW_NAME, codes.KIND_CHANGES)
 
 
-def with_components(update: Update) -> Iterator[Effect]:
+def with_components(update: Update) -> Iterator[Problem]:
     """An endpoint has models on its variants, or components on its fleet."""
     if not update.same_endpoint:
         return
@@ -87,7 +87,7 @@ def with_components(update: Update) -> Iterator[Effect]:
         message = (
             f"the endpoint {verb} to have inference components; whether an update can do this is unknown"
         )
-        yield Effect(codes.KIND_CHANGES, _KIND, message, _NEW_NAME)
+        yield Problem(_KIND, message, _NEW_NAME, codes.KIND_CHANGES)
 
 
 def _hosts_models(resources: Resources) -> bool | None:
@@ -95,7 +95,7 @@ def _hosts_models(resources: Resources) -> bool | None:
     return any("ModelName" in it for it in fleet) if fleet else None
 
 
-def many_models(update: Update) -> Iterator[Effect]:
+def many_models(update: Update) -> Iterator[Problem]:
     """A multi-model endpoint needs the name of a model in every request; other endpoints accept none."""
     before, after = _prefixes(update.before), _prefixes(update.after)
     both = deployed.of_type(update.before, deployed.MODEL_TYPE) and deployed.of_type(
@@ -103,10 +103,10 @@ def many_models(update: Update) -> Iterator[Effect]:
     )
     if update.same_endpoint and both and bool(before) != bool(after):
         what = "have to name a `TargetModel`" if after else "can no longer name a `TargetModel`"
-        yield Effect(codes.KIND_CHANGES, _KIND, f"requests {what} once the endpoint is updated", _NEW_NAME)
+        yield Problem(_KIND, f"requests {what} once the endpoint is updated", _NEW_NAME, codes.KIND_CHANGES)
 
 
-def prefix(update: Update) -> Iterator[Effect]:
+def prefix(update: Update) -> Iterator[Problem]:
     """Models are found under the prefix by the name that clients send."""
     before, after = _prefixes(update.before), _prefixes(update.after)
     for logical_id in before.keys() & after.keys() if update.same_endpoint else ():
@@ -115,7 +115,7 @@ def prefix(update: Update) -> Iterator[Effect]:
             path = update.place(logical_id, ("PrimaryContainer", "ModelDataUrl"))
             message = f"models come from {new} instead of {old}, and those that are loaded are loaded anew"
             fix = "put every archive that clients name as `TargetModel` under the new prefix before"
-            yield Effect(codes.PREFIX_CHANGES, path, message, fix)
+            yield Problem(path, message, fix, codes.PREFIX_CHANGES)
 
 
 def _are_versions(old: object, new: object) -> bool:
@@ -135,7 +135,7 @@ def _prefixes(resources: Resources) -> dict[str, object]:
 # Variants: what about them cannot change at all, or not while they scale.
 
 
-def scaled_type(update: Update) -> Iterator[Effect]:
+def scaled_type(update: Update) -> Iterator[Problem]:
     """SageMaker refuses this: a target that was set up for one instance type would scale another."""
     if not update.same_endpoint:
         return
@@ -148,10 +148,10 @@ def scaled_type(update: Update) -> Iterator[Effect]:
             )
             first = f"with {old}, without its `autoscaling`, with `{bracketed(RETAIN)}: true`"
             fix = f"deploy twice: first {first}; then as it is here"
-            yield Effect(codes.SCALED_TYPE_CHANGES, (*path, "instance_type"), message, fix)
+            yield Problem((*path, "instance_type"), message, fix, codes.SCALED_TYPE_CHANGES)
 
 
-def scaled_pools(update: Update) -> Iterator[Effect]:
+def scaled_pools(update: Update) -> Iterator[Problem]:
     """No page says what SageMaker does where the old or the new variant has pools."""
     if not update.same_endpoint:
         return
@@ -167,10 +167,10 @@ def scaled_pools(update: Update) -> Iterator[Effect]:
             )
             fix = f"deploy pools before that have both {old[0]} and {new[0]}"
             key = "instance_pools" if "InstancePools" in after else "instance_type"
-            yield Effect(codes.SCALED_POOLS_CHANGE, (*path, key), message, fix)
+            yield Problem((*path, key), message, fix, codes.SCALED_POOLS_CHANGE)
 
 
-def names(update: Update) -> Iterator[Effect]:
+def names(update: Update) -> Iterator[Problem]:
     """Guardrails compare variant by variant and need the same names."""
     if not update.same_endpoint:
         return
@@ -183,9 +183,9 @@ def names(update: Update) -> Iterator[Effect]:
     if "DeploymentConfig" in deployed.endpoint(update.after):
         message = f"{what}, and with `deployment_config` the names of variants must stay"
         fix = "deploy twice: first without `endpoint.deployment_config`, then with it"
-        yield Effect(codes.GUARDED_VARIANTS_CHANGE, path, message, fix)
+        yield Problem(path, message, fix, codes.GUARDED_VARIANTS_CHANGE)
         return
-    yield Effect(codes.VARIANTS_CHANGE, path, f"{what}{_effects(gone, new)}", _names_fix(gone))
+    yield Problem(path, f"{what}{_effects(gone, new)}", _names_fix(gone), codes.VARIANTS_CHANGE)
 
 
 def _place(update: Update, new: list[str]) -> SpecPath:
@@ -213,7 +213,7 @@ def _names_fix(gone: list[str]) -> str:
     return "keep the old name unless it must change" if gone else "check the weights of all variants"
 
 
-def scaled_variant_gone(update: Update) -> Iterator[Effect]:
+def scaled_variant_gone(update: Update) -> Iterator[Problem]:
     """CloudFormation deregisters a removed target only after the endpoint was updated."""
     if not update.same_endpoint:
         return
@@ -227,4 +227,4 @@ def scaled_variant_gone(update: Update) -> Iterator[Effect]:
             fix = (
                 "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
             )
-            yield Effect(codes.SCALED_VARIANT_GONE, _place(update, new), message, fix)
+            yield Problem(_place(update, new), message, fix, codes.SCALED_VARIANT_GONE)

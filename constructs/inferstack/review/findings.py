@@ -6,9 +6,9 @@ from inferstack.check.load import LoadedSpec
 from inferstack.problems import Problem
 from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.review import components, components as scaling, endpoint, endpoint as variants, fleet, role
-from inferstack.review.update import Effect, Update
+from inferstack.review.update import Update
 
-Rule = Callable[[Update], Iterator[Effect]]
+Rule = Callable[[Update], Iterator[Problem]]
 
 RULES: tuple[Rule, ...] = (
     endpoint.renamed,
@@ -43,15 +43,6 @@ RULES: tuple[Rule, ...] = (
 
 def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
     """What one should know about the deployment, without the warnings that the spec ignores."""
-    found = [effect for rule in RULES for effect in rule(update)]
-    problems = [_problem(loaded, effect) for effect in found]
+    found = [problem for rule in RULES for problem in rule(update)]
+    problems = [loaded.document.located(it, it.code, UPDATE_CODES[it.code].severity) for it in found]
     return [it for it in problems if it.code not in loaded.spec.ignored_codes]
-
-
-def _problem(loaded: LoadedSpec, effect: Effect) -> Problem:
-    document = loaded.document
-    at = document.position(effect.path)
-    severity = UPDATE_CODES[effect.code].severity
-    return Problem(
-        document.file, at.line, at.column, effect.code, effect.message, effect.fix, severity, effect.path
-    )

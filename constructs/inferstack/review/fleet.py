@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from inferstack.catalog.cloudformation import snake
 from inferstack.catalog.metrics import INSTANCE_COUNT
 from inferstack.facts.walk import variant_scalings
-from inferstack.problems import SpecPath, update_codes as codes
+from inferstack.problems import Problem, SpecPath, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
 from inferstack.review.changes import Fate
 from inferstack.review.deployed import Properties, mapping
-from inferstack.review.update import RETAIN, Effect, Update, bracketed
+from inferstack.review.update import RETAIN, Update, bracketed
 
 _COUNT = "DesiredInstanceCount"
 _MANAGED = "ManagedInstanceScaling"
@@ -25,7 +25,7 @@ _KEPT = {
 }
 
 
-def new_fleet(update: Update) -> Iterator[Effect]:
+def new_fleet(update: Update) -> Iterator[Problem]:
     """Every change of a model or of the configuration leads to a new fleet, which needs room."""
     if not update.new_fleet:
         return
@@ -37,7 +37,7 @@ def new_fleet(update: Update) -> Iterator[Effect]:
         f"{names} {verb}{implied}: the endpoint is updated in place and gets a new fleet{_meanwhile(update)}"
     )
     # A cause that is no longer written anywhere is reported at the top of the file.
-    yield Effect(codes.NEW_FLEET, next(iter(causes), ()), message, f"{keep}{_fix(update)}")
+    yield Problem(next(iter(causes), ()), message, f"{keep}{_fix(update)}", codes.NEW_FLEET)
 
 
 def _implied(update: Update) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def _fix(update: Update) -> str:
     return f"check the quota{rolling if len(fleet) == 1 else ''}"
 
 
-def count_reset(update: Update) -> Iterator[Effect]:
+def count_reset(update: Update) -> Iterator[Problem]:
     """Without RetainAllVariantProperties an update starts with the initial count."""
     retained = _retained(update)
     if not update.new_fleet or _COUNT in retained:
@@ -111,10 +111,10 @@ def count_reset(update: Update) -> Iterator[Effect]:
             start = after.get("InitialInstanceCount")
             message = f"the update sets the instances of `{name}` to {start}, however many are running"
             fix = f"write `{bracketed(RETAIN)}: true` for this deployment, or start with as many as run now"
-            yield Effect(codes.COUNT_RESET, (*path, "initial_instance_count"), message, fix)
+            yield Problem((*path, "initial_instance_count"), message, fix, codes.COUNT_RESET)
 
 
-def count_kept(update: Update) -> Iterator[Effect]:
+def count_kept(update: Update) -> Iterator[Problem]:
     """With RetainAllVariantProperties the initial values only apply to a new endpoint."""
     if not update.new_fleet:
         return
@@ -130,7 +130,7 @@ def count_kept(update: Update) -> Iterator[Effect]:
                     f"{instead}, or list `{kept}` under `endpoint.exclude_retained_variant_properties` "
                     "for this deployment"
                 )
-                yield Effect(codes.COUNT_KEPT, (*path, word), message, fix)
+                yield Problem((*path, word), message, fix, codes.COUNT_KEPT)
 
 
 def _retained(update: Update) -> set[str]:
@@ -142,7 +142,7 @@ def _retained(update: Update) -> set[str]:
     return {kept for kept, _, _ in _KEPT.values()} - {it["VariantPropertyType"] for it in excluded}
 
 
-def same_config(update: Update) -> Iterator[Effect]:
+def same_config(update: Update) -> Iterator[Problem]:
     """UpdateEndpoint requires a new configuration."""
     change = next((it for it in update.changes.values() if it.type == deployed.ENDPOINT_TYPE), None)
     if change is None or change.fate is not Fate.UPDATED or update.new_fleet:
@@ -155,4 +155,4 @@ def same_config(update: Update) -> Iterator[Effect]:
         written = update.place(change.logical_id, own[0])
         # A property that follows from scaling is reported there.
         path = written or next((at for at, *_ in variant_scalings(update.spec)), ())
-        yield Effect(codes.SAME_CONFIG_AGAIN, path, message, fix)
+        yield Problem(path, message, fix, codes.SAME_CONFIG_AGAIN)

@@ -5,19 +5,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from inferstack.check.rules.execution_role import MOST_POLICIES
-from inferstack.problems import update_codes as codes
+from inferstack.problems import Problem, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
 from inferstack.review import deployed
 from inferstack.review.changes import Resources
 from inferstack.review.deployed import mapping
-from inferstack.review.update import Effect, Update
+from inferstack.review.update import Update
 
 _ROLE_TYPE = "AWS::IAM::Role"
 _MOST_SHOWN = 3
 
 
-def policies_at_once(update: Update) -> Iterator[Effect]:
+def policies_at_once(update: Update) -> Iterator[Problem]:
     """CloudFormation attaches the new policies first and removes the old ones last."""
     made = [set(deployed.of_type(it, MANAGED_POLICY_TYPE)) for it in (update.before, update.after)]
     named = [set(_named(it)) for it in (update.before, update.after)]
@@ -28,7 +28,7 @@ def policies_at_once(update: Update) -> Iterator[Effect]:
             f"and {MOST_POLICIES} are the default"
         )
         fix = "change less at once, or request a higher quota"
-        yield Effect(codes.TOO_MANY_POLICIES, update.written(("execution_role",)), message, fix)
+        yield Problem(update.written(("execution_role",)), message, fix, codes.TOO_MANY_POLICIES)
 
 
 def _named(resources: Resources) -> Iterator[str]:

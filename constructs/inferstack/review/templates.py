@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from inferstack.catalog.images import region_of_images
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.update_codes import NOT_A_TEMPLATE, UNREADABLE
 from inferstack.problems.words import describe
 from inferstack.resolve.template import SOURCE_METADATA
@@ -146,8 +146,7 @@ def read_template(path: Path) -> PreviousTemplate:
         text = read_text(path, file)
     except SpecError as error:
         found = error.problems[0]
-        at = (found.file, found.line, found.column)
-        raise SpecError([Problem(*at, UNREADABLE, found.message, _GET_A_TEMPLATE)]) from None
+        raise SpecError([Problem(found.in_file, found.message, _GET_A_TEMPLATE, UNREADABLE)]) from None
     return PreviousTemplate(file, _resources(_parsed(text, file), file))
 
 
@@ -178,7 +177,7 @@ def _with_stages(folder: Path) -> Iterator[Path]:
 
 
 def _unreadable(folder: Path, message: str) -> Problem:
-    return Problem(folder.as_posix(), 1, 1, UNREADABLE, message, _GET_A_TEMPLATE)
+    return Problem(FilePlace(folder.as_posix()), message, _GET_A_TEMPLATE, UNREADABLE)
 
 
 def _parsed(text: str, file: str) -> Any:
@@ -194,7 +193,9 @@ def _parsed(text: str, file: str) -> Any:
         at, message = (1, 1), f"values are nested more than {DEEPEST} deep"
     except ValueError as error:
         at, message = (1, 1), f"a value cannot be read: {error}"
-    raise SpecError([Problem(file, *at, UNREADABLE, message, "write the file again; it may be cut short")])
+    raise SpecError(
+        [Problem(FilePlace(file, *at), message, "write the file again; it may be cut short", UNREADABLE)]
+    )
 
 
 def _resources(data: Any, file: str) -> Resources:
@@ -211,7 +212,7 @@ def _resources(data: Any, file: str) -> Resources:
             fault = "there are no `Resources`"
         case _:
             fault = f"this is {describe(data)}, not a mapping with `Resources`"
-    raise SpecError([Problem(file, 1, 1, NOT_A_TEMPLATE, fault, _GET_A_TEMPLATE)])
+    raise SpecError([Problem(FilePlace(file), fault, _GET_A_TEMPLATE, NOT_A_TEMPLATE)])
 
 
 def _faults(resources: Mapping[Any, Any]) -> Iterator[str]:

@@ -20,16 +20,6 @@ _FREE_KEYS = frozenset({"Environment"})
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
-    """One effect of the deployment: its code, where the spec says it, what happens, and the way round it."""
-
-    code: str
-    path: SpecPath
-    message: str
-    fix: str
-
-
-@dataclass(frozen=True, slots=True)
 class Update:
     """What all rules look at."""
 

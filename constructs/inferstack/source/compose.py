@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 import msgspec
 import yaml
 
-from inferstack.problems import Problem, SpecError, SpecPath, file_codes as codes
+from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, file_codes as codes
 from inferstack.problems.words import describe, did_you_mean
 from inferstack.source.events import events, position
 from inferstack.source.scalars import (
@@ -298,10 +298,12 @@ class _Composer:
         return did_you_mean(f"*{anchor}", known, f"write `&{anchor}` before the value")
 
     def _report(self, at: Position, code: str, message: str, fix: str, *below: str) -> None:
-        self.problems.append(Problem(self._file, *at, code, message, fix, path=(*self._path(), *below)))
+        self.problems.append(
+            Problem((*self._path(), *below), message, fix, code, at=FilePlace(self._file, *at))
+        )
 
     def _stop(self, at: Position, code: str, message: str, fix: str) -> NoReturn:
-        raise SpecError([Problem(self._file, *at, code, message, fix, path=self._path())])
+        raise SpecError([Problem(self._path(), message, fix, code, at=FilePlace(self._file, *at))])
 
     def _path(self) -> SpecPath:
         return tuple(frame.step for frame in self._stack if frame.step is not None)

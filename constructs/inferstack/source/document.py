@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from inferstack.problems import IN_PYTHON, Problem, SpecError, SpecPath
+from inferstack.problems import IN_PYTHON, FilePlace, Problem, Severity, SpecError, SpecPath
 from inferstack.problems.file_codes import NO_SPEC
 from inferstack.source.file_text import read_text
 from inferstack.source.quick import read_quickly
@@ -169,7 +169,14 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def problem(self, path: SpecPath, code: str, message: str, fix: str, *, key: bool = False) -> Problem:
         """An error at a value of the spec; with ``key`` at its key."""
-        return Problem(self.file, *self.position(path, key=key), code, message, fix, path=path)
+        return Problem(path, message, fix, code, at=FilePlace(self.file, *self.position(path, key=key)))
+
+    def located(self, problem: Problem, code: str, severity: Severity) -> Problem:
+        """What a rule has found, with the rule's code and severity, at its place in the file."""
+        about = (*problem.path, problem.lacks) if problem.lacks else problem.path
+        at = self.position(about, key=True) if problem.of_key else self.where_to_mend(about)
+        message = f"{problem.message}{self.absent_by(about)}"
+        return Problem(problem.path, message, problem.fix, code, severity, FilePlace(self.file, *at))
 
     def where_to_mend(self, path: SpecPath) -> Position:
         """Where to change what is wrong: at the value itself, or at the stage's `null` that removes it."""
@@ -191,7 +198,7 @@ def read_document(path: Path | str) -> Document:
     file = os.fspath(path).replace(os.sep, "/")
     if file.endswith(LOCK_SUFFIX):
         message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
-        raise SpecError([Problem(file, 1, 1, NO_SPEC, message, fix)])
+        raise SpecError([Problem(FilePlace(file), message, fix, NO_SPEC)])
     text = read_text(Path(path), file)
     tree = read_quickly(text)
     # With an escape, a value may have these characters where the text has not.

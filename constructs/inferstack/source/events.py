@@ -9,7 +9,7 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner
 
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import SYNTAX
 from inferstack.source.file_text import LINE_BREAK
 from inferstack.source.quick import CParser
@@ -58,12 +58,12 @@ def syntax_problem(file: str, text: str, error: Exception, last: Position) -> Pr
         # surrogate pair.
         message = "not valid YAML: the text after this place cannot be read"
         hint = _HALF_CHARACTER if re.search(_HALF_CHARACTER.line, text) else _HINTS[-1]
-        return Problem(file, *last, SYNTAX, message, hint.fix)
+        return Problem(FilePlace(file, *last), message, hint.fix, SYNTAX)
     mark = error.problem_mark or error.context_mark
     at = last if mark is None else Position(mark.line + 1, mark.column + 1)
     words = error.problem or error.context or ""
     message = f"not valid YAML: {words}{_context(error)}"
-    return Problem(file, *at, SYNTAX, message, _fix(words, _line(text, at)))
+    return Problem(FilePlace(file, *at), message, _fix(words, _line(text, at)), SYNTAX)
 
 
 def _context(error: yaml.MarkedYAMLError) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from yaml.reader import Reader
 
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import (
     DIRECTORY,
     NO_FILE,
@@ -136,4 +136,4 @@ def _position(text_before: str) -> Position:
 
 
 def _error(file: str, code: str, message: str, fix: str, at: Position = START) -> SpecError:
-    return SpecError([Problem(file, *at, code, message, fix)])
+    return SpecError([Problem(FilePlace(file, *at), message, fix, code)])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from inferstack.problems import Problem, SpecError, SpecPath, dotted
+from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, dotted
 from inferstack.problems.file_codes import KEY_NOT_TEXT, NOT_A_MAPPING, NOT_PLAIN, TOO_DEEP
 from inferstack.problems.words import describe
 from inferstack.texts.placeholders import is_opaque
@@ -182,4 +182,4 @@ def _dotted(path: SpecPath) -> str:
 
 
 def _problem(file: str, code: str, message: str, fix: str, path: SpecPath) -> Problem:
-    return Problem(file, *NOWHERE, code, message, fix, path=path)
+    return Problem(path, message, fix, code, at=FilePlace(file, *NOWHERE))

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog.triton_container import likely_default
-from inferstack.problems import SpecPath
+from inferstack.problems import Place, Problem, SpecPath
 from inferstack.triton.backends import Chosen, chosen, is_ensemble
 
 CONFIG_FILE = "config.pbtxt"
@@ -27,27 +27,6 @@ _ENTRY = {"key", "value"}
 
 FieldPath = tuple[str | int, ...]
 """Proto names, list indices and keys of maps from the top of a configuration: ``("input", 0, "dims")``."""
-
-
-class FilePlace(msgspec.Struct, frozen=True):
-    """A place in a file; lines and columns count from 1."""
-
-    file: str
-    line: int = 1
-    column: int = 1
-
-
-Place = SpecPath | FilePlace
-"""Where something is declared: in the spec, or in a file of an existing repository."""
-
-
-class Fault(msgspec.Struct, frozen=True):
-    """Why something could not be read, with the code of the rule that it breaks."""
-
-    code: str
-    place: Place
-    message: str
-    fix: str
 
 
 class TritonModel(msgspec.Struct, frozen=True, dict=True):
@@ -123,7 +102,7 @@ class Repository(msgspec.Struct, frozen=True):
     models: tuple[TritonModel, ...]
     default_model: str | None
     source: SpecPath
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[Problem, ...] = ()
     multi_model: bool = False
     outside: bool = False
     uploaded: frozenset[str] = frozenset()

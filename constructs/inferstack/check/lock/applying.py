@@ -23,10 +23,9 @@ from inferstack.check.lock.file import (
 from inferstack.facts.triton import triton_blocks
 from inferstack.format.base import Block
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Problem, SpecError, SpecPath
+from inferstack.problems import FilePlace, Place, Problem, SpecError, SpecPath
 from inferstack.source.document import IN_PYTHON, Document
 from inferstack.texts.addresses import SUFFIXES
-from inferstack.triton.model import FilePlace, Place
 
 _WITHOUT = "delete the lock, and name the model's files in the spec"
 
@@ -114,7 +113,7 @@ def _problems(
         ):
             path = () if isinstance(place, FilePlace) else place
             at = place if isinstance(place, FilePlace) else FilePlace(document.file, *document.position(path))
-            yield Problem(at.file, at.line, at.column, STALE, message, fix, path=path)
+            yield Problem(path, message, fix, STALE, at=at)
     if declared <= uploads.keys():
         # Otherwise the archives have been moved in the spec, which has been reported already.
         yield from _left_over(lock, declared, document, stage, fix if destinations else _WITHOUT)
@@ -134,7 +133,7 @@ def _left_over(
         if location not in declared:
             message = f"archives were uploaded for {location}, but the spec has no `triton` block for it"
             at = line_of_key((*keys_of(stage), location), path.read_text(encoding="utf-8"))
-            yield Problem(path.as_posix(), at, 1, STALE, message, fix)
+            yield Problem(FilePlace(path.as_posix(), at, 1), message, fix, STALE)
 
 
 def _what_is_stale(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from inferstack.check.lock.destinations import Destination
 from inferstack.check.lock.file import LockedArchive, LockedFile
-from inferstack.triton.model import CONFIG_FILE, Place, Repository, TritonModel
+from inferstack.problems import Place
+from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
 from inferstack.triton.repository.config import print_text
 from inferstack.triton.repository.files import Pointer, pointer_in, why_junk
 from inferstack.triton.repository.of_spec import repositories_at

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.codes import by_code, error
 from inferstack.source.document import IN_PYTHON, Document
 from inferstack.texts.addresses import LOCK_SUFFIX, uploaded_url
@@ -197,7 +197,7 @@ def _text(path: Path, file: str) -> str | None:
     except OSError as error:
         message = f"the lock cannot be read: {error.strerror or error}"
         fix = "check what it is, and who may read it"
-    raise SpecError([Problem(file, 1, 1, UNREADABLE, message, fix)])
+    raise SpecError([Problem(FilePlace(file), message, fix, UNREADABLE)])
 
 
 def _content(path: Path) -> bytes | None:
@@ -220,11 +220,15 @@ def _lock(text: str, file: str) -> Lock:
     if isinstance(version, int) and version > VERSION:
         message = f"the lock has version {version}, but this inferstack knows {VERSION}"
         at = line_of_key(["version"], text)
-        raise SpecError([Problem(file, at, 1, NEWER, message, "install the inferstack that wrote it")])
+        raise SpecError(
+            [Problem(FilePlace(file, at, 1), message, "install the inferstack that wrote it", NEWER)]
+        )
     try:
         lock = msgspec.convert(data, Lock)
     except msgspec.ValidationError as error:
-        raise SpecError([Problem(file, 1, 1, MALFORMED, f"this is not a lock: {error}", _RESTORE)]) from None
+        raise SpecError(
+            [Problem(FilePlace(file), f"this is not a lock: {error}", _RESTORE, MALFORMED)]
+        ) from None
     return lock
 
 
@@ -232,21 +236,23 @@ def _data(text: str, file: str) -> Any:
     if _CONFLICT in text:
         message = "the lock has conflict markers of a merge"
         fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
-        raise SpecError([Problem(file, _line_of(_CONFLICT, text), 1, MALFORMED, message, fix)])
+        raise SpecError([Problem(FilePlace(file, _line_of(_CONFLICT, text), 1), message, fix, MALFORMED)])
     try:
         data = json.loads(text, object_pairs_hook=_unique)
         if re.search(_MAY_BE_HALF, text):
             json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         message = f"the lock is not JSON: {error.msg}"
-        raise SpecError([Problem(file, error.lineno, error.colno, MALFORMED, message, _RESTORE)]) from None
+        raise SpecError(
+            [Problem(FilePlace(file, error.lineno, error.colno), message, _RESTORE, MALFORMED)]
+        ) from None
     except _TwiceError as error:
         at = _line_of(json.dumps(str(error), ensure_ascii=False), text, last=True)
         message = f'the lock says "{error}" twice in one place'
-        raise SpecError([Problem(file, at, 1, MALFORMED, message, _RESTORE)]) from None
+        raise SpecError([Problem(FilePlace(file, at, 1), message, _RESTORE, MALFORMED)]) from None
     except (RecursionError, ValueError):
         message = "the lock holds what no lock does: endless nesting, endless numbers, or half a character"
-        raise SpecError([Problem(file, 1, 1, MALFORMED, message, _RESTORE)]) from None
+        raise SpecError([Problem(FilePlace(file), message, _RESTORE, MALFORMED)]) from None
     return data
 
 
@@ -266,12 +272,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _url_problem(location: str, upload: Upload, at: int, file: str) -> Problem | None:
     if not location.endswith("/") and len(upload.archives) != 1:
         message = f"{location} is one archive, but the lock has {len(upload.archives)} for it"
-        return Problem(file, at, 1, MALFORMED, message, _RESTORE)
+        return Problem(FilePlace(file, at, 1), message, _RESTORE, MALFORMED)
     expected = uploaded_url(location, set_digest(location, upload.archives))
     if upload.url == expected:
         return None
     message = f"{upload.url} is not where these archives are: {expected}"
-    return Problem(file, at, 1, WRONG_URL, message, f"{_RESTORE}; URLs are never edited by hand")
+    return Problem(FilePlace(file, at, 1), message, f"{_RESTORE}; URLs are never edited by hand", WRONG_URL)
 
 
 def keys_of(stage: str | None) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from inferstack.check.rules import (
     template,
     triton,
 )
-from inferstack.check.rules.base import RULES, Finding, Rule
+from inferstack.check.rules.base import RULES
+from inferstack.problems.rules import Rule
 
-__all__ = ["RULES", "Finding", "Rule"]
+__all__ = ["RULES", "Problem", "Rule"]

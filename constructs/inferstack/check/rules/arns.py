@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from inferstack.catalog import regions
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.role import (
     Named,
@@ -17,7 +17,7 @@ from inferstack.facts.role import (
 )
 from inferstack.facts.walk import every_variant, region_of
 from inferstack.format.kinds import ExecutionRole, ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import did_you_mean
 from inferstack.texts.placeholders import arn_fields, is_settled
 
@@ -28,40 +28,38 @@ _ENVIRONMENTS = "https://docs.aws.amazon.com/cdk/v2/guide/environments.html"
 _ENDPOINTS_OF_REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
 
 
-@error("IS710", "`env.region` must have the form of a region's name.", _ENDPOINTS_OF_REGIONS, ModelSpec)
-def region_has_the_form(spec: ModelSpec) -> Iterator[Finding]:
-    """A region too new to be known passes here."""
+@error("IS710", _ENDPOINTS_OF_REGIONS)
+def region_has_the_form(spec: ModelSpec) -> Iterator[Problem]:
+    """`env.region` must have the form of a region's name.
+
+    A region too new to be known passes here.
+    """
     region = _region(spec)
     if region is not None and not regions.has_form(region):
-        yield Finding(("env", "region"), f'"{region[:60]}" is not a valid AWS region', _suggestion(region))
+        yield Problem(("env", "region"), f'"{region[:60]}" is not a valid AWS region', _suggestion(region))
 
 
-@warning(
-    "IS711",
-    "`env.region` should be a region that this version of inferstack knows.",
-    _ENDPOINTS_OF_REGIONS,
-    ModelSpec,
-)
-def region_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """A new region may be right, but a typo is more likely."""
+@warning("IS711", _ENDPOINTS_OF_REGIONS)
+def region_is_known(spec: ModelSpec) -> Iterator[Problem]:
+    """`env.region` should be a region that this version of inferstack knows.
+
+    A new region may be right, but a typo is more likely.
+    """
     region = _region(spec)
     if region is not None and not regions.is_region(region) and regions.has_form(region):
-        yield Finding(("env", "region"), f"{region} is not a region that is known here", _suggestion(region))
+        yield Problem(("env", "region"), f"{region} is not a region that is known here", _suggestion(region))
 
 
-@error(
-    "IS712",
-    "`env` must have a plain account and region, known before the deployment.",
-    _ENVIRONMENTS,
-    ModelSpec,
-    about="env",
-)
-def place_is_plain(spec: ModelSpec) -> Iterator[Finding]:
-    """CDK and its CLI read it before anything is deployed, so no placeholder will do."""
+@error("IS712", _ENVIRONMENTS)
+def place_is_plain(spec: ModelSpec) -> Iterator[Problem]:
+    """`env` must have a plain account and region, known before the deployment.
+
+    CDK and its CLI read it before anything is deployed, so no placeholder will do.
+    """
     for key, value in (("account", spec.account), ("region", spec.region)):
         if value is not None and not is_settled(value):
             message = f'"{value[:60]}" is known only at deployment'
-            yield Finding(("env", key), message, f"remove it to use the {key} of the deployment")
+            yield Problem(("env", key), message, f"remove it to use the {key} of the deployment")
 
 
 def _region(spec: ModelSpec) -> str | None:
@@ -163,9 +161,12 @@ def _of_role(role: str | ExecutionRole | None) -> Iterator[_Text]:
                 yield ("execution_role", key, index), arn, kind
 
 
-@error("IS713", "The resource of an ARN must be in the stack's partition.", _PARTITIONS, ModelSpec, _ABOUT)
-def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Finding]:
-    """Partitions have neither accounts nor resources in common."""
+@error("IS713", _PARTITIONS)
+def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Problem]:
+    """The resource of an ARN must be in the stack's partition.
+
+    Partitions have neither accounts nor resources in common.
+    """
     region = region_of(spec)
     if region is None:
         return
@@ -173,14 +174,14 @@ def arns_are_in_the_partition(spec: ModelSpec) -> Iterator[Finding]:
     for arn in _arns(spec):
         if is_settled(arn.partition) and arn.partition != own:
             message = f"the {arn.kind.what} is in the partition `{arn.partition}`, but {region} is in `{own}`"
-            yield Finding(arn.path, message, f"write `arn:{own}:…`, or `arn:${{AWS::Partition}}:…`")
+            yield Problem(arn.path, message, f"write `arn:{own}:…`, or `arn:${{AWS::Partition}}:…`")
 
 
-@error(
-    "IS714", "The role and its policies must belong to the stack's account.", _PASS_ROLE, ModelSpec, _ABOUT
-)
-def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Finding]:
-    """A role can only be passed to services of its own account, and only have that account's policies:
+@error("IS714", _PASS_ROLE)
+def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Problem]:
+    """The role and its policies must belong to the stack's account.
+
+    A role can only be passed to services of its own account, and only have that account's policies:
     https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_managed-vs-inline.html
     """
     own = spec.account
@@ -188,34 +189,28 @@ def roles_are_of_the_account(spec: ModelSpec) -> Iterator[Finding]:
         # AWS's own policies belong to the account `aws`.
         if arn.kind.of_own_account and is_settled(arn.account) and arn.account not in (own, "aws"):
             message = f"the {arn.kind.what} belongs to account {arn.account}, but the stack to {own}"
-            yield Finding(arn.path, message, f"use a {arn.kind.what} of {own}")
+            yield Problem(arn.path, message, f"use a {arn.kind.what} of {own}")
 
 
-@error(
-    "IS715",
-    "Model packages, and the KMS key of volumes, must be in the stack's region.",
-    _KMS,
-    ModelSpec,
-    _ABOUT,
-)
-def keys_and_packages_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """A replica of a multi-region key has an ARN of its own in each region."""
+@error("IS715", _KMS)
+def keys_and_packages_are_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
+    """Model packages, and the KMS key of volumes, must be in the stack's region.
+
+    A replica of a multi-region key has an ARN of its own in each region.
+    """
     return _elsewhere(spec, lambda kind: kind.of_own_region)
 
 
-@warning(
-    "IS716",
-    "The resource of an ARN should be in the stack's region. Whether AWS accepts another is not documented.",
-    _REGIONS,
-    ModelSpec,
-    _ABOUT,
-)
-def arns_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """A key that S3 uses is in the region of the bucket, and model files are in that of the endpoint."""
+@warning("IS716", _REGIONS)
+def arns_are_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
+    """The resource of an ARN should be in the stack's region. Whether AWS accepts another is not documented.
+
+    A key that S3 uses is in the region of the bucket, and model files are in that of the endpoint.
+    """
     return _elsewhere(spec, lambda kind: not kind.of_own_region)
 
 
-def _elsewhere(spec: ModelSpec, of_kind: Callable[[_Kind], bool]) -> Iterator[Finding]:
+def _elsewhere(spec: ModelSpec, of_kind: Callable[[_Kind], bool]) -> Iterator[Problem]:
     region = region_of(spec)
     if region is None:
         return
@@ -226,4 +221,4 @@ def _elsewhere(spec: ModelSpec, of_kind: Callable[[_Kind], bool]) -> Iterator[Fi
         near = not is_settled(arn.partition) or arn.partition == regions.partition(region)
         if elsewhere and near and of_kind(arn.kind):
             message = f"the {arn.kind.what} is in {arn.region}, but the stack is in {region}"
-            yield Finding(arn.path, message, f"use a {arn.kind.what} in {region}")
+            yield Problem(arn.path, message, f"use a {arn.kind.what} in {region}")

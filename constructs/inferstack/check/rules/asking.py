@@ -1,27 +1,24 @@
-"""What the rules find in a spec. Only rules that the spec can break are run.
+"""What the rules find in a spec: those for its kind that it does not ignore."""
 
-Those are the rules for its kind that it does not ignore and that are about keys that it has. Half of all
-rules are about blocks that few specs have: skipping them makes a check a tenth shorter.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from inferstack.check.rules import RULES, Finding, Rule
+from inferstack.check.rules import RULES
 from inferstack.format.kinds import ModelSpec, Spec
 from inferstack.problems import Problem, Severity
+from inferstack.problems.rules import Rule
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
 
 # ----------------------------------------------------------------
 # Numbers that only the deployment knows, for rules that compare numbers.
 #
-# A finding depends on such a number if other numbers in its place do not lead to it. So the rules look at
-# the spec with several numbers in its place, and a finding that all of them lead to holds whatever the
-# number is.
+# What is found depends on such a number if other numbers in its place do not lead to it. So the rules look at
+# the spec with several numbers in its place, and what is found with each of them is wrong whatever
+# the number is.
 
 
 # Usual values of counts, shares, seconds and megabytes; -1 for a step that removes capacity.
@@ -70,20 +67,13 @@ def _filled(value: Any, number_for: Callable[[int], int]) -> Any:
             return value
 
 
-# ----------------------------------------------------------------
-# What the rules find in a spec. Only rules that the spec can break are run.
+# ---------------------------------------------------------------- Asking the rules
 
-
-Ask = Callable[[Rule, ModelSpec], Iterable[Finding]]
+Ask = Callable[[Rule, ModelSpec], Iterable[Problem]]
 """How a rule is run on a spec."""
 
-# Below these keys are names that the user chose, and Triton's fields, none of which are keys of the format.
-_OTHER_NAMES = frozenset({"environment", "tags", "triton"})
-# Below these are names that the user chose, too, but with blocks below them, even if a name is `triton`.
-_NAMED = frozenset({"inference_components", "models"})
 
-
-def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Finding]:
+def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Problem]:
     return rule.check(spec)
 
 
@@ -96,61 +86,17 @@ def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Ite
 
 
 def _found_in(spec: ModelSpec, document: Document, ask: Ask) -> Iterator[Problem]:
-    for rule in rules_for(type(spec), frozenset(spec.ignored_codes), document.data):
-        for finding in ask(rule, spec):
-            if finding.of_key:
-                at = document.position(finding.path, key=True)
-            else:
-                at = document.where_to_mend(finding.about)
-            yield Problem(
-                document.file,
-                at.line,
-                at.column,
-                rule.code,
-                f"{finding.message}{document.absent_by(finding.about)}",
-                finding.fix,
-                rule.severity,
-                finding.path,
-            )
-
-
-def rules_for(kind: type[ModelSpec], ignored: frozenset[str], data: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """The rules for a spec of this kind, with this data."""
-    keys: set[str] = set()
-    _collect_keys(data, keys)
-    return _selected(kind, ignored, _asked_about() & keys)
-
-
-@cache
-def _asked_about() -> frozenset[str]:
-    return frozenset[str]().union(*(rule.about for rule in RULES.values()))
-
-
-def _collect_keys(data: Mapping[str, Any], keys: set[str]) -> None:
-    """Adds the keys in the data, at any depth."""
-    keys.update(data)
-    for key, value in data.items():
-        if isinstance(value, dict):
-            if key in _NAMED:
-                _collect_of_items(value.values(), keys)
-            elif key not in _OTHER_NAMES:
-                _collect_keys(value, keys)
-        elif isinstance(value, list):
-            _collect_of_items(value, keys)
-
-
-def _collect_of_items(items: Iterable[Any], keys: set[str]) -> None:
-    for item in items:
-        if isinstance(item, dict):
-            _collect_keys(item, keys)
+    for rule in _rules_for(type(spec), frozenset(spec.ignored_codes)):
+        for problem in ask(rule, spec):
+            yield document.located(problem, rule.code, rule.severity)
 
 
 @lru_cache(maxsize=256)
-def _selected(kind: type[ModelSpec], ignored: frozenset[str], keys: frozenset[str]) -> tuple[Rule, ...]:
+def _rules_for(kind: type[ModelSpec], ignored: frozenset[str]) -> tuple[Rule, ...]:
+    """The rules for specs of a kind, without the warnings that a spec ignores."""
     return tuple(
         rule
         for rule in RULES.values()
         if issubclass(kind, rule.applies_to)
         and not (rule.severity is Severity.WARNING and rule.code in ignored)
-        and (not rule.about or rule.about & keys)
     )

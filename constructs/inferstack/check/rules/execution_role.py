@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.role import additions, is_our_sid, marketplace_packages, policies_made
 from inferstack.facts.walk import environment_variables, is_async, model_containers
 from inferstack.format.kinds import ModelSpec, PolicyStatement
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, listed
 from inferstack.texts.addresses import has_key
 from inferstack.texts.placeholders import is_opaque, wildcard_in
@@ -54,82 +54,66 @@ def _statements(spec: ModelSpec) -> Iterator[tuple[SpecPath, PolicyStatement]]:
         yield ("execution_role", "statements", index), statement
 
 
-@warning(
-    "IS820",
-    "A policy statement should name its actions and resources, without `*` for all of them.",
-    _LEAST,
-    ModelSpec,
-    about="statements",
-)
-def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Finding]:
-    """A `*` inside an ARN or after a verb is left alone."""
+@warning("IS820", _LEAST)
+def statements_name_what_they_allow(spec: ModelSpec) -> Iterator[Problem]:
+    """A policy statement should name its actions and resources, without `*` for all of them.
+
+    A `*` inside an ARN or after a verb is left alone.
+    """
     for path, statement in _statements(spec):
         for key in ("action", "resource"):
             for position, text in enumerate(getattr(statement, key)):
                 if text == "*" or (key == "action" and text.endswith(":*")):
                     message = f'the {key} "{text}" allows more than the container needs'
-                    yield Finding((*path, key, position), message, f"name each {key}")
+                    yield Problem((*path, key, position), message, f"name each {key}")
 
 
-@warning(
-    "IS821",
-    "A role should not have policies that allow everything.",
-    _MANAGED,
-    ModelSpec,
-    about="managed_policy_arns",
-)
-def no_full_access(spec: ModelSpec) -> Iterator[Finding]:
-    """The role already has what the spec needs."""
+@warning("IS821", _MANAGED)
+def no_full_access(spec: ModelSpec) -> Iterator[Problem]:
+    """A role should not have policies that allow everything.
+
+    The role already has what the spec needs.
+    """
     for index, arn in enumerate(additions(spec).managed_policy_arns):
         if arn.endswith(_BROAD):
             message = f"{arn.rpartition('/')[2]} allows far more than an endpoint needs"
-            yield Finding(
+            yield Problem(
                 ("execution_role", "managed_policy_arns", index),
                 message,
                 "add `statements` for what is missing instead",
             )
 
 
-@error(
-    "IS822",
-    "A policy statement needs at least one action and one resource.",
-    _LEAST,
-    ModelSpec,
-    about="statements",
-)
-def statements_allow_something(spec: ModelSpec) -> Iterator[Finding]:
-    """IAM refuses an empty list."""
+@error("IS822", _LEAST)
+def statements_allow_something(spec: ModelSpec) -> Iterator[Problem]:
+    """A policy statement needs at least one action and one resource.
+
+    IAM refuses an empty list.
+    """
     for path, statement in _statements(spec):
         for key in ("action", "resource"):
             if not getattr(statement, key):
                 fix = f"name each {key}, or remove the statement"
-                yield Finding((*path, key), f"the statement has no {key}", fix)
+                yield Problem((*path, key), f"the statement has no {key}", fix)
 
 
-@warning(
-    "IS823",
-    "The role of an asynchronous endpoint should be able to read the requests, which are in S3.",
-    _ASYNC,
-    ModelSpec,
-    about="async_inference_config",
-)
-def role_reads_requests(spec: ModelSpec) -> Iterator[Finding]:
-    """Each request says where its input is; no block of the spec does."""
+@warning("IS823", _ASYNC)
+def role_reads_requests(spec: ModelSpec) -> Iterator[Problem]:
+    """The role of an asynchronous endpoint should be able to read the requests, which are in S3.
+
+    Each request says where its input is; no block of the spec does.
+    """
     if is_async(spec) and _lacks(spec, "s3:GetObject"):
         where = ("endpoint_config", "async_inference_config")
         fix = "allow s3:GetObject on the requests' prefix in `execution_role.statements`"
-        yield Finding(where, "the role that inferstack creates cannot read requests from S3", fix)
+        yield Problem(where, "the role that inferstack creates cannot read requests from S3", fix)
 
 
-@warning(
-    "IS830",
-    "The role of an endpoint with a model package should be able to read its files and pull its image.",
-    _CREATE_MODEL,
-    ModelSpec,
-    about="model_package_name",
-)
-def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
-    """Only the registry knows which files and which image; no block of the spec does.
+@warning("IS830", _CREATE_MODEL)
+def role_reads_model_packages(spec: ModelSpec) -> Iterator[Problem]:
+    """The role of an endpoint with a model package should be able to read its files and pull its image.
+
+    Only the registry knows which files and which image; no block of the spec does.
 
     Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
     """
@@ -142,18 +126,15 @@ def role_reads_model_packages(spec: ModelSpec) -> Iterator[Finding]:
             lacked = listed(lacking, last="and")
             message = f"the role that inferstack creates lacks what the package needs: {lacked}"
             fix = "allow them on its files and its repository in `execution_role.statements`"
-            yield Finding((*path, "model_package_name"), message, fix)
+            yield Problem((*path, "model_package_name"), message, fix)
 
 
-@warning(
-    "IS226",
-    "A variable that names files in S3 should name one object or prefix: the role gets no other permission.",
-    _RESOURCES,
-    ModelSpec,
-    about="environment",
-)
-def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
-    """In an ARN, a wildcard would match more than it does for the container."""
+@warning("IS226", _RESOURCES)
+def variables_name_files(spec: ModelSpec) -> Iterator[Problem]:
+    """A variable that names files in S3 should name one object or prefix: the role gets no other permission.
+
+    In an ARN, a wildcard would match more than it does for the container.
+    """
     if _has_policies(spec) or not _lacks(spec, "s3:GetObject"):
         return
     for path, name, value in environment_variables(spec):
@@ -162,7 +143,7 @@ def variables_name_files(spec: ModelSpec) -> Iterator[Finding]:
             message = f"`{name}` names {too_much}, so the role gets no permission to read that"
             fix = "name one object or prefix, or allow s3:GetObject and s3:ListBucket in "
             fix += "`execution_role.statements`"
-            yield Finding(path, message, fix)
+            yield Problem(path, message, fix)
 
 
 def _too_much(url: str) -> str | None:
@@ -187,11 +168,11 @@ def _lacks(spec: ModelSpec, action: str) -> bool:
     return not any(is_opaque(it) or fnmatchcase(action.lower(), it.lower()) for it in allowed)
 
 
-@warning(
-    "IS824", "A role should not have more managed policies than AWS allows by default.", _QUOTAS, ModelSpec
-)
-def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
-    """A warning, since the quota can be raised. During an update, old and new policies exist at once; where
+@warning("IS824", _QUOTAS)
+def not_too_many_policies(spec: ModelSpec) -> Iterator[Problem]:
+    """A role should not have more managed policies than AWS allows by default.
+
+    A warning, since the quota can be raised. During an update, old and new policies exist at once; where
     there are many, a small change replaces three at most.
     """
     named, made = len(additions(spec).managed_policy_arns), policies_made(spec)
@@ -206,31 +187,31 @@ def not_too_many_policies(spec: ModelSpec) -> Iterator[Finding]:
         message = f"{theirs}{ours} an update has twice, exceed a role's limit of {MOST_POLICIES}"
         fix = "name fewer or use `statements`" if made == 1 else "split the endpoint in two"
         where = ("execution_role", "managed_policy_arns") if named else ("inference_components",)
-        yield Finding(where, message, f"{fix}, or request a higher quota")
+        yield Problem(where, message, f"{fix}, or request a higher quota")
 
 
-@error("IS825", "Each policy statement needs a `sid` of its own.", _SID, ModelSpec, about="statements")
-def sids_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """From each other and from those that inferstack creates: all of them are in one policy."""
+@error("IS825", _SID)
+def sids_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """Each policy statement needs a `sid` of its own.
+
+    From each other and from those that inferstack creates: all of them are in one policy.
+    """
     seen: set[str] = set()
     for path, statement in _statements(spec):
         sid = statement.sid
         if sid is not None and (sid in seen or is_our_sid(sid)):
             whose = "another statement" if sid in seen else "a statement that inferstack creates"
-            yield Finding((*path, "sid"), f"{whose} already has the sid `{sid}`", "choose another `sid`")
+            yield Problem((*path, "sid"), f"{whose} already has the sid `{sid}`", "choose another `sid`")
         if sid is not None:
             seen.add(sid)
 
 
-@error(
-    "IS826",
-    "The operator of a condition must be one that IAM has.",
-    _OPERATORS,
-    ModelSpec,
-    about="statements",
-)
-def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
-    """With or without `ForAllValues:` or `ForAnyValue:` before it and `IfExists` after it."""
+@error("IS826", _OPERATORS)
+def operators_are_known(spec: ModelSpec) -> Iterator[Problem]:
+    """The operator of a condition must be one that IAM has.
+
+    With or without `ForAllValues:` or `ForAnyValue:` before it and `IfExists` after it.
+    """
     for path, statement in _statements(spec):
         for operator in statement.condition or {}:
             bare = re.sub("^(ForAllValues|ForAnyValue):", "", operator)
@@ -238,22 +219,19 @@ def operators_are_known(spec: ModelSpec) -> Iterator[Finding]:
             if not known and not is_opaque(operator):
                 message = f"IAM has no condition operator `{operator[:60]}`"
                 fix = choose(bare.removesuffix("IfExists"), [*_CONDITION_OPERATORS, "Null"])
-                yield Finding((*path, "condition", operator), message, fix)
+                yield Problem((*path, "condition", operator), message, fix)
 
 
-@error(
-    "IS831",
-    "The keys of a condition cannot look like CloudFormation functions.",
-    _FUNCTIONS,
-    ModelSpec,
-    about="statements",
-)
-def condition_keys_are_no_functions(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudFormation would fill them in: with `Ref: AWS::NoValue`, the statement had no condition at all."""
+@error("IS831", _FUNCTIONS)
+def condition_keys_are_no_functions(spec: ModelSpec) -> Iterator[Problem]:
+    """The keys of a condition cannot look like CloudFormation functions.
+
+    CloudFormation would fill them in: with `Ref: AWS::NoValue`, the statement had no condition at all.
+    """
     for path, statement in _statements(spec):
         for operator, values in (statement.condition or {}).items():
             for key in values:
                 if key == "Ref" or key.startswith("Fn::"):
                     message = f"`{key}` in a condition would be read as a CloudFormation function"
                     fix = "write a condition key of IAM, such as `aws:SourceAccount`, and its value"
-                    yield Finding((*path, "condition", operator, key), message, fix, of_key=True)
+                    yield Problem((*path, "condition", operator, key), message, fix, of_key=True)

@@ -2,27 +2,33 @@
 
 from collections.abc import Iterator
 
-from inferstack.check.rules.base import RULES, Finding, error
+from inferstack.check.rules.base import RULES, error
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Severity
+from inferstack.problems import Problem, Severity
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.update_codes import UPDATE_CODES
 
 
-@error("IS290", "`ignore` must name the code of an existing warning.", OWN_FORMAT, ModelSpec)
-def ignored_code_exists(spec: ModelSpec) -> Iterator[Finding]:
-    """An unknown code would silence nothing."""
+@error("IS290", OWN_FORMAT)
+def ignored_code_exists(spec: ModelSpec) -> Iterator[Problem]:
+    """`ignore` must name the code of an existing warning.
+
+    An unknown code would silence nothing.
+    """
     for index, code in enumerate(spec.ignored_codes):
         if _severity(code) is None:
-            yield Finding(("ignore", index), f"there is no warning {code}", "remove it, or correct the code")
+            yield Problem(("ignore", index), f"there is no warning {code}", "remove it, or correct the code")
 
 
-@error("IS291", "Only warnings can be ignored.", OWN_FORMAT, ModelSpec)
-def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Finding]:
-    """No spec can allow what AWS refuses."""
+@error("IS291", OWN_FORMAT)
+def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Problem]:
+    """Only warnings can be ignored.
+
+    No spec can allow what AWS refuses.
+    """
     for index, code in enumerate(spec.ignored_codes):
         if _severity(code) is Severity.ERROR:
-            yield Finding(
+            yield Problem(
                 ("ignore", index),
                 f"{code} is an error and cannot be ignored",
                 "remove it and fix what it reports",

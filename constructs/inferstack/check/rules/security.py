@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 
 from inferstack.catalog.cloudformation import AS_WRITTEN
-from inferstack.check.rules.base import CONFIG_PAGE, Finding, error, warning
+from inferstack.check.rules.base import CONFIG_PAGE, error, warning
 from inferstack.check.rules.model.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.facts.walk import (
     PlacedContainer,
@@ -20,7 +20,7 @@ from inferstack.facts.walk import (
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.format.model import VpcConfig
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, PLACEHOLDER, is_opaque
 
@@ -36,39 +36,33 @@ _SSM = "https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
 
 
-@error(
-    "IS608",
-    "Network settings go on the model, or for inference components on the endpoint configuration.",
-    CONFIG_PAGE,
-    ModelSpec,
-    about=("vpc_config", "enable_network_isolation"),
-)
-def network_where_it_counts(spec: ModelSpec) -> Iterator[Finding]:
-    """The endpoint configuration's own VPC is only for inference components."""
+@error("IS608", CONFIG_PAGE)
+def network_where_it_counts(spec: ModelSpec) -> Iterator[Problem]:
+    """Network settings go on the model, or for inference components on the endpoint configuration.
+
+    The endpoint configuration's own VPC is only for inference components.
+    """
     config = spec.endpoint_config
     if config is None or isinstance(spec, InferenceComponentsSpec):
         return
     for key in ("vpc_config", "enable_network_isolation"):
         if getattr(config, key) is not None:
             message = f"`endpoint_config.{key}` is only for inference components"
-            yield Finding(("endpoint_config", key), message, f"move it to `model.{key}`")
+            yield Problem(("endpoint_config", key), message, f"move it to `model.{key}`")
 
 
-@warning(
-    "IS249",
-    "Security groups and subnets are named by their IDs: `sg-…`, `subnet-…`.",
-    _VPC,
-    ModelSpec,
-    about="vpc_config",
-)
-def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Finding]:
-    """The API's own pattern allows their names, but a deployment does not find them."""
+@warning("IS249", _VPC)
+def networks_are_named_by_ids(spec: ModelSpec) -> Iterator[Problem]:
+    """Security groups and subnets are named by their IDs: `sg-…`, `subnet-…`.
+
+    The API's own pattern allows their names, but a deployment does not find them.
+    """
     for path, network in _networks(spec):
         for key, (beginning, what) in _BEGINNINGS.items():
             for index, found in enumerate(getattr(network, key)):
                 if not (found.startswith(beginning) or is_opaque(found) or PLACEHOLDER.search(found)):
                     fix = f"write the ID, such as {beginning}0a1b2c3d4e5f60718"
-                    yield Finding((*path, key, index), f"{describe(found)} is not a valid {what} ID", fix)
+                    yield Problem((*path, key, index), f"{describe(found)} is not a valid {what} ID", fix)
 
 
 def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
@@ -80,15 +74,12 @@ def _networks(spec: ModelSpec) -> Iterator[tuple[SpecPath, VpcConfig]]:
             yield (*path, "vpc_config"), network
 
 
-@warning(
-    "IS219",
-    "A container without network access needs its model files, since it cannot download any.",
-    _ISOLATION,
-    ModelSpec,
-    about="enable_network_isolation",
-)
-def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker itself still fetches the files that the model names."""
+@warning("IS219", _ISOLATION)
+def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Problem]:
+    """A container without network access needs its model files, since it cannot download any.
+
+    SageMaker itself still fetches the files that the model names.
+    """
     for placed in _isolated(spec):
         environment = placed.environment
         for name in sorted(MODEL_IN_ENVIRONMENT & environment.keys()):
@@ -100,7 +91,7 @@ def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Finding]:
                     f"name the files in `{key}` and write {name}: /opt/ml/model, "
                     "or remove `enable_network_isolation`"
                 )
-                yield Finding((*placed.path, "environment", name), message, fix)
+                yield Problem((*placed.path, "environment", name), message, fix)
 
 
 def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
@@ -118,22 +109,19 @@ def _isolates_components(spec: ModelSpec) -> bool:
     return spec.endpoint_config is not None and spec.endpoint_config.enable_network_isolation is True
 
 
-@warning(
-    "IS827",
-    "A Systems Manager shell in a container needs network access.",
-    _SSM,
-    ModelSpec,
-    about="enable_ssm_access",
-)
-def shells_have_a_network(spec: ModelSpec) -> Iterator[Finding]:
-    """Systems Manager is called from inside the container."""
+@warning("IS827", _SSM)
+def shells_have_a_network(spec: ModelSpec) -> Iterator[Problem]:
+    """A Systems Manager shell in a container needs network access.
+
+    Systems Manager is called from inside the container.
+    """
     isolated = [name for _, name, model in models(spec) if model.enable_network_isolation]
     cut_off = [variant for name in isolated for variant in hosting(spec, name)]
     for path, variant in every_variant(spec):
         if variant.enable_ssm_access and (variant in cut_off or _isolates_components(spec)):
             message = "with `enable_network_isolation`, no Systems Manager session can begin"
             fix = "remove it while you need a shell, or remove `enable_ssm_access`"
-            yield Finding((*path, "enable_ssm_access"), message, fix)
+            yield Problem((*path, "enable_ssm_access"), message, fix)
 
 
 # ---------------------------------------------------------------- Secrets in environment variables
@@ -216,34 +204,28 @@ _SWITCHES = frozenset(
 _UUID = r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
-@warning(
-    "IS214",
-    "An environment variable should not have a value that looks like a secret.",
-    _CODE,
-    ModelSpec,
-    about="environment",
-)
-def no_known_secrets(spec: ModelSpec) -> Iterator[Finding]:
-    """Parts that CloudFormation fills in at deployment are not secrets in the file."""
+@warning("IS214", _CODE)
+def no_known_secrets(spec: ModelSpec) -> Iterator[Problem]:
+    """An environment variable should not have a value that looks like a secret.
+
+    Parts that CloudFormation fills in at deployment are not secrets in the file.
+    """
     for path, name, value in environment_variables(spec):
         kind = _known_kind(value)
         if kind is not None:
-            yield Finding(path, f"`{name}` contains {kind} in plain text", _FIX)
+            yield Problem(path, f"`{name}` contains {kind} in plain text", _FIX)
 
 
-@warning(
-    "IS215",
-    "An environment variable that is named like a secret should not contain one.",
-    _CODE,
-    ModelSpec,
-    about="environment",
-)
-def no_named_secrets(spec: ModelSpec) -> Iterator[Finding]:
-    """Under the name of a password any text counts; under that of a token or key, only what looks random."""
+@warning("IS215", _CODE)
+def no_named_secrets(spec: ModelSpec) -> Iterator[Problem]:
+    """An environment variable that is named like a secret should not contain one.
+
+    Under the name of a password any text counts; under that of a token or key, only what looks random.
+    """
     for path, name, value in environment_variables(spec):
         if _is_named_secret(name, value.strip()) and _known_kind(value) is None:
             message = f"`{name}` contains what looks like a secret in plain text"
-            yield Finding(path, message, _FIX)
+            yield Problem(path, message, _FIX)
 
 
 def _known_kind(value: str) -> str | None:

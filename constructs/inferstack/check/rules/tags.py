@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation
-from inferstack.check.rules.base import Finding, error
+from inferstack.check.rules.base import error
 from inferstack.facts.scaling import scaled_parts, steps_of
 from inferstack.format.alarms import Alarms
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.problems import Problem
 from inferstack.texts.placeholders import is_opaque, sample
 
 _TAGS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_Tag.html"
@@ -17,27 +18,27 @@ _CLOUDFORMATION_TAGS = (
 )
 
 
-@error("IS220", "A resource cannot have more tags than AWS allows.", _TAGS, ModelSpec, about="tags")
-def not_too_many_tags(spec: ModelSpec) -> Iterator[Finding]:
-    """The bound is CloudFormation's."""
+@error("IS220", _TAGS)
+def not_too_many_tags(spec: ModelSpec) -> Iterator[Problem]:
+    """A resource cannot have more tags than AWS allows.
+
+    The bound is CloudFormation's.
+    """
     count = len(spec.tags or {})
     most = cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"]
     if count > most:
-        yield Finding(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
+        yield Problem(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
 
 
-@error(
-    "IS221",
-    "The key of a tag cannot begin with `aws:`, which is reserved for AWS.",
-    _TAGS,
-    ModelSpec,
-    about="tags",
-)
-def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
-    """In upper or lower case, as AWS ignores case there."""
+@error("IS221", _TAGS)
+def no_reserved_tags(spec: ModelSpec) -> Iterator[Problem]:
+    """The key of a tag cannot begin with `aws:`, which is reserved for AWS.
+
+    In upper or lower case, as AWS ignores case there.
+    """
     for key in spec.tags or {}:
         if key.lower().startswith("aws:"):
-            yield Finding(
+            yield Problem(
                 ("tags", key),
                 f"the key `{key}` is reserved for AWS",
                 "choose a key that does not begin with `aws:`",
@@ -45,15 +46,12 @@ def no_reserved_tags(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error(
-    "IS222",
-    "Keys and values of tags can have only characters that AWS allows.",
-    _TAGS,
-    ModelSpec,
-    about="tags",
-)
-def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
-    """The pattern is CloudFormation's."""
+@error("IS222", _TAGS)
+def tag_characters(spec: ModelSpec) -> Iterator[Problem]:
+    """Keys and values of tags can have only characters that AWS allows.
+
+    The pattern is CloudFormation's.
+    """
     tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
     for key, value in (spec.tags or {}).items():
         for name, text in (("key", key), ("value", value)):
@@ -63,7 +61,7 @@ def tag_characters(spec: ModelSpec) -> Iterator[Finding]:
             if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
                 message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
                 fix = "use letters, digits, spaces and _ . : / = + - @"
-                yield Finding(("tags", key), message, fix, of_key=name == "key")
+                yield Problem(("tags", key), message, fix, of_key=name == "key")
 
 
 def _is_tag_text(text: str, pattern: str) -> bool:
@@ -81,15 +79,12 @@ def _is_word(text: str) -> bool:
     return text.replace("-", "").isalnum()
 
 
-@error(
-    "IS223",
-    "Keys of tags must differ in more than case where inferstack creates the role.",
-    _ROLE_TAGS,
-    ModelSpec,
-    about="tags",
-)
-def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """IAM ignores case when it compares keys; the other services do not."""
+@error("IS223", _ROLE_TAGS)
+def tag_keys_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """Keys of tags must differ in more than case where inferstack creates the role.
+
+    IAM ignores case when it compares keys; the other services do not.
+    """
     if isinstance(spec.execution_role, str):
         return
     first: dict[str, str] = {}
@@ -97,19 +92,16 @@ def tag_keys_differ(spec: ModelSpec) -> Iterator[Finding]:
         if key.casefold() in first:
             message = f"`{key}` and `{first[key.casefold()]}` are the same key to IAM, which tags the role"
             fix = "keep one of them, or name a role in `execution_role`"
-            yield Finding(("tags", key), message, fix, of_key=True)
+            yield Problem(("tags", key), message, fix, of_key=True)
         first.setdefault(key.casefold(), key)
 
 
-@error(
-    "IS224",
-    "A tag cannot be empty where a resource type requires a value.",
-    _CLOUDFORMATION_TAGS,
-    ModelSpec,
-    about="tags",
-)
-def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
-    """The bound is CloudFormation's."""
+@error("IS224", _CLOUDFORMATION_TAGS)
+def tags_have_values(spec: ModelSpec) -> Iterator[Problem]:
+    """A tag cannot be empty where a resource type requires a value.
+
+    The bound is CloudFormation's.
+    """
     strict = [
         type_name
         for type_name in _types_strict_about_tags(spec)
@@ -118,7 +110,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Finding]:
     for key, value in (spec.tags or {}).items():
         if strict and not value:
             message = f"the tag `{key}` is empty, but {strict[0]} accepts no empty value"
-            yield Finding(("tags", key), message, 'write a value such as "-", or remove the tag')
+            yield Problem(("tags", key), message, 'write a value such as "-", or remove the tag')
 
 
 def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.metrics import COMPONENT_NAME
-from inferstack.check.rules.base import Finding, error
+from inferstack.check.rules.base import error
 from inferstack.facts.alarms import most_own_alarms, own_alarms
 from inferstack.facts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.facts.walk import bases_of_adapters, components, models
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Severity, SpecPath
+from inferstack.problems import Problem, Severity, SpecPath
 from inferstack.problems.codes import Code, by_code
 from inferstack.texts.placeholders import is_settled
 
@@ -53,30 +53,30 @@ def output_count(spec: ModelSpec) -> int:
     return 2 + len(components(spec)) + int(spec.dashboard is not False)
 
 
-@error(
-    "IS225",
-    "The description of a stack must be plain text of at most 1,024 bytes.",
-    _DESCRIPTION,
-    ModelSpec,
-    about="description",
-)
-def description_is_plain(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudFormation fills in nothing there and counts bytes; CDK takes 512 characters."""
+@error("IS225", _DESCRIPTION)
+def description_is_plain(spec: ModelSpec) -> Iterator[Problem]:
+    """The description of a stack must be plain text of at most 1,024 bytes.
+
+    CloudFormation fills in nothing there and counts bytes; CDK takes 512 characters.
+    """
     if spec.description is None:
         return
     if not is_settled(spec.description):
         message = "the description has a part known only at deployment, which would be shown as it is written"
-        yield Finding(("description",), message, "remove that part; only `${stage}` is allowed")
+        yield Problem(("description",), message, "remove that part; only `${stage}` is allowed")
     size = len(spec.description.encode("utf-8", "replace"))
     if size > _LONGEST_DESCRIPTION:
         message = f"the description has {size:,} bytes in UTF-8"
-        yield Finding(("description",), message, f"write at most {_LONGEST_DESCRIPTION:,}")
+        yield Problem(("description",), message, f"write at most {_LONGEST_DESCRIPTION:,}")
 
 
-@error("IS208", "A template can have at most 500 resources.", _LIMITS, ModelSpec)
-def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
-    """A spec is one stack."""
-    # Finding the alarms takes ten times as long as seeing that there cannot be so many.
+@error("IS208", _LIMITS)
+def not_too_many_resources(spec: ModelSpec) -> Iterator[Problem]:
+    """A template can have at most 500 resources.
+
+    A spec is one stack.
+    """
+    # Problem the alarms takes ten times as long as seeing that there cannot be so many.
     if sum(_besides_alarms(spec).values()) + most_own_alarms(spec) <= _MOST_RESOURCES:
         return
     parts = resource_count(spec)
@@ -84,7 +84,7 @@ def not_too_many_resources(spec: ModelSpec) -> Iterator[Finding]:
         most = max(parts, key=lambda it: parts[it])
         message = f"the spec makes {sum(parts.values())} resources, {parts[most]} of them {most}"
         fix = f"at most {_MOST_RESOURCES} are allowed: {_fewer_alarms(spec)}, or split the endpoint in two"
-        yield Finding(_place(spec), message, fix)
+        yield Problem(_place(spec), message, fix)
 
 
 def _fewer_alarms(spec: ModelSpec) -> str:
@@ -97,14 +97,17 @@ def _fewer_alarms(spec: ModelSpec) -> str:
     return f"write `alarms: {{defaults: false}}` and `rules` that leave the adapters out ({named})"
 
 
-@error("IS209", "A template can have at most 200 outputs.", _LIMITS, ModelSpec)
-def not_too_many_outputs(spec: ModelSpec) -> Iterator[Finding]:
-    """Every inference component has one."""
+@error("IS209", _LIMITS)
+def not_too_many_outputs(spec: ModelSpec) -> Iterator[Problem]:
+    """A template can have at most 200 outputs.
+
+    Every inference component has one.
+    """
     count = output_count(spec)
     if count > _MOST_OUTPUTS:
         message = f"the spec makes {count} outputs, one for each inference component"
         fix = f"at most {_MOST_OUTPUTS} are allowed: split the endpoint in two"
-        yield Finding(_place(spec), message, fix)
+        yield Problem(_place(spec), message, fix)
 
 
 def _place(spec: ModelSpec) -> SpecPath:

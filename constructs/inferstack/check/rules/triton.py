@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, VALUES, Value, set_variable
-from inferstack.check.rules.base import Finding, error
+from inferstack.check.rules.base import error
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.triton import (
     archive_of,
@@ -19,7 +19,7 @@ from inferstack.facts.walk import PlacedContainer, containers, how_to_have_many
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import EnsembleSpec, ModelBackedSpec, ModelSpec
 from inferstack.format.model import Triton
-from inferstack.problems import dotted
+from inferstack.problems import Problem, dotted
 from inferstack.problems.words import listed, span
 from inferstack.texts.placeholders import is_settled
 
@@ -30,15 +30,12 @@ from inferstack.texts.placeholders import is_settled
 _OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
 
 
-@error(
-    "IS298",
-    "A variable that sets an option of Triton must have a value that the server accepts as written.",
-    _OPTIONS,
-    ModelSpec,
-    about="environment",
-)
-def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
-    """With any other, the server does not start, or reads only the leading digits: 16 of `16MB`."""
+@error("IS298", _OPTIONS)
+def options_have_values(spec: ModelSpec) -> Iterator[Problem]:
+    """A variable that sets an option of Triton must have a value that the server accepts as written.
+
+    With any other, the server does not start, or reads only the leading digits: 16 of `16MB`.
+    """
     for placed in containers(spec):
         environment = placed.environment
         for name in _options_set(spec, placed):
@@ -46,7 +43,7 @@ def options_have_values(spec: ModelSpec) -> Iterator[Finding]:
             if found is None or not is_settled(found) or value.fits(found, triton_release(placed.image)):
                 continue
             path = (*placed.path, "environment", name)
-            yield Finding(path, f'{name} is "{found[:60]}"', f"allowed: {_allowed(value)}")
+            yield Problem(path, f'{name} is "{found[:60]}"', f"allowed: {_allowed(value)}")
 
 
 def _options_set(spec: ModelSpec, placed: PlacedContainer) -> list[str]:
@@ -70,78 +67,73 @@ _TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-framewo
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 
 
-@error(
-    "IS250",
-    "A model repository must be declared in one way: `models`, `archives` or `repository`.",
-    _TRITON,
-    ModelSpec,
-    about="triton",
-)
-def one_way_to_declare(spec: ModelSpec) -> Iterator[Finding]:
-    """An empty block, or an empty mapping in it, declares nothing."""
+@error("IS250", _TRITON)
+def one_way_to_declare(spec: ModelSpec) -> Iterator[Problem]:
+    """A model repository must be declared in one way: `models`, `archives` or `repository`.
+
+    An empty block, or an empty mapping in it, declares nothing.
+    """
     for placed in triton_blocks(spec):
         keys = ("models", "archives", "repository")
         ways = [key for key in keys if getattr(placed.block, key) is not None]
         if len(ways) > 1:
             message = f"{listed(ways, last='and')} cannot be used together"
-            yield Finding((*placed.path, ways[1]), message, "keep one of them")
+            yield Problem((*placed.path, ways[1]), message, "keep one of them")
         elif not any(getattr(placed.block, key) for key in ways):
             message = "`triton` declares no models"
             fix = "add `models`, `archives` or `repository`, or remove the block"
-            yield Finding((*placed.path, *ways), message, fix)
+            yield Problem((*placed.path, *ways), message, fix)
         for name, archive in (placed.block.archives or {}).items():
             if placed.multi_model and not archive.models:
                 path = (*placed.path, "archives", name)
-                yield Finding(path, f"`{name}` has no models", "add a model to it, or remove the archive")
+                yield Problem(path, f"`{name}` has no models", "add a model to it, or remove the archive")
 
 
-@error("IS251", "Only a multi-model endpoint can have `archives`.", _MULTI_MODEL, ModelSpec, about="triton")
-def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
-    """Every other endpoint loads one archive."""
+@error("IS251", _MULTI_MODEL)
+def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
+    """Only a multi-model endpoint can have `archives`.
+
+    Every other endpoint loads one archive.
+    """
     for placed in triton_blocks(spec):
         if placed.block.archives is not None and not placed.multi_model:
             message = f"`archives` cannot be used with `kind: {spec.kind}`"
             fix = f"write the models directly under `triton.models`, or {how_to_have_many(spec)}"
-            yield Finding((*placed.path, "archives"), message, fix)
+            yield Problem((*placed.path, "archives"), message, fix)
 
 
-@error(
-    "IS252",
-    "A multi-model endpoint must declare its Triton models by archive.",
-    _MULTI_MODEL,
-    ModelBackedSpec,
-    about="triton",
-)
-def multi_model_has_archives(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """A request chooses an archive (`TargetModel`), not a folder."""
+@error("IS252", _MULTI_MODEL)
+def multi_model_has_archives(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """A multi-model endpoint must declare its Triton models by archive.
+
+    A request chooses an archive (`TargetModel`), not a folder.
+    """
     for placed in triton_blocks(spec):
         if placed.multi_model and placed.block.models is not None:
             fix = "write them under `triton.archives.<name>.tar.gz.models`"
-            yield Finding(
+            yield Problem(
                 (*placed.path, "models"), "`models` does not say which archive holds which model", fix
             )
 
 
-@error(
-    "IS253", "`default_model` must be a model that the repository has.", _TRITON, ModelSpec, about="triton"
-)
-def default_model_is_declared(spec: ModelSpec) -> Iterator[Finding]:
-    """The container stops when the folder is missing."""
+@error("IS253", _TRITON)
+def default_model_is_declared(spec: ModelSpec) -> Iterator[Problem]:
+    """`default_model` must be a model that the repository has.
+
+    The container stops when the folder is missing.
+    """
     for placed in triton_blocks(spec):
         named, models = placed.block.default_model, placed.block.models
         if named is not None and models is not None and named not in models:
             yield unknown_name((*placed.path, "default_model"), "model", named, list(models))
 
 
-@error(
-    "IS254",
-    "Of several Triton models in one archive, one must be the default or the ensemble.",
-    _TRITON,
-    ModelSpec,
-    about="triton",
-)
-def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
-    """Without it, the container stops. The variable may be in the environment instead."""
+@error("IS254", _TRITON)
+def several_models_have_a_default(spec: ModelSpec) -> Iterator[Problem]:
+    """Of several Triton models in one archive, one must be the default or the ensemble.
+
+    Without it, the container stops. The variable may be in the environment instead.
+    """
     for placed in triton_blocks(spec):
         models = placed.block.models or {}
         if placed.multi_model or len(models) < 2 or default_model(placed.block) is not None:
@@ -151,42 +143,39 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Finding]:
             what = f"{len(found)} ensembles" if found else "no ensemble"
             message = f"the repository has {len(models)} models, {what} and no default"
             fix = f"add `default_model`: {listed(found or list(models))}"
-            yield Finding((*placed.path, "models"), message, fix)
+            yield Problem((*placed.path, "models"), message, fix)
 
 
-@error(
-    "IS255",
-    "The repository of `kind: ensemble` must have an ensemble.",
-    _TRITON,
-    EnsembleSpec,
-    about="triton",
-)
-def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Finding]:
-    """A model with `platform: ensemble`, or with `ensemble_scheduling`."""
+@error("IS255", _TRITON)
+def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Problem]:
+    """The repository of `kind: ensemble` must have an ensemble.
+
+    A model with `platform: ensemble`, or with `ensemble_scheduling`.
+    """
     for placed in triton_blocks(spec):
         if placed.block.models is not None and not ensembles(placed.block):
             fix = "add a model with `platform: ensemble`, or choose `kind: single-model`"
-            yield Finding((*placed.path, "models"), "none of the models is an ensemble", fix)
+            yield Problem((*placed.path, "models"), "none of the models is an ensemble", fix)
 
 
-@error(
-    "IS256",
-    "`default_model` cannot be used where each request names an archive.",
-    _MULTI_MODEL,
-    ModelBackedSpec,
-    about="triton",
-)
-def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """With several archives, the request says which one it means."""
+@error("IS256", _MULTI_MODEL)
+def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """`default_model` cannot be used where each request names an archive.
+
+    With several archives, the request says which one it means.
+    """
     for placed in triton_blocks(spec):
         if placed.multi_model and placed.block.default_model is not None:
             message = "`default_model` cannot be used where each request names an archive"
-            yield Finding((*placed.path, "default_model"), message, "remove it")
+            yield Problem((*placed.path, "default_model"), message, "remove it")
 
 
-@error("IS257", "At least one container must load the model repository.", _TRITON, ModelSpec, about="triton")
-def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
-    """A lone container of another framework is reported by its image instead."""
+@error("IS257", _TRITON)
+def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Problem]:
+    """At least one container must load the model repository.
+
+    A lone container of another framework is reported by its image instead.
+    """
     found = containers(spec)
     for placed in triton_blocks(spec):
         if placed.loaders or len(found) < 2:
@@ -197,22 +186,19 @@ def somebody_loads_the_models(spec: ModelSpec) -> Iterator[Finding]:
             "all that run Triton have models of their own" if own else "all have images of other frameworks"
         )
         fix = "remove it" if own else "write `framework: triton` in the container that does"
-        yield Finding(placed.path, message, fix)
+        yield Problem(placed.path, message, fix)
 
 
-@error(
-    "IS258",
-    "A container with Triton models of its own needs the URL of their archive.",
-    _TRITON,
-    ModelSpec,
-    about="triton",
-)
-def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Finding]:
-    """Nothing else brings the models into the container."""
+@error("IS258", _TRITON)
+def own_models_have_an_archive(spec: ModelSpec) -> Iterator[Problem]:
+    """A container with Triton models of its own needs the URL of their archive.
+
+    Nothing else brings the models into the container.
+    """
     for placed in _with_own_block(spec):
         if archive_of(placed) is None:
             fix = f"{_how_to_get_one(placed)}, the URL for the archive that `inferstack package` makes"
-            yield Finding(placed.path, "the container has no URL for the archive of its Triton models", fix)
+            yield Problem(placed.path, "the container has no URL for the archive of its Triton models", fix)
 
 
 def _how_to_get_one(placed: PlacedContainer) -> str:
@@ -224,15 +210,12 @@ def _how_to_get_one(placed: PlacedContainer) -> str:
     return instead if others else "add `model_data_url`"
 
 
-@error(
-    "IS259",
-    "An archive that several containers load must hold the same models for all of them.",
-    _TRITON,
-    ModelSpec,
-    about="triton",
-)
-def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
-    """Only the default model may differ."""
+@error("IS259", _TRITON)
+def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Problem]:
+    """An archive that several containers load must hold the same models for all of them.
+
+    Only the default model may differ.
+    """
     first: dict[str, tuple[PlacedContainer, Triton]] = {}
     for container, block in _loading(spec):
         archive = archive_of(container)
@@ -243,7 +226,7 @@ def one_archive_has_one_content(spec: ModelSpec) -> Iterator[Finding]:
         if (content.models, content.repository) != (block.models, block.repository):
             message = f'"{url}" has different models for {_who(container)} than for {_who(other)}'
             fix = "give each its own archive, or declare the same models"
-            yield Finding(where, message, fix)
+            yield Problem(where, message, fix)
 
 
 def _who(placed: PlacedContainer) -> str:

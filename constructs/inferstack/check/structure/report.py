@@ -36,7 +36,7 @@ from inferstack.check.structure.validator import Error, accepts_type, validator
 from inferstack.check.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic, key_of
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
 from inferstack.format.schema import allowed_at, blocks_at, kind_definitions, resolved
-from inferstack.problems import Problem, SpecPath
+from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed, slip_of, type_name
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
@@ -183,7 +183,7 @@ def removed_in_vain(document: Document, blocks: dict[SpecPath, dict[str, Any]]) 
         key = str(path[-1])
         message, fix = _of_unknown_key(document, path[:-1], key, block)
         message = f"{message}, so the stage `{nulls.stage}` removes nothing"
-        yield Problem(document.file, *nulls.idle[path].at, UNKNOWN_KEY, message, fix, path=path)
+        yield Problem(path, message, fix, UNKNOWN_KEY, at=FilePlace(document.file, *nulls.idle[path].at))
 
 
 def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
@@ -219,7 +219,7 @@ def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[P
     fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
     message = f"{_name(path)} is missing `{missing}`{document.absent_by((*path, missing))}"
     at = document.where_to_mend((*path, missing))
-    yield Problem(document.file, *at, MISSING_KEY, message, fix, path=path)
+    yield Problem(path, message, fix, MISSING_KEY, at=FilePlace(document.file, *at))
 
 
 def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from inferstack.problems import FilePlace
 from inferstack.problems.codes import by_code, error, warning
-from inferstack.triton.model import FilePlace
 
 # ----------------------------------------------------------------
 # What can be wrong with an archive, or with what is to go into one: IS989 to IS998.

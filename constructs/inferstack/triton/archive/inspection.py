@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from inferstack.problems import Problem, Severity
+from inferstack.problems import FilePlace, Problem, Severity
 from inferstack.problems.words import listed
 from inferstack.texts.addresses import ARCHIVE_SUFFIX
 from inferstack.triton.archive.entries import (
@@ -30,14 +30,7 @@ from inferstack.triton.archive.reading import (
     members,
     not_gzip,
 )
-from inferstack.triton.model import (
-    CONFIG_FILE,
-    NOT_A_FILE,
-    Fault,
-    FilePlace,
-    Repository,
-    likely_default_model,
-)
+from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository, likely_default_model
 from inferstack.triton.repository.files import FETCH, LONGEST, Folder, pointer_of, why_junk
 from inferstack.triton.repository.layout import IN_ARCHIVE, LARGEST_CONFIG, found_in
 
@@ -79,17 +72,17 @@ def repository_in(contents: Contents, *, multi_model: bool) -> Repository:
     return Repository(contents.archive.name, models, served, _SOURCE, every, multi_model=multi_model)
 
 
-def _odd_fault(contents: Contents) -> Fault:
+def _odd_fault(contents: Contents) -> Problem:
     """One fault for all: an archive may have any number of links."""
     what = listed(sorted(set(contents.odd.values())), last="and", quote="")
     links = any(kind.endswith(" link") for kind in contents.odd.values())
     # With the first option alone, a symbolic link to a file that is packed, too, becomes a hard link.
     fix = "put the files themselves in" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
     message = f"{what} in the archive: {listed(list(contents.odd), last='and')}"
-    return Fault(NOT_A_FILE, FilePlace(contents.archive.as_posix()), message, fix)
+    return Problem(FilePlace(contents.archive.as_posix()), message, fix, NOT_A_FILE)
 
 
-def _tree(contents: Contents, odd: dict[str, Fault]) -> Folder:
+def _tree(contents: Contents, odd: dict[str, Problem]) -> Folder:
     tree = {"": Folder(contents.archive)}
     # Sorted, so that a folder comes before those in it.
     for path, above, name in _divided(sorted(contents.folders)):
@@ -144,7 +137,7 @@ def inspect_archive(archive: Path, progress: Progress = silent, *, multi_model: 
         packed = _read(archive, look, progress)
     except UnreadableError as error:
         message = f"the archive cannot be used: {error}"
-        problem = Problem(archive.as_posix(), 1, 1, NOT_AN_ARCHIVE, message, error.fix)
+        problem = Problem(FilePlace(archive.as_posix()), message, error.fix, NOT_AN_ARCHIVE)
         return Inspection(archive, None, tuple(look.members), None, (problem,))
     repository = repository_in(look.contents, multi_model=multi_model)
     return Inspection(archive, packed, tuple(look.members), repository, tuple(_problems(look)))
@@ -268,21 +261,23 @@ def _problems(look: _Look) -> Iterator[Problem]:
         path, why = next(iter(look.unfit.items()))
         message = f"paths that an archive must not have: {_named(look.unfit)}; {path!r}: {why}"
         fix = "pack with relative paths, from the folder that holds the models' folders"
-        yield Problem(archive, 1, 1, UNFIT_NAME, message, fix)
+        yield Problem(FilePlace(archive), message, fix, UNFIT_NAME)
     if look.pointers:
         message = f"Git LFS pointers instead of files: {_named(look.pointers)}"
-        yield Problem(archive, 1, 1, POINTER, message, f"{FETCH}, and pack again")
+        yield Problem(FilePlace(archive), message, f"{FETCH}, and pack again", POINTER)
     if look.twice:
         message = f"paths that occur more than once: {_named(look.twice)}"
-        yield Problem(archive, 1, 1, CLASH, message, "keep one of each")
+        yield Problem(FilePlace(archive), message, "keep one of each", CLASH)
     if look.alike:
         # The container's file system tells them apart; one that it is unpacked on elsewhere may not.
         pairs = _named(f"{path} ({other})" for path, other in look.alike.items())
         message = f"paths that are one where case, or how an accent is written, does not count: {pairs}"
-        yield Problem(archive, 1, 1, CLASH, message, "give one of each another name", Severity.WARNING)
+        yield Problem(FilePlace(archive), message, "give one of each another name", CLASH, Severity.WARNING)
     if look.mixed:
         message = f"paths that would be a file and a folder at once: {_named(look.mixed)}"
-        yield Problem(archive, 1, 1, CLASH, message, "keep the file or the folder; no tool can unpack both")
+        yield Problem(
+            FilePlace(archive), message, "keep the file or the folder; no tool can unpack both", CLASH
+        )
     yield from _junk_problems(archive, look)
 
 
@@ -293,12 +288,12 @@ def _junk_problems(archive: str, look: _Look) -> Iterator[Problem]:
     if stray:
         message = f"{_named(stray)} beside the models: the container takes a folder for a model"
         fix = f"leave it out: tar --exclude={stray[0]}"
-        yield Problem(archive, 1, 1, STRAY_FOLDER, message, fix)
+        yield Problem(FilePlace(archive), message, fix, STRAY_FOLDER)
     rest = [path for path in look.junk if path.split("/")[0] not in folders]
     if rest:
         message = f"files that tools left behind: {_named(rest)}"
         fix = "leave them out with tar --exclude"
-        yield Problem(archive, 1, 1, JUNK_INSIDE, message, fix, Severity.WARNING)
+        yield Problem(FilePlace(archive), message, fix, JUNK_INSIDE, Severity.WARNING)
 
 
 def _named(paths: Iterable[str]) -> str:

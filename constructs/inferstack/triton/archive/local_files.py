@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.problems import Problem, file_codes
+from inferstack.problems import FilePlace, Problem, file_codes
 from inferstack.problems.words import did_you_mean, did_you_mean_then
 from inferstack.triton.archive.entries import MISSING, OUTSIDE, POINTER, UNREADABLE, LocalFile
 from inferstack.triton.repository.files import FETCH, Unusable, lies_in, pointer_in, unfit_kind, why_junk
@@ -47,7 +47,7 @@ def _similar(archive: Path) -> str:
 
 
 def _problem(archive: Path, code: str, message: str, fix: str) -> Problem:
-    return Problem(archive.as_posix(), 1, 1, code, message, fix)
+    return Problem(FilePlace(archive.as_posix()), message, fix, code)
 
 
 # ----------------------------------------------------------------

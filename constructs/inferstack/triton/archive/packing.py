@@ -138,7 +138,7 @@ def _add(tar: TarStream, entry: ArchiveEntry) -> str:
         local = entry.content.path if isinstance(entry.content, LocalFile) else entry.name
         fix = "make sure that nothing writes to it, and run the command again"
         at = entry.at
-        problem = Problem(at.file, at.line, at.column, UNREADABLE, f"{local}: {error}", fix)
+        problem = Problem(at, f"{local}: {error}", fix, UNREADABLE)
         raise SpecError([problem]) from None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import FilePlace, Place, Problem, SpecError
 from inferstack.triton.archive.entries import (
     CLASH,
     MISSING,
@@ -22,7 +22,7 @@ from inferstack.triton.archive.entries import (
 )
 from inferstack.triton.archive.local_files import FoundFile, LeftOut, found_under
 from inferstack.triton.archive.tar_writing import stored_size, tar_size
-from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, FilePlace, Place, Repository, TritonModel
+from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, Repository, TritonModel
 from inferstack.triton.repository.config import print_text
 from inferstack.triton.repository.files import why_junk
 
@@ -74,7 +74,7 @@ def plan_archives(
         if other is not plan:
             at = locate(repository.source)
             message = f"{plan.archive} and {other.archive} would be one file"
-            problems.append(Problem(at.file, at.line, at.column, CLASH, message, "rename one of them"))
+            problems.append(Problem(at, message, "rename one of them", CLASH))
     if problems:
         raise SpecError(problems)
     return tuple(plans.values())
@@ -117,7 +117,7 @@ class _Planner:
         self._locate = locate
 
     def refuse(self, at: FilePlace, code: str, message: str, fix: str) -> None:
-        self.problems.append(Problem(at.file, at.line, at.column, code, message, fix))
+        self.problems.append(Problem(at, message, fix, code))
 
     def add_model(self, model: TritonModel) -> None:
         if model.folder is not None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Fault
+from inferstack.problems import Problem
+from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE
 
 # ----------------------------------------------------------------
 # The contents of a folder, on this machine or in an archive.
@@ -23,7 +24,7 @@ class Folder(msgspec.Struct, frozen=True):
     path: Path
     folders: dict[str, "Folder"] = msgspec.field(default_factory=dict)
     files: dict[str, Path] = msgspec.field(default_factory=dict)
-    unfit: dict[str, Fault] = msgspec.field(default_factory=dict)
+    unfit: dict[str, Problem] = msgspec.field(default_factory=dict)
     loose: set[str] = msgspec.field(default_factory=set)
 
     @property
@@ -42,7 +43,7 @@ class Folder(msgspec.Struct, frozen=True):
         return not self.has_config and any(inner.has_config for inner in self.folders.values())
 
     @property
-    def in_place_of_models(self) -> dict[str, Fault]:
+    def in_place_of_models(self) -> dict[str, Problem]:
         """What is unfit where folders of models belong, and may be meant as one."""
         return {name: fault for name, fault in self.unfit.items() if name not in self.loose}
 
@@ -50,7 +51,7 @@ class Folder(msgspec.Struct, frozen=True):
         """The folders in it, sorted."""
         return (self.folders[name] for name in sorted(self.folders))
 
-    def all_unfit(self) -> Iterator[Fault]:
+    def all_unfit(self) -> Iterator[Problem]:
         """What is neither file nor folder, also in the folders in it."""
         yield from self.unfit.values()
         for inner in self.subfolders():

@@ -3,12 +3,10 @@
 import stat
 from pathlib import Path
 
-from inferstack.problems import SpecPath
+from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.triton.model import (
     CONFIG_FILE,
     NO_REPOSITORY,
-    Fault,
-    FilePlace,
     Repository,
     TritonModel,
     likely_default_model,
@@ -47,7 +45,7 @@ def read_archive_folders(folder: Path, *, source: SpecPath = ()) -> tuple[Reposi
     if misplaced or linked or inside:
         return (*misplaced, *linked, *inside)
     fix = f"put what goes into each archive into a folder: NAME/{CONFIG_FILE}, or NAME/MODEL/{CONFIG_FILE}"
-    fault = Fault(NO_REPOSITORY, FilePlace(folder.as_posix()), "the repository has no folder", fix)
+    fault = Problem(FilePlace(folder.as_posix()), "the repository has no folder", fix, NO_REPOSITORY)
     return (_archive(folder, source, faults=(fault,)),)
 
 
@@ -57,7 +55,7 @@ def _archive_of(folder: Folder, source: SpecPath) -> Repository:
 
 
 def _archive(
-    folder: Path, source: SpecPath, models: tuple[TritonModel, ...] = (), faults: tuple[Fault, ...] = ()
+    folder: Path, source: SpecPath, models: tuple[TritonModel, ...] = (), faults: tuple[Problem, ...] = ()
 ) -> Repository:
     served = likely_default_model(models)
     return Repository(f"{folder.name}.tar.gz", models, served, source, faults, multi_model=True)
@@ -79,7 +77,7 @@ def _tree(path: Path) -> Folder:
 def _add(folder: Folder, found: Path, mode: int) -> None:
     wrong = unfit_kind(found, mode)
     if wrong is not None:
-        fault = Fault(wrong.code, FilePlace(found.as_posix()), wrong.message, wrong.fix)
+        fault = Problem(FilePlace(found.as_posix()), wrong.message, wrong.fix, wrong.code)
         folder.unfit[found.name] = fault
         # Beside models only folders are packed, and a link to a file cannot be meant as one.
         if not stat.S_ISLNK(mode) or _leads_to_a_file(found):

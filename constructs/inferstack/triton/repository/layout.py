@@ -15,14 +15,12 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.problems import FilePlace, Place, Problem
 from inferstack.triton.model import (
     CONFIG_FILE,
     NO_REPOSITORY,
     UNREADABLE,
-    Fault,
     FieldPath,
-    FilePlace,
-    Place,
     TritonModel,
     version_folders,
 )
@@ -56,7 +54,7 @@ IN_ARCHIVE = Words(
     "archive", "pack the folder of the model, not what is in it", "pack from inside it: tar -C {name} -czf …"
 )
 
-Found = tuple[tuple[TritonModel, ...], tuple[Fault, ...]]
+Found = tuple[tuple[TritonModel, ...], tuple[Problem, ...]]
 """Models that could be read, and why others could not."""
 
 
@@ -72,11 +70,11 @@ def found_in(top: Folder, name: str, words: Words, read: Read, *, multi_model: b
     return models, (*_layout_faults(top, len(folders), words), *top.in_place_of_models.values(), *faults)
 
 
-def config_at_the_top(top: Folder, words: Words) -> Iterator[Fault]:
+def config_at_the_top(top: Folder, words: Words) -> Iterator[Problem]:
     """The fault of a folder that should hold models, or archives with some, but is a model itself."""
     if top.has_config:
         message = f"{CONFIG_FILE} is at the top of the {words.what}, where the folders of models belong"
-        yield Fault(NO_REPOSITORY, FilePlace(top.config.as_posix()), message, words.config_at_the_top)
+        yield Problem(FilePlace(top.config.as_posix()), message, words.config_at_the_top, NO_REPOSITORY)
 
 
 def is_version_beside(folder: Folder, top: Folder) -> bool:
@@ -84,26 +82,26 @@ def is_version_beside(folder: Folder, top: Folder) -> bool:
     return top.has_config and not (folder.has_config or folder.is_layer)
 
 
-def _layout_faults(top: Folder, models: int, words: Words) -> Iterator[Fault]:
+def _layout_faults(top: Folder, models: int, words: Words) -> Iterator[Problem]:
     here = FilePlace(top.path.as_posix())
     yield from config_at_the_top(top, words)
     if not (top.has_config or top.folders or top.in_place_of_models):
         fix = f"put each model into a folder of its own: NAME/{CONFIG_FILE}, NAME/1/…"
-        yield Fault(NO_REPOSITORY, here, f"the {words.what} has no model", fix)
+        yield Problem(here, f"the {words.what} has no model", fix, NO_REPOSITORY)
     for layer in (it for it in top.subfolders() if it.is_layer):
         path, name = layer.path.as_posix(), layer.path.name
         message = f"{name} holds models instead of being one: there is a folder too many"
         fix = words.folder_too_many.format(path=path, name=name, above=here.file)
-        yield Fault(NO_REPOSITORY, FilePlace(path), message, fix)
+        yield Problem(FilePlace(path), message, fix, NO_REPOSITORY)
     if models > MOST_MODELS:
         count = f"{models:,} folders of models; the first {MOST_MODELS:,} were looked at"
         fix = "put models that are not called together into archives of their own"
-        yield Fault(NO_REPOSITORY, here, f"the {words.what} has {count}", fix)
+        yield Problem(here, f"the {words.what} has {count}", fix, NO_REPOSITORY)
 
 
 def _read_all(folders: Mapping[str, Folder], read: Read) -> Found:
     models: list[TritonModel] = []
-    faults: list[Fault] = []
+    faults: list[Problem] = []
     for name, folder in folders.items():
         unfit = list(folder.all_unfit())
         if unfit:
@@ -115,7 +113,7 @@ def _read_all(folders: Mapping[str, Folder], read: Read) -> Found:
         except ConfigError as error:
             place = FilePlace(folder.config.as_posix(), error.line, error.column)
             fix = FETCH if error.message == _IS_POINTER else "correct the file; Triton refuses all of it"
-            faults.append(Fault(UNREADABLE, place, f"{CONFIG_FILE} cannot be read: {error.message}", fix))
+            faults.append(Problem(place, f"{CONFIG_FILE} cannot be read: {error.message}", fix, UNREADABLE))
     return tuple(models), tuple(faults)
 
 

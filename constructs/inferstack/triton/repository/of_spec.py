@@ -9,14 +9,12 @@ from msgspec.structs import replace
 from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.facts.triton import PlacedTriton, default_model, triton_blocks
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Place, Problem, SpecPath
 from inferstack.triton.model import (
     MISSING_FOLDER,
     NO_REPOSITORY,
     UNREADABLE,
-    Fault,
     FieldPath,
-    Place,
     Repository,
     TritonModel,
     likely_default_model,
@@ -66,14 +64,14 @@ def _existing(placed: PlacedTriton, folder: Path) -> tuple[Repository, ...]:
     named = placed.block.default_model
     if folder.is_file():
         message = f"{folder.as_posix()} is a file, not a folder"
-        fault = Fault(NO_REPOSITORY, source, message, "name the folder in which those of the models lie")
+        fault = Problem(source, message, "name the folder in which those of the models lie", NO_REPOSITORY)
         return (Repository(placed.archive, (), named, source, (fault,)),)
     if not folder.is_dir():
         message = f"{folder.as_posix()} does not exist, so its models cannot be checked"
         fix = (
             "paths are relative to the folder of the spec file; ignore IS902 if it is only on other machines"
         )
-        fault = Fault(MISSING_FOLDER, source, message, fix)
+        fault = Problem(source, message, fix, MISSING_FOLDER)
         return (Repository(placed.archive, (), named, source, (fault,)),)
     if placed.multi_model:
         return read_archive_folders(folder, source=source)
@@ -91,14 +89,14 @@ def _declared(
     multi_model: bool = False,
 ) -> Repository:
     models: list[TritonModel] = []
-    faults: list[Fault] = []
+    faults: list[Problem] = []
     for name, mapping in declared.items():
         path = (*source, "models", name)
         try:
             models.append(_model(name, mapping, path, base_dir))
         except ConfigError as error:
             fix = "correct the value; Triton's own definition of its configuration refuses it"
-            faults.append(Fault(UNREADABLE, path, error.message, fix))
+            faults.append(Problem(path, error.message, fix, UNREADABLE))
     if multi_model:
         default = likely_default_model(models)
     return Repository(archive, tuple(models), default, source, tuple(faults), multi_model=multi_model)

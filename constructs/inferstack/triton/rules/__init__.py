@@ -1,15 +1,13 @@
-"""The rules for Triton's models, by topic.
+"""The rules for Triton's models, by topic, and what they find in a repository.
 
 Importing this package registers them all; :data:`RULES` has them by code.
 """
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
 
-import msgspec
-
-from inferstack.problems import Problem, Severity, SpecPath
-from inferstack.triton.model import FilePlace, Place, Repository
+from inferstack.problems import FilePlace, Problem, Severity, SpecPath
+from inferstack.problems.rules import Rule
+from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules import (
     advice,
     batches,
@@ -24,14 +22,9 @@ from inferstack.triton.rules import (
     tensors,
     values,
 )
-from inferstack.triton.rules.base import RULES, Context, Finding, TritonRule
+from inferstack.triton.rules.base import RULES, Context
 
-__all__ = ["RULES", "Context", "Finding", "TritonRule"]
-
-
-# ----------------------------------------------------------------
-# The rules applied to a repository: problems at their places, in the spec or in a ``config.pbtxt``.
-
+__all__ = ["RULES", "Context", "repository_problems"]
 
 Locate = Callable[[SpecPath], FilePlace]
 """Where a part of the spec is written."""
@@ -50,36 +43,17 @@ def repository_problems(
     When a model cannot be read, rules that look at several models are left out: what they would find missing
     may be in the unreadable one.
     """
+    rules = [it for it in RULES.values() if it.severity is Severity.ERROR or it.code not in ignored]
     for model in repository.models:
-        for rule in _rules_about(model.fields, ignored).of_models:
-            for finding in rule.check(model, context):
-                yield _problem(rule, finding, locate)
-    fields = frozenset[str]().union(*(model.fields for model in repository.models))
-    for rule in _rules_about(fields, ignored).of_archives:
-        if repository.faults and not rule.partial:
-            continue
-        for finding in rule.check(repository, context):
-            yield _problem(rule, finding, locate)
+        for rule in rules:
+            if rule.applies_to is TritonModel:
+                yield from _located(rule, rule.check(model, context), locate)
+    for rule in rules:
+        if rule.applies_to is Repository and (rule.partial or not repository.faults):
+            yield from _located(rule, rule.check(repository, context), locate)
 
 
-class _Rules(msgspec.Struct, frozen=True):
-    """Rules that are handed each model, and those that are handed the whole repository."""
-
-    of_models: tuple[TritonRule, ...]
-    of_archives: tuple[TritonRule, ...]
-
-
-# Half of the rules are about fields that few models have.
-@lru_cache
-def _rules_about(fields: frozenset[str], ignored: frozenset[str]) -> _Rules:
-    asked = [rule for rule in RULES.values() if not rule.about or rule.about & fields]
-    asked = [rule for rule in asked if rule.severity is Severity.ERROR or rule.code not in ignored]
-    return _Rules(
-        tuple(rule for rule in asked if not rule.whole), tuple(rule for rule in asked if rule.whole)
-    )
-
-
-def _problem(rule: TritonRule, finding: Finding, locate: Locate) -> Problem:
-    place: Place = finding.place
-    at, path = (place, ()) if isinstance(place, FilePlace) else (locate(place), place)
-    return Problem(at.file, at.line, at.column, rule.code, finding.message, finding.fix, rule.severity, path)
+def _located(rule: Rule, found: Iterable[Problem], locate: Locate) -> Iterator[Problem]:
+    for it in found:
+        at = it.place if isinstance(it.place, FilePlace) else locate(it.place)
+        yield Problem(it.place, it.message, it.fix, rule.code, rule.severity, at)

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.facts.once import answered_once
+from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean, did_you_mean_then, listed, nearest
 from inferstack.texts.addresses import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
-from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error, model_error
+from inferstack.triton.rules.base import SOURCE, Context, at, error
 
 _CONFIG = f"{SOURCE}/model_config_utils.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
@@ -17,56 +18,50 @@ SCHEDULING = "ensemble_scheduling"
 STEP = (SCHEDULING, "step")
 
 
-@model_error(
-    "IS950",
-    "`platform: ensemble` needs `ensemble_scheduling`, and the other way round.",
-    _CONFIG,
-    about=("platform", SCHEDULING),
-)
-def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """The one says what the model is, the other what it does."""
+@error("IS950", _CONFIG)
+def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """`platform: ensemble` needs `ensemble_scheduling`, and the other way round.
+
+    The one says what the model is, the other what it does.
+    """
     if model.config.platform == ENSEMBLE and not model.has_steps:
         fix = "add `ensemble_scheduling` with its steps"
-        yield Finding(at(model, "platform"), f"{model.name} is an ensemble without steps", fix)
+        yield Problem(at(model, "platform"), f"{model.name} is an ensemble without steps", fix)
     elif model.has_steps and model.config.platform != ENSEMBLE:
         found = f'platform "{model.config.platform}"' if model.config.platform else "no platform"
         message = f"{model.name} has `ensemble_scheduling` and {found}"
-        yield Finding(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
+        yield Problem(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
 
 
-@model_error(
-    "IS951",
-    "An ensemble cannot have instances, optimization or warm-up of its own.",
-    _CONFIG,
-    about=SCHEDULING,
-)
-def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """They belong to the models of its steps."""
+@error("IS951", _CONFIG)
+def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """An ensemble cannot have instances, optimization or warm-up of its own.
+
+    They belong to the models of its steps.
+    """
     for name in ("instance_group", "optimization", "model_warmup") if model.has_steps else ():
         value = getattr(model.config, name)
         if model.config.HasField(name) if name == "optimization" else len(value):
             message = f"`{name}` cannot be used with the ensemble {model.name}"
-            yield Finding(at(model, name), message, "move it to a model in one of its steps")
+            yield Problem(at(model, name), message, "move it to a model in one of its steps")
 
 
-@model_error(
-    "IS952",
-    "An ensemble must have steps, each with a model and maps of its inputs and outputs.",
-    _CONFIG,
-    about=SCHEDULING,
-)
-def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Outputs of a model that nothing needs may be left out, but not all of its outputs."""
+@error("IS952", _CONFIG)
+def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """An ensemble must have steps, each with a model and maps of its inputs and outputs.
+
+    Outputs of a model that nothing needs may be left out, but not all of its outputs.
+    """
     if not model.has_steps:
         return
     steps = model.config.ensemble_scheduling.step
     if not steps:
-        yield Finding(at(model, "ensemble_scheduling"), f"{model.name} has no steps", "add `step`")
+        yield Problem(at(model, "ensemble_scheduling"), f"{model.name} has no steps", "add `step`")
     for index, step in enumerate(steps):
         lacks = [name for name in ("model_name", "input_map", "output_map") if not getattr(step, name)]
         if lacks:
             message = f"a step of {model.name} is missing {listed(lacks, last='and')}"
-            yield Finding(
+            yield Problem(
                 at(model, *STEP, index), message, "add it; maps go from the model's names to the ensemble's"
             )
 
@@ -114,34 +109,38 @@ def _spread(tensors: dict[str, _Tensor]) -> None:
                 tensor.ready = grown = True
 
 
-@model_error("IS953", "A tensor of an ensemble can be written only once.", _CONFIG, about=SCHEDULING)
-def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It is written by one output of one step."""
+@error("IS953", _CONFIG)
+def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A tensor of an ensemble can be written only once.
+
+    It is written by one output of one step.
+    """
     for name, tensor in _flow(model).items():
         for path in tensor.written_by[1:]:
             message = f"`{name}` is written a second time"
-            yield Finding(at(model, *path), message, "give the tensor of one step another name")
+            yield Problem(at(model, *path), message, "give the tensor of one step another name")
 
 
-@model_error(
-    "IS954", "The inputs of an ensemble must be used, and its outputs written.", _CONFIG, about=SCHEDULING
-)
-def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An output is written if all that it is made from can be made from the inputs, without a circle."""
+@error("IS954", _CONFIG)
+def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The inputs of an ensemble must be used, and its outputs written.
+
+    An output is written if all that it is made from can be made from the inputs, without a circle.
+    """
     if not model.config.ensemble_scheduling.step:
         return
     tensors = _flow(model)
     for index, tensor in enumerate(model.config.input):
         if tensor.name and tensor.name not in tensors:
             message = f"no step of {model.name} uses the input `{tensor.name}`"
-            yield Finding(
+            yield Problem(
                 at(model, "input", index, "name"), message, _meant(tensor.name, tensors, "use it in a step")
             )
     for index, tensor in enumerate(model.config.output):
         found = tensors.get(tensor.name)
         if tensor.name and (found is None or not found.ready):
             place = at(model, "output", index, "name")
-            yield Finding(place, *_why_not_written(model, tensor.name, tensors))
+            yield Problem(place, *_why_not_written(model, tensor.name, tensors))
 
 
 def _why_not_written(model: TritonModel, name: str, tensors: dict[str, _Tensor]) -> tuple[str, str]:
@@ -174,14 +173,12 @@ def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
         seen.add(name)
 
 
-@model_error(
-    "IS955",
-    "Every tensor between the steps of an ensemble must be written and used.",
-    _CONFIG,
-    about=SCHEDULING,
-)
-def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An output of a model that nothing needs has to be left out of the map."""
+@error("IS955", _CONFIG)
+def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Every tensor between the steps of an ensemble must be written and used.
+
+    An output of a model that nothing needs has to be left out of the map.
+    """
     outputs = {tensor.name for tensor in model.config.output}
     tensors = _flow(model)
     for name, tensor in tensors.items():
@@ -196,7 +193,7 @@ def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterato
         else:
             # It waits for another tensor, which is reported itself.
             continue
-        yield Finding(at(model, *tensor.place), message, fix)
+        yield Problem(at(model, *tensor.place), message, fix)
 
 
 def _unwritten(model: TritonModel, tensors: dict[str, _Tensor]) -> list[str]:
@@ -215,9 +212,12 @@ def _how_to_use(name: str, unwritten: list[str]) -> str:
     return f"write one name for it and `{meant}`, if they are the same tensor"
 
 
-@error("IS956", "The models of an ensemble's steps must be in its archive.", _MANAGER, about=SCHEDULING)
-def step_models_exist(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Each in a folder beside the ensemble's."""
+@error("IS956", _MANAGER)
+def step_models_exist(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The models of an ensemble's steps must be in its archive.
+
+    Each in a folder beside the ensemble's.
+    """
     names = [model.name for model in repository.models]
     for model in repository.models:
         for index, step in enumerate(model.config.ensemble_scheduling.step):
@@ -226,7 +226,7 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Find
                 place = at(model, *STEP, index, "model_name")
                 others = [name for name in names if name != model.name]
                 allowed = f"allowed: {listed(others)}" if others else _how_to_add(repository, model)
-                yield Finding(place, message, did_you_mean_then(step.model_name, others, allowed))
+                yield Problem(place, message, did_you_mean_then(step.model_name, others, allowed))
 
 
 def _how_to_add(repository: Repository, model: TritonModel) -> str:
@@ -239,14 +239,17 @@ def _how_to_add(repository: Repository, model: TritonModel) -> str:
     return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"
 
 
-@error("IS957", "Ensembles cannot call one another in a cycle.", _MANAGER, about=SCHEDULING)
-def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Nor does one call itself."""
+@error("IS957", _MANAGER)
+def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Ensembles cannot call one another in a cycle.
+
+    Nor does one call itself.
+    """
     for model in repository.models:
         for index, step in enumerate(model.config.ensemble_scheduling.step):
             if model.name in reached(repository, step.model_name):
                 message = f"{model.name} calls {step.model_name}, which leads back to {model.name}"
-                yield Finding(at(model, *STEP, index, "model_name"), message, "break the cycle")
+                yield Problem(at(model, *STEP, index, "model_name"), message, "break the cycle")
 
 
 def reached(repository: Repository, start: str) -> set[str]:

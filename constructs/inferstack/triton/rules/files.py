@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from inferstack.problems import Problem
 from inferstack.problems.words import listed
 from inferstack.triton.backends import backends_of_file
 from inferstack.triton.model import (
@@ -24,11 +25,8 @@ from inferstack.triton.rules.base import (
     DOCUMENTATION,
     SOURCE,
     Context,
-    Finding,
     at,
     error,
-    model_error,
-    model_warning,
     warning,
 )
 
@@ -42,104 +40,112 @@ _STRICT_NAMES = (26, 3)
 _ENVIRONMENT, _MODEL_FOLDER = "EXECUTION_ENV_PATH", "$$TRITON_MODEL_DIRECTORY/"
 
 
-def _faults(repository: Repository, code: str) -> Iterator[Finding]:
+def _faults(repository: Repository, code: str) -> Iterator[Problem]:
     for fault in repository.faults:
         if fault.code == code:
-            yield Finding(fault.place, fault.message, fault.fix)
+            yield Problem(fault.place, fault.message, fault.fix)
 
 
-@error(
-    UNREADABLE,
-    "A `config.pbtxt` must be a valid ModelConfig of Triton, in UTF-8.",
-    _MANAGER,
-    partial=True,
-)
-def configuration_is_readable(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Triton refuses the whole file for one unknown field, or for two of which only one may be set."""
+@error(UNREADABLE, _MANAGER, partial=True)
+def configuration_is_readable(repository: Repository, context: Context) -> Iterator[Problem]:
+    """A `config.pbtxt` must be a valid ModelConfig of Triton, in UTF-8.
+
+    Triton refuses the whole file for one unknown field, or for two of which only one may be set.
+    """
     yield from _faults(repository, UNREADABLE)
 
 
-@error(
-    NO_REPOSITORY,
-    "A repository must have a folder for each model, with its `config.pbtxt` inside.",
-    _LAYOUT,
-    partial=True,
-)
-def repository_has_model_folders(repository: Repository, context: Context) -> Iterator[Finding]:
-    """With one folder too many or too few, the container stops without a useful message."""
+@error(NO_REPOSITORY, _LAYOUT, partial=True)
+def repository_has_model_folders(repository: Repository, context: Context) -> Iterator[Problem]:
+    """A repository must have a folder for each model, with its `config.pbtxt` inside.
+
+    With one folder too many or too few, the container stops without a useful message.
+    """
     yield from _faults(repository, NO_REPOSITORY)
 
 
-@warning(MISSING_FOLDER, "The folder that `repository` names should exist.", _LAYOUT, partial=True)
-def repository_is_here(repository: Repository, context: Context) -> Iterator[Finding]:
-    """A machine that only deploys often has no weights, so this is no error; packing needs the folder."""
+@warning(MISSING_FOLDER, _LAYOUT, partial=True)
+def repository_is_here(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The folder that `repository` names should exist.
+
+    A machine that only deploys often has no weights, so this is no error; packing needs the folder.
+    """
     yield from _faults(repository, MISSING_FOLDER)
 
 
-@error(
-    NOT_A_FILE,
-    "An archive can hold only files and folders, no links, pipes or devices.",
-    _ARCHIVE,
-    partial=True,
-)
-def repository_holds_files_and_folders(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Packing follows no link, so that a model behind one must not be judged either."""
+@error(NOT_A_FILE, _ARCHIVE, partial=True)
+def repository_holds_files_and_folders(repository: Repository, context: Context) -> Iterator[Problem]:
+    """An archive can hold only files and folders, no links, pipes or devices.
+
+    Packing follows no link, so that a model behind one must not be judged either.
+    """
     yield from _faults(repository, NOT_A_FILE)
 
 
-@warning(
-    "IS988",
-    "An existing repository should be in the folder of the spec.",
-    "inferstack's archives",
-    partial=True,
-)
-def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Finding]:
-    """One elsewhere is checked and deployed alike, but its folder has to be allowed for packing."""
+@warning("IS988", "inferstack's archives", partial=True)
+def repository_lies_in_the_specs_folder(repository: Repository, context: Context) -> Iterator[Problem]:
+    """An existing repository should be in the folder of the spec.
+
+    One elsewhere is checked and deployed alike, but its folder has to be allowed for packing.
+    """
     if repository.outside:
         fix = "`inferstack package` takes its files only with `--allow DIR`; ignore IS988 if that is intended"
-        yield Finding(repository.source, "the repository is outside the folder of the spec", fix)
+        yield Problem(repository.source, "the repository is outside the folder of the spec", fix)
 
 
-@model_warning("IS903", "Each model should have a `config.pbtxt`.", f"{DOCUMENTATION}/model_configuration.md")
-def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Some backends can do without, but then nothing can be checked before they start."""
+@warning("IS903", f"{DOCUMENTATION}/model_configuration.md")
+def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Each model should have a `config.pbtxt`.
+
+    Some backends can do without, but then nothing can be checked before they start.
+    """
     if not model.complete:
         fix = f"write {CONFIG_FILE}, or remove the folder if it is not a model"
-        yield Finding(at(model), f"{model.name} has no {CONFIG_FILE}, so it cannot be checked", fix)
+        yield Problem(at(model), f"{model.name} has no {CONFIG_FILE}, so it cannot be checked", fix)
 
 
-@error(
-    "IS904", "The `name` in a configuration must be the name of the model's folder.", _MANAGER, about="name"
-)
-def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Except for the model that answers in an archive of a multi-model endpoint: Triton renames it."""
+@error("IS904", _MANAGER)
+def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The `name` in a configuration must be the name of the model's folder.
+
+    Except for the model that answers in an archive of a multi-model endpoint: Triton renames it.
+    """
     for model in repository.models:
         renamed = repository.multi_model and model.name == repository.default_model
         if model.config.name and model.config.name != model.name and not renamed:
             message = f'`name` is "{model.config.name}", but the folder is "{model.name}"'
-            yield Finding(at(model, "name"), message, "remove `name`: Triton uses the folder's")
+            yield Problem(at(model, "name"), message, "remove `name`: Triton uses the folder's")
 
 
-@model_error("IS905", "A model's name must be usable as the name of a folder.", _MANAGER)
-def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It names the model's folder, and the model is loaded under it."""
+@error("IS905", _MANAGER)
+def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A model's name must be usable as the name of a folder.
+
+    It names the model's folder, and the model is loaded under it.
+    """
     if not model.name.strip() or model.name in (".", "..") or "/" in model.name or "\\" in model.name:
         message = f'"{model.name}" is not a valid model name'
-        yield Finding(at(model), message, "use letters, digits, `_`, `-` and `.`")
+        yield Problem(at(model), message, "use letters, digits, `_`, `-` and `.`")
 
 
-@error("IS906", "An archive of a multi-model endpoint cannot be in a folder below the prefix.", _MANAGER)
-def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Triton takes the archive's path for the model's name, and newer releases refuse a slash in it."""
+@error("IS906", _MANAGER)
+def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Problem]:
+    """An archive of a multi-model endpoint cannot be in a folder below the prefix.
+
+    Triton takes the archive's path for the model's name, and newer releases refuse a slash in it.
+    """
     new = context.release is not None and context.release >= _STRICT_NAMES
     if new and "/" in repository.archive:
         message = f"`{repository.archive}` has a folder in its name, which Triton refuses from 26.03 on"
-        yield Finding(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
+        yield Problem(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
 
 
-@error("IS907", "At least one version of a model must exist and be loaded.", _LIFECYCLE, partial=True)
-def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
-    """An ensemble needs a version folder, too, although nothing is in it."""
+@error("IS907", _LIFECYCLE, partial=True)
+def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Problem]:
+    """At least one version of a model must exist and be loaded.
+
+    An ensemble needs a version folder, too, although nothing is in it.
+    """
     for model in repository.models:
         # A folder like `lost+found` beside models is no model: its missing configuration is reported instead.
         beside = model.name != repository.default_model and len(repository.models) > 1
@@ -147,7 +153,7 @@ def a_version_is_loaded(repository: Repository, context: Context) -> Iterator[Fi
             yield from _no_version(model)
 
 
-def _no_version(model: TritonModel) -> Iterator[Finding]:
+def _no_version(model: TritonModel) -> Iterator[Problem]:
     if any(_mistaken(model)):
         # Once its folder has the right name, the version is there.
         return
@@ -155,14 +161,14 @@ def _no_version(model: TritonModel) -> Iterator[Finding]:
         odd = list(_odd_versions(model))
         found = f"only {listed(odd, last='and')}, which Triton ignores" if odd else "none"
         fix = "add a folder `1`: a number without zeros in front; a copy or git may have lost the empty one"
-        yield Finding(at(model), f"{model.name} needs a version folder, but has {found}", fix)
+        yield Problem(at(model), f"{model.name} needs a version folder, but has {found}", fix)
     elif not loaded_versions(model.config, model.versions):
         has = listed(model.versions, last="and")
         message = f"`version_policy` loads none of the versions that {model.name} has: {has}"
         fix = "choose a version that exists, or remove it"
         if model.config.version_policy.HasField("latest"):
             fix = "write `num_versions: 1` or more, or remove it"
-        yield Finding(at(model, "version_policy"), message, fix)
+        yield Problem(at(model, "version_policy"), message, fix)
 
 
 def _has_no_version(model: TritonModel) -> bool:
@@ -183,23 +189,27 @@ def _number_in(folder: str) -> str:
     return folder.strip("vV")
 
 
-@model_warning("IS908", "Version folders should be plain numbers.", _LIFECYCLE)
-def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served."""
+@warning("IS908", _LIFECYCLE)
+def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Version folders should be plain numbers.
+
+    Triton ignores `v1` and `01`, with a warning that nobody reads; what is in them is never served.
+    """
     if _has_no_version(model) and (model.folder is not None or model.model_file is not None):
         # IS907 or IS910 reports it.
         return
     for folder in _odd_versions(model):
         path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
         message = f"Triton ignores the folder `{folder}` of {model.name}"
-        yield Finding(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
+        yield Problem(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
 
 
-@model_error(
-    "IS933", "A folder whose name begins with a number must be named exactly like that number.", _LIFECYCLE
-)
-def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton takes `2_backup` for version 2, and waits for ever for what should be in a folder `2`."""
+@error("IS933", _LIFECYCLE)
+def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A folder whose name begins with a number must be named exactly like that number.
+
+    Triton takes `2_backup` for version 2, and waits for ever for what should be in a folder `2`.
+    """
     for folder in _mistaken(model):
         version = taken_for(folder) or 0
         path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
@@ -209,26 +219,32 @@ def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context
             message = f"Triton exits at the folder `{folder}` of {model.name}: no version is above {LARGEST}"
         elif version >= 0:
             fix = f"{fix}; if it is that version, name it `{version}`"
-        yield Finding(at(model, "files", path), message, fix)
+        yield Problem(at(model, "files", path), message, fix)
 
 
 def _mistaken(model: TritonModel) -> Iterator[str]:
     return mistaken_folders(model.config, model.folders, model.versions)
 
 
-@model_warning("IS909", "Each version that a policy names should exist.", _LIFECYCLE, about="version_policy")
-def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton only logs that one is missing; requests for that version get an error."""
+@warning("IS909", _LIFECYCLE)
+def named_versions_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Each version that a policy names should exist.
+
+    Triton only logs that one is missing; requests for that version get an error.
+    """
     for index, version in enumerate(model.config.version_policy.specific.versions):
         if str(version) not in model.versions:
             place = at(model, "version_policy", "specific", "versions", index)
             has = listed(model.versions, last="and")
-            yield Finding(place, f"{model.name} has no version {version}", f"it has {has}")
+            yield Problem(place, f"{model.name} has no version {version}", f"it has {has}")
 
 
-@model_error("IS910", "Each loaded version must have the file that the backend loads.", _LIFECYCLE)
-def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """A Python model without its file makes the server wait forever."""
+@error("IS910", _LIFECYCLE)
+def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Each loaded version must have the file that the backend loads.
+
+    A Python model without its file makes the server wait forever.
+    """
     wanted = model.model_file
     unnamed = model.folder is None and not model.files
     if wanted is None or model.is_ensemble or not model.complete or unnamed:
@@ -241,7 +257,7 @@ def model_file_is_there(model: TritonModel, context: Context) -> Iterator[Findin
             fix = f"add it{_to_files(model, path)}, or {_likely_file(model, version)}"
             if _has_no_version(model) and any(_odd_versions(model)):
                 fix = f"rename the folder `{next(_odd_versions(model))}` to `{version}`"
-            yield Finding(at(model, "files") if model.folder is None else at(model), message, fix)
+            yield Problem(at(model, "files") if model.folder is None else at(model), message, fix)
 
 
 def _likely_file(model: TritonModel, version: str) -> str:
@@ -263,18 +279,24 @@ def _to_files(model: TritonModel, path: str) -> str:
     return f" to `files`: {{{path}: LOCAL_FILE}}" if model.folder is None else ""
 
 
-@model_warning("IS911", "A model that is declared should have its files.", _LAYOUT)
-def models_have_files(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Without them only the configuration could be packed."""
+@warning("IS911", _LAYOUT)
+def models_have_files(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A model that is declared should have its files.
+
+    Without them only the configuration could be packed.
+    """
     wanted = model.model_file
     if model.folder is None and not model.files and wanted is not None and not model.is_ensemble:
         message = f"{model.name} has no files, but its backend loads `{wanted}`"
-        yield Finding(at(model), message, f"add `files: {{1/{wanted}: LOCAL_FILE}}`")
+        yield Problem(at(model), message, f"add `files: {{1/{wanted}: LOCAL_FILE}}`")
 
 
-@model_error("IS912", "Paths in `files` must be inside the model's folder.", _LAYOUT)
-def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """And they leave `config.pbtxt` to the packer, which writes it from the spec."""
+@error("IS912", _LAYOUT)
+def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Paths in `files` must be inside the model's folder.
+
+    And they leave `config.pbtxt` to the packer, which writes it from the spec.
+    """
     for path in model.files if model.folder is None else ():
         parts = path.split("/")
         if path == CONFIG_FILE:
@@ -287,16 +309,19 @@ def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[F
             )
         else:
             continue
-        yield Finding(at(model, "files", path), message, fix)
+        yield Problem(at(model, "files", path), message, fix)
 
 
-@model_error("IS913", "Files that a configuration names must exist.", f"{SOURCE}/model_config_utils.cc")
-def named_files_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Labels of outputs, data for warm-up and for the first state of a sequence, Python environments."""
+@error("IS913", f"{SOURCE}/model_config_utils.cc")
+def named_files_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Files that a configuration names must exist.
+
+    Labels of outputs, data for warm-up and for the first state of a sequence, Python environments.
+    """
     for field, path in _named_files(model):
         if model.files and path not in model.files:
             fix = f"add `{path}`{_to_files(model, path)}"
-            yield Finding(at(model, *field), f"{model.name} has no file `{path}`", fix)
+            yield Problem(at(model, *field), f"{model.name} has no file `{path}`", fix)
 
 
 def _named_files(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -10,17 +10,21 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from inferstack.problems import Problem
 from inferstack.problems.words import ask, by_length, listed, slips_among
 from inferstack.triton.model import Repository, TritonModel
-from inferstack.triton.rules.base import Context, Finding, at, warning
+from inferstack.triton.rules.base import Context, at, warning
 
 # A folder with more names than this is full of data, where many names differ in one letter.
 _SEARCHED = 1000
 
 
-@warning("IS987", "The path of a local file should not have a typo.", "inferstack's archives")
-def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Weights are often not on this machine, so that a missing file means nothing by itself."""
+@warning("IS987", "inferstack's archives")
+def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The path of a local file should not have a typo.
+
+    Weights are often not on this machine, so that a missing file means nothing by itself.
+    """
     around = _Around(tuple(model for model in repository.models if model.folder is None))
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
     for model in around.models:
@@ -35,7 +39,7 @@ def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterat
             fix = _fix(local, around, present)
             if fix is not None:
                 message, fix = f"{local.as_posix()} does not exist", f"{fix} if it is elsewhere, ignore IS987"
-                yield Finding(at(model, "files", inner), message, fix)
+                yield Problem(at(model, "files", inner), message, fix)
 
 
 def _with_parents(name: str) -> Iterator[PurePosixPath]:

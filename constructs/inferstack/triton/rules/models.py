@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from inferstack.catalog.triton_container import further_arguments, with_argument
+from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.backends import BACKENDS, ENSEMBLE, PLATFORMS, meant_backend
 from inferstack.triton.model import TritonModel, enum_name
-from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error, model_warning
+from inferstack.triton.rules.base import SOURCE, Context, at, error, warning
 
 _CONFIG = f"{SOURCE}/model_config_utils.cc"
 _BACKENDS = (
@@ -17,9 +18,12 @@ _BACKENDS = (
 _CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md"
 
 
-@model_error("IS920", "A model must name its backend or a platform that Triton knows.", _CONFIG)
-def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """A platform is a word for one of Triton's own backends; any other backend is named as such."""
+@error("IS920", _CONFIG)
+def backend_is_known(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A model must name its backend or a platform that Triton knows.
+
+    A platform is a word for one of Triton's own backends; any other backend is named as such.
+    """
     config = model.config
     if model.is_ensemble or model.backend or not model.complete:
         return
@@ -27,17 +31,18 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
         message = f'"{config.platform}" is not a valid platform'
         known = [*PLATFORMS, ENSEMBLE]
         rest = f"name the `backend` instead, or one of {listed(known)}"
-        yield Finding(at(model, "platform"), message, did_you_mean_then(config.platform, known, rest))
+        yield Problem(at(model, "platform"), message, did_you_mean_then(config.platform, known, rest))
     else:
         message = f"{model.name} has neither `backend` nor `platform`"
-        yield Finding(at(model), message, "add `backend`, for example `backend: python`")
+        yield Problem(at(model), message, "add `backend`, for example `backend: python`")
 
 
-@model_warning(
-    "IS968", "The backend should be named in a model's configuration, not by the end of its name.", _CONFIG
-)
-def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """If nothing else tells, Triton takes what follows the first dot of the name, even a version number."""
+@warning("IS968", _CONFIG)
+def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The backend should be named in a model's configuration, not by the end of its name.
+
+    If nothing else tells, Triton takes what follows the first dot of the name, even a version number.
+    """
     chosen = model.chosen
     if model.is_ensemble or not chosen.by_name or not model.complete:
         return
@@ -45,38 +50,42 @@ def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Fin
     if not any(path.endswith(f"/{file}") for file in brought for path in model.files):
         message = f"{model.name} has no `backend`, so Triton takes `{chosen.backend}` from its name"
         fix = f"add `backend`, such as `backend: python`, or `backend: {chosen.backend}` if that is intended"
-        yield Finding(at(model), message, fix)
+        yield Problem(at(model), message, fix)
 
 
-@model_error("IS921", "The backend and platform of a model must belong together.", _CONFIG)
-def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Backends that are not Triton's own may have any platform."""
+@error("IS921", _CONFIG)
+def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The backend and platform of a model must belong together.
+
+    Backends that are not Triton's own may have any platform.
+    """
     config = model.config
     backend = BACKENDS.get(config.backend)
     if config.platform == ENSEMBLE and config.backend:
-        yield Finding(at(model, "backend"), "an ensemble cannot have a backend", "remove `backend`")
+        yield Problem(at(model, "backend"), "an ensemble cannot have a backend", "remove `backend`")
     elif backend is not None and backend.platforms and config.platform not in ("", *backend.platforms):
         message = f'platform "{config.platform}" does not belong to backend "{config.backend}"'
         fix = f"remove `platform`, or write {listed(list(backend.platforms))}"
-        yield Finding(at(model, "platform"), message, fix)
+        yield Problem(at(model, "platform"), message, fix)
 
 
-@model_error("IS922", "`max_batch_size` must be zero or more.", _CONFIG)
-def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Zero means that the model does not batch."""
+@error("IS922", _CONFIG)
+def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """`max_batch_size` must be zero or more.
+
+    Zero means that the model does not batch.
+    """
     if model.config.max_batch_size < 0:
         message = f"`max_batch_size` of {model.name} is {model.config.max_batch_size}"
-        yield Finding(at(model, "max_batch_size"), message, "write 0 for a model that does not batch")
+        yield Problem(at(model, "max_batch_size"), message, "write 0 for a model that does not batch")
 
 
-@model_error(
-    "IS923",
-    "Preferred batch sizes must be between 1 and `max_batch_size`.",
-    _CONFIG,
-    about=("dynamic_batching", "sequence_batching"),
-)
-def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """So a model without batches (`max_batch_size: 0`) can have none."""
+@error("IS923", _CONFIG)
+def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Preferred batch sizes must be between 1 and `max_batch_size`.
+
+    So a model without batches (`max_batch_size: 0`) can have none.
+    """
     most = model.config.max_batch_size
     for path in (("dynamic_batching",), ("sequence_batching", "oldest")):
         batcher: Any = model.config
@@ -86,17 +95,15 @@ def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Findin
             if size < 1 or size > most:
                 message = f"a preferred batch size of {model.name} is {size}, but `max_batch_size` is {most}"
                 place = at(model, *path, "preferred_batch_size", index)
-                yield Finding(place, message, f"allowed: 1 to {most}" if most > 0 else "set `max_batch_size`")
+                yield Problem(place, message, f"allowed: 1 to {most}" if most > 0 else "set `max_batch_size`")
 
 
-@model_error(
-    "IS924",
-    "Priorities of a queue must be between 1 and `priority_levels`.",
-    _CONFIG,
-    about="dynamic_batching",
-)
-def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """If there are levels, one of them is the default."""
+@error("IS924", _CONFIG)
+def priorities_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Priorities of a queue must be between 1 and `priority_levels`.
+
+    If there are levels, one of them is the default.
+    """
     batcher = model.config.dynamic_batching
     levels = batcher.priority_levels
     if levels == 0:
@@ -106,28 +113,26 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Finding]:
             f"`default_priority_level` is {batcher.default_priority_level}, but `priority_levels` is {levels}"
         )
         place = at(model, "dynamic_batching", "default_priority_level")
-        yield Finding(place, message, f"allowed: 1 to {levels}")
+        yield Problem(place, message, f"allowed: 1 to {levels}")
     for level in sorted(batcher.priority_queue_policy):
         if not 1 <= level <= levels:
             place = at(model, "dynamic_batching", "priority_queue_policy", str(level))
-            yield Finding(place, f"there is no priority {level}", f"allowed: 1 to {levels}")
+            yield Problem(place, f"there is no priority {level}", f"allowed: 1 to {levels}")
 
 
-@model_error(
-    "IS925",
-    "`preserve_ordering` needs a single priority and no delayed requests.",
-    _CONFIG,
-    about="dynamic_batching",
-)
-def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Both would let a later request overtake an earlier one."""
+@error("IS925", _CONFIG)
+def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """`preserve_ordering` needs a single priority and no delayed requests.
+
+    Both would let a later request overtake an earlier one.
+    """
     batcher = model.config.dynamic_batching
     if not batcher.preserve_ordering:
         return
     if batcher.priority_levels > 1:
         message = f"`preserve_ordering` cannot be used with {batcher.priority_levels} priorities"
         place = at(model, "dynamic_batching", "priority_levels")
-        yield Finding(place, message, "remove one of the two")
+        yield Problem(place, message, "remove one of the two")
     policies: list[tuple[tuple[str, ...], Any]] = [(("default_queue_policy",), batcher.default_queue_policy)]
     queues = batcher.priority_queue_policy
     policies += [(("priority_queue_policy", str(level)), queues[level]) for level in sorted(queues)]
@@ -135,17 +140,15 @@ def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Finding]
         if policy.default_timeout_microseconds and enum_name(policy, "timeout_action") == "DELAY":
             place = at(model, "dynamic_batching", *path, "timeout_action")
             fix = "write `timeout_action: REJECT`, or remove `preserve_ordering`"
-            yield Finding(place, "`preserve_ordering` cannot be used with `timeout_action: DELAY`", fix)
+            yield Problem(place, "`preserve_ordering` cannot be used with `timeout_action: DELAY`", fix)
 
 
-@model_error(
-    "IS926",
-    "The response cache is only for models that answer once and keep no state.",
-    _CONFIG,
-    about="response_cache",
-)
-def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Sequences and decoupled models cannot use it."""
+@error("IS926", _CONFIG)
+def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The response cache is only for models that answer once and keep no state.
+
+    Sequences and decoupled models cannot use it.
+    """
     config = model.config
     if not config.response_cache.enable:
         return
@@ -155,30 +158,29 @@ def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Findi
     ):
         if found:
             message = f"`response_cache` cannot be used with {what}"
-            yield Finding(at(model, "response_cache"), message, "remove `response_cache`")
+            yield Problem(at(model, "response_cache"), message, "remove `response_cache`")
 
 
-@model_warning(
-    "IS927",
-    "A model's response cache has no effect without a cache in the server.",
-    _CACHE,
-    about="response_cache",
-)
-def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton loads the model all the same, and caches nothing."""
+@warning("IS927", _CACHE)
+def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A model's response cache has no effect without a cache in the server.
+
+    Triton loads the model all the same, and caches nothing.
+    """
     arguments = " ".join(further_arguments(context.environment, context.release))
     if model.config.response_cache.enable and "--cache-config" not in arguments:
         message = f"`response_cache` of {model.name} has no effect because the server has no cache"
         cache = with_argument("--cache-config=local,size=104857600", context.release)
         fix = f"set {cache} (bytes) in the container's environment"
-        yield Finding(at(model, "response_cache"), message, fix)
+        yield Problem(at(model, "response_cache"), message, fix)
 
 
-@model_error(
-    "IS928", "A change to a metric must name the metric and its buckets.", _CONFIG, about="model_metrics"
-)
-def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Only histograms can be changed."""
+@error("IS928", _CONFIG)
+def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A change to a metric must name the metric and its buckets.
+
+    Only histograms can be changed.
+    """
     for index, control in enumerate(model.config.model_metrics.metric_control):
         lacks = [
             name
@@ -190,16 +192,19 @@ def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Findi
         ]
         if lacks:
             place = at(model, "model_metrics", "metric_control", index)
-            yield Finding(place, f"the metric is missing {listed(lacks, last='and')}", "add what is missing")
+            yield Problem(place, f"the metric is missing {listed(lacks, last='and')}", "add what is missing")
 
 
-@model_warning("IS929", "A custom backend should not have almost the name of one of Triton's.", _BACKENDS)
-def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An image, or the model's folder, may have a backend that no list knows; a typing error looks alike."""
+@warning("IS929", _BACKENDS)
+def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A custom backend should not have almost the name of one of Triton's.
+
+    An image, or the model's folder, may have a backend that no list knows; a typing error looks alike.
+    """
     name = model.config.backend
     brings_it = model.config.runtime or any(path.endswith(f"libtriton_{name}.so") for path in model.files)
     meant = None if brings_it else meant_backend(name)
     if meant is not None:
         message = f'"{name}" is not a backend of Triton, so {model.name} loads only if the image has it'
         fix = f"did you mean `{meant}`? if it is a custom backend, ignore IS929"
-        yield Finding(at(model, "backend"), message, fix)
+        yield Problem(at(model, "backend"), message, fix)

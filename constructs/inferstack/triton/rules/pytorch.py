@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.catalog.triton_container import Release
+from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import TritonModel, enum_name
-from inferstack.triton.rules.base import Context, Finding, at, model_error, model_warning
+from inferstack.triton.rules.base import Context, at, error, warning
 from inferstack.triton.rules.tensors import tensors
 
 _README = "https://github.com/triton-inference-server/pytorch_backend#readme"
@@ -59,14 +60,12 @@ def is_torchscript(model: TritonModel) -> bool:
     return chosen.backend == "pytorch" and chosen.platform != "torch_aoti" and not model.config.runtime
 
 
-@model_error(
-    "IS975",
-    "Values of the PyTorch backend's parameters must have the right type.",
-    _README,
-    about="parameters",
-)
-def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """The backend cannot load a model with a value of another type."""
+@error("IS975", _README)
+def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Values of the PyTorch backend's parameters must have the right type.
+
+    The backend cannot load a model with a value of another type.
+    """
     for name, parameter in PARAMETERS.items() if is_torchscript(model) else ():
         if name not in model.config.parameters:
             continue
@@ -74,14 +73,15 @@ def values_have_the_right_type(model: TritonModel, context: Context) -> Iterator
         fits = value.lower() in BOOLEANS if parameter.boolean else re.match(_INTEGER, value) is not None
         if not fits:
             wanted = "true or false" if parameter.boolean else "a number"
-            yield Finding(at(model, "parameters", name), f'{name} is "{value}"', f"write {wanted}")
+            yield Problem(at(model, "parameters", name), f'{name} is "{value}"', f"write {wanted}")
 
 
-@model_warning(
-    "IS976", "Parameters of a PyTorch model should be known to the backend.", _README, about="parameters"
-)
-def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It ignores others without a word."""
+@warning("IS976", _README)
+def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Parameters of a PyTorch model should be known to the backend.
+
+    It ignores others without a word.
+    """
     known = {*PARAMETERS, *_TRITONS}
     for name in sorted(model.config.parameters) if is_torchscript(model) else ():
         parameter = PARAMETERS.get(name)
@@ -91,10 +91,10 @@ def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Findi
             if name in _IN_PYTHON:
                 what = "a parameter of PyTorch models in Python only"
             fix = did_you_mean_then(name, list(PARAMETERS), f"allowed: {listed(list(PARAMETERS))}")
-            yield Finding(place, f"`{name}` is {what}", fix)
+            yield Problem(place, f"`{name}` is {what}", fix)
         elif parameter is not None and _is_outside(parameter, context):
             message = f"the PyTorch backend of the image does not know `{name}`"
-            yield Finding(place, message, "remove it: it has no effect")
+            yield Problem(place, message, "remove it: it has no effect")
 
 
 def _is_outside(parameter: Parameter, context: Context) -> bool:
@@ -108,11 +108,12 @@ def _is_indexed(name: str) -> bool:
     return _NAMED_INDEX.fullmatch(name) is not None
 
 
-@model_warning(
-    "IS977", "All inputs, and all outputs, of a PyTorch model should be named in the same way.", _README
-)
-def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """All by position, `NAME__0`, `NAME__1`, or none; else only their order in the configuration counts."""
+@warning("IS977", _README)
+def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """All inputs, and all outputs, of a PyTorch model should be named in the same way.
+
+    All by position, `NAME__0`, `NAME__1`, or none; else only their order in the configuration counts.
+    """
     for field in ("input", "output") if is_torchscript(model) else ():
         odd = [
             (index, tensor.name)
@@ -125,17 +126,15 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Findi
                 f"`{name}` has no position in its name, unlike others, so {field}s count in the listed order"
             )
             fix = f"call it `{field.upper()}__{index}`, or check the order"
-            yield Finding(at(model, field, index, "name"), message, fix)
+            yield Problem(at(model, field, index, "name"), message, fix)
 
 
-@model_error(
-    "IS978",
-    "A PyTorch model that keeps state must have positions in all names of tensors.",
-    f"{_SOURCE}/pt/model_instance_state.cc",
-    about="sequence_batching",
-)
-def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """And so have the tensors that control sequences, whether the model keeps state or not."""
+@error("IS978", f"{_SOURCE}/pt/model_instance_state.cc")
+def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A PyTorch model that keeps state must have positions in all names of tensors.
+
+    And so have the tensors that control sequences, whether the model keeps state or not.
+    """
     if not is_torchscript(model):
         return
     batcher = model.config.sequence_batching
@@ -150,27 +149,26 @@ def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Find
         names += [((field, index, "name"), tensor.name) for field, index, tensor in tensors(model)]
     for path, name in names:
         if not _is_indexed(name):
-            yield Finding(
+            yield Problem(
                 at(model, *path), f"`{name}` has no position in its name", "name it like `INPUT__0`"
             )
 
 
-@model_error(
-    "IS979",
-    "A PyTorch model can have only tensors that PyTorch supports.",
-    f"{_SOURCE}/pt/model_instance_state.cc",
-)
-def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Texts come as a list: they have one dimension, including the batch."""
+@error("IS979", f"{_SOURCE}/pt/model_instance_state.cc")
+def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A PyTorch model can have only tensors that PyTorch supports.
+
+    Texts come as a list: they have one dimension, including the batch.
+    """
     for field, index, tensor in tensors(model) if is_torchscript(model) else ():
         kind = enum_name(tensor, "data_type")
         dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
         if kind not in _TYPES and kind != "TYPE_INVALID":
             message = f"`{tensor.name}` is {kind}, which PyTorch does not support"
-            yield Finding(at(model, field, index, "data_type"), message, f"allowed: {listed(sorted(_TYPES))}")
+            yield Problem(at(model, field, index, "data_type"), message, f"allowed: {listed(sorted(_TYPES))}")
         elif kind == "TYPE_STRING" and len(dims) + (model.config.max_batch_size > 0) > 1:
             message = f"the text tensor `{tensor.name}` has more than one dimension"
             fix = (
                 "write `dims: [-1]` and `max_batch_size: 0`, or tokenize the text in a model before this one"
             )
-            yield Finding(at(model, field, index, "dims"), message, fix)
+            yield Problem(at(model, field, index, "dims"), message, fix)

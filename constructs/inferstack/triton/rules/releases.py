@@ -15,9 +15,10 @@ from inferstack.catalog.triton_container import (
     PING_MODES,
     Release,
 )
+from inferstack.problems import Problem
 from inferstack.problems.words import listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map
-from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, model_error
+from inferstack.triton.rules.base import CONTAINER, Context, at, error
 
 _PROTO = "https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto"
 _PYTORCH = "https://github.com/triton-inference-server/pytorch_backend#readme"
@@ -60,15 +61,18 @@ def _text(release: Release) -> str:
     return f"{release[0]:02}.{release[1]:02}"
 
 
-@model_error("IS970", "Every field of a configuration must be known to the image's Triton.", _PROTO)
-def fields_are_known(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """An unknown field makes Triton refuse the whole file."""
+@error("IS970", _PROTO)
+def fields_are_known(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Every field of a configuration must be known to the image's Triton.
+
+    An unknown field makes Triton refuse the whole file.
+    """
     release = context.release
     if release is None or release >= _NEWEST:
         return
     for path, shown, since in _late(model.config, (), release):
         message = f"`{shown}` needs Triton {_text(since)} or newer, but the image has {_text(release)}"
-        yield Finding(at(model, *path), message, "remove it, or choose a newer image")
+        yield Problem(at(model, *path), message, "remove it, or choose a newer image")
 
 
 def _late(message: Any, path: FieldPath, release: Release) -> Iterator[tuple[FieldPath, str, Release]]:
@@ -123,25 +127,25 @@ def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
         yield from ((item, (index,)) for index, item in enumerate(value))
 
 
-@model_error(
-    "IS971", "The platform of a model must be known to the image's Triton.", _PYTORCH, about="platform"
-)
-def platform_is_known(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """The platform of models that are compiled ahead of time came late."""
+@error("IS971", _PYTORCH)
+def platform_is_known(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The platform of a model must be known to the image's Triton.
+
+    The platform of models that are compiled ahead of time came late.
+    """
     platform, since = _AOT_INDUCTOR
     if model.config.platform == platform and context.before(since):
         message = f"`{platform}` needs Triton {_text(since)} or newer, but the image is older"
         fix = "choose a newer image, or save the model as TorchScript (`pytorch_libtorch`)"
-        yield Finding(at(model, "platform"), message, fix)
+        yield Problem(at(model, "platform"), message, fix)
 
 
-@error(
-    "IS972",
-    "The kind of inference that the environment asks for must be one that the container knows.",
-    CONTAINER,
-)
-def inference_type_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Older containers ignore the variable and answer as ever."""
+@error("IS972", CONTAINER)
+def inference_type_is_known(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The kind of inference that the environment asks for must be one that the container knows.
+
+    Older containers ignore the variable and answer as ever.
+    """
     found = context.environment.get(INFERENCE_TYPE)
     if found is None or not context.environment_path:
         return
@@ -150,31 +154,33 @@ def inference_type_is_known(repository: Repository, context: Context) -> Iterato
         # To the start script an empty value is as good as none; newer servers take it for an inference type.
         if context.release is not None and not context.before(GENERATING_SINCE):
             message = f"{INFERENCE_TYPE} is empty, so the container answers no requests"
-            yield Finding(place, message, f"remove it, or write one of {listed(INFERENCE_TYPES)}")
+            yield Problem(place, message, f"remove it, or write one of {listed(INFERENCE_TYPES)}")
     elif found not in INFERENCE_TYPES:
         message = f'"{found}" is not a valid kind of inference'
-        yield Finding(place, message, f"allowed: {listed(INFERENCE_TYPES)}")
+        yield Problem(place, message, f"allowed: {listed(INFERENCE_TYPES)}")
     elif context.before(GENERATING_SINCE) and found in GENERATING:
         message = f'"{found}" needs Triton {_text(GENERATING_SINCE)} or newer, but the image is older'
-        yield Finding(place, message, "choose a newer image, or remove the variable")
+        yield Problem(place, message, "choose a newer image, or remove the variable")
 
 
-@error("IS973", "The health check of the container must be `live` or `ready`.", CONTAINER)
-def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Live: the server runs. Ready: all its models are loaded as well."""
+@error("IS973", CONTAINER)
+def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The health check of the container must be `live` or `ready`.
+
+    Live: the server runs. Ready: all its models are loaded as well.
+    """
     for name in _PING_VARIABLES if context.environment_path else ():
         found = context.value(name)
         if found not in (None, *PING_MODES):
-            yield Finding(context.variable(name), f'{name} is "{found}"', f"allowed: {listed(PING_MODES)}")
+            yield Problem(context.variable(name), f'{name} is "{found}"', f"allowed: {listed(PING_MODES)}")
 
 
-@model_error(
-    "IS974",
-    "A configuration cannot have values that are known only at deployment.",
-    "inferstack's spec format",
-)
-def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It is packed into an archive before account and region are known."""
+@error("IS974", "inferstack's spec format")
+def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A configuration cannot have values that are known only at deployment.
+
+    It is packed into an archive before account and region are known.
+    """
     # The bytes of a message contain its texts as they are, and searching them takes a twentieth of the time.
     if model.folder is not None or b"${" not in model.config.SerializeToString():
         return
@@ -182,7 +188,7 @@ def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Findi
         found = re.search(_LEFT_OPEN, text)
         if found is not None:
             message = f'"{text[:60]}" has a placeholder, which the archive would keep as it is'
-            yield Finding(at(model, *path), message, "write the value itself, or use `${stage}`")
+            yield Problem(at(model, *path), message, "write the value itself, or use `${stage}`")
 
 
 def _texts(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:

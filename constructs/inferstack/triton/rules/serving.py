@@ -14,9 +14,10 @@ from inferstack.catalog.triton_container import (
     with_argument,
     words,
 )
+from inferstack.problems import Problem
 from inferstack.problems.words import listed
 from inferstack.triton.model import Repository
-from inferstack.triton.rules.base import CONTAINER, Context, Finding, at, error, served, warning
+from inferstack.triton.rules.base import CONTAINER, Context, at, error, served, warning
 from inferstack.triton.rules.ensembles import reached
 
 _FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
@@ -24,13 +25,12 @@ _FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sa
 _DETECTED = r'platform:(\s)*"ensemble"'
 
 
-@error(
-    "IS914",
-    "An archive of a multi-model endpoint must have one model, or one ensemble with its models.",
-    _FRONT_END,
-)
-def one_model_answers(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Otherwise the container silently serves whichever folder it happens to read last."""
+@error("IS914", _FRONT_END)
+def one_model_answers(repository: Repository, context: Context) -> Iterator[Problem]:
+    """An archive of a multi-model endpoint must have one model, or one ensemble with its models.
+
+    Otherwise the container silently serves whichever folder it happens to read last.
+    """
     if not repository.multi_model or len(repository.models) < 2:
         return
     ensembles = [model.name for model in repository.models if model.is_ensemble]
@@ -38,7 +38,7 @@ def one_model_answers(repository: Repository, context: Context) -> Iterator[Find
         names = [model.name for model in repository.models]
         what = f"{len(ensembles)} ensembles" if ensembles else f"{len(names)} models and no ensemble"
         message = f"{repository.archive} has {what} ({listed(ensembles or names, last='and')})"
-        yield Finding(
+        yield Problem(
             _models_place(repository),
             message,
             "put each into an archive of its own, or join them in one ensemble",
@@ -49,13 +49,12 @@ def _models_place(repository: Repository) -> tuple[str | int, ...]:
     return (*repository.source, "models") if repository.source[-1:] != ("repository",) else repository.source
 
 
-@error(
-    "IS915",
-    "The container must be able to recognize an archive's ensemble by the text of its configuration.",
-    _FRONT_END,
-)
-def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[Finding]:
-    """It looks for the words `platform: "ensemble"`, with no space before the colon and no other quotes."""
+@error("IS915", _FRONT_END)
+def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The container must be able to recognize an archive's ensemble by the text of its configuration.
+
+    It looks for the words `platform: "ensemble"`, with no space before the colon and no other quotes.
+    """
     if not repository.multi_model or len(repository.models) < 2:
         return
     for model in repository.models:
@@ -63,15 +62,18 @@ def ensemble_is_detected(repository: Repository, context: Context) -> Iterator[F
             continue
         if model.is_ensemble:
             message = f"SageMaker's container does not see that {model.name} is an ensemble"
-            yield Finding(at(model, "platform"), message, 'write it exactly so: platform: "ensemble"')
+            yield Problem(at(model, "platform"), message, 'write it exactly so: platform: "ensemble"')
         else:
             message = f"SageMaker's container takes {model.name} for an ensemble"
-            yield Finding(at(model), message, 'remove the words platform: "ensemble", also from comments')
+            yield Problem(at(model), message, 'remove the words platform: "ensemble", also from comments')
 
 
-@error("IS916", "The variable for the default model and the repository must agree.", CONTAINER)
-def default_model_agrees(repository: Repository, context: Context) -> Iterator[Finding]:
-    """The container stops when the folder is not there; two different names leave open what was meant."""
+@error("IS916", CONTAINER)
+def default_model_agrees(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The variable for the default model and the repository must agree.
+
+    The container stops when the folder is not there; two different names leave open what was meant.
+    """
     if repository.multi_model or DEFAULT_MODEL not in context.environment:
         return
     named, place = context.value(DEFAULT_MODEL), context.variable(DEFAULT_MODEL)
@@ -80,38 +82,39 @@ def default_model_agrees(repository: Repository, context: Context) -> Iterator[F
     if named is None:
         if repository.default_model is not None and len(names) > 1:
             message = f"{DEFAULT_MODEL} is empty, so the container does not know which of"
-            yield Finding(place, f"{message} {len(names)} models to serve", remove)
+            yield Problem(place, f"{message} {len(names)} models to serve", remove)
     elif named not in names:
         message = f'{DEFAULT_MODEL} is "{named}", which is not a model of the repository'
-        yield Finding(place, message, f"allowed: {listed(names)}")
+        yield Problem(place, message, f"allowed: {listed(names)}")
     elif repository.default_model not in (None, named):
         message = f'{DEFAULT_MODEL} is "{named}", but `default_model` is "{repository.default_model}"'
-        yield Finding(place, message, remove)
+        yield Problem(place, message, remove)
 
 
-@error("IS917", "Of several models in a repository, one must be the default.", CONTAINER)
-def repository_has_a_default(repository: Repository, context: Context) -> Iterator[Finding]:
-    """The container stops when there are several folders and nothing says which to serve."""
+@error("IS917", CONTAINER)
+def repository_has_a_default(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Of several models in a repository, one must be the default.
+
+    The container stops when there are several folders and nothing says which to serve.
+    """
     if repository.multi_model or repository.source[-1:] != ("repository",):
         return
     names = [model.name for model in repository.models]
     if repository.default_model is None and len(names) > 1 and context.value(DEFAULT_MODEL) is None:
         likely = [model.name for model in repository.models if model.is_ensemble] or names
         message = f"the repository has {len(names)} models and no default"
-        yield Finding(repository.source, message, f"add `default_model`: {listed(likely)}")
+        yield Problem(repository.source, message, f"add `default_model`: {listed(likely)}")
     elif repository.default_model is not None and names and repository.default_model not in names:
         message = f'the repository has no model "{repository.default_model}"'
-        yield Finding((*repository.source[:-1], "default_model"), message, f"allowed: {listed(names)}")
+        yield Problem((*repository.source[:-1], "default_model"), message, f"allowed: {listed(names)}")
 
 
-@error(
-    "IS918",
-    "A decoupled model, which may answer a request several times, must be called in a way that allows it.",
-    _FRONT_END,
-    about="model_transaction_policy",
-)
-def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Else the container loads it and refuses each request. One in a step makes its ensemble one as well."""
+@error("IS918", _FRONT_END)
+def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Problem]:
+    """A decoupled model, which may answer a request several times, must be called in a way that allows it.
+
+    Else the container loads it and refuses each request. One in a step makes its ensemble one as well.
+    """
     if repository.multi_model:
         fix = "make it answer once, or use `kind: single-model`"
         yield from _often(repository, context, "multi-model endpoints refuse its requests", fix)
@@ -121,20 +124,18 @@ def several_answers_are_taken(repository: Repository, context: Context) -> Itera
         yield from _often(repository, context, why, fix)
 
 
-@warning(
-    "IS967",
-    "A decoupled model, which may answer a request several times, needs an endpoint that allows it.",
-    _FRONT_END,
-    about="model_transaction_policy",
-)
-def several_answers_need_an_endpoint(repository: Repository, context: Context) -> Iterator[Finding]:
-    """For an archive or a repository where the container's environment is not known."""
+@warning("IS967", _FRONT_END)
+def several_answers_need_an_endpoint(repository: Repository, context: Context) -> Iterator[Problem]:
+    """A decoupled model, which may answer a request several times, needs an endpoint that allows it.
+
+    For an archive or a repository where the container's environment is not known.
+    """
     if not repository.multi_model and not context.environment_path:
         fix = f"set {INFERENCE_TYPE} to {listed(GENERATING)} in the container's environment"
         yield from _often(repository, context, "a container refuses its requests unless told otherwise", fix)
 
 
-def _often(repository: Repository, context: Context, why: str, fix: str) -> Iterator[Finding]:
+def _often(repository: Repository, context: Context, why: str, fix: str) -> Iterator[Problem]:
     """The decoupled models among the one that answers and those of its steps."""
     model = served(repository, context)
     if model is None:
@@ -143,12 +144,14 @@ def _often(repository: Repository, context: Context, why: str, fix: str) -> Iter
         found = repository.model(name)
         if found is not None and found.config.model_transaction_policy.decoupled:
             what = f"{name} is decoupled" if name == model.name else f"{name} of {model.name} is decoupled"
-            yield Finding(at(found, "model_transaction_policy", "decoupled"), f"{what}, but {why}", fix)
+            yield Problem(at(found, "model_transaction_policy", "decoupled"), f"{what}, but {why}", fix)
 
 
-@warning("IS919", "Every model of a repository should be loaded.", CONTAINER)
-def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
-    """The container loads the default model and, for an ensemble, the models of its steps: nothing else.
+@warning("IS919", CONTAINER)
+def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Every model of a repository should be loaded.
+
+    The container loads the default model and, for an ensemble, the models of its steps: nothing else.
 
     A Python model may call others by itself, but then those have to be loaded as well.
     """
@@ -164,7 +167,7 @@ def every_model_is_loaded(repository: Repository, context: Context) -> Iterator[
             fix = f"remove {model.name}, or call it in a step of an ensemble"
             load = with_argument(f"{LOAD_MODEL}={model.name}", context.release)
             called = f"; if a model's code calls it, set {load}"
-            yield Finding(at(model), message, fix if repository.multi_model else fix + called)
+            yield Problem(at(model), message, fix if repository.multi_model else fix + called)
 
 
 def _loaded_besides(context: Context) -> Iterator[str]:
@@ -176,14 +179,17 @@ def _loaded_besides(context: Context) -> Iterator[str]:
             yield value if equals else following
 
 
-@error("IS969", "Names and arguments that go on Triton's command line must stay whole there.", CONTAINER)
-def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Its script quotes neither the model's name nor additional arguments: both are split at white space."""
+@error("IS969", CONTAINER)
+def command_line_stays_whole(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Names and arguments that go on Triton's command line must stay whole there.
+
+    Its script quotes neither the model's name nor additional arguments: both are split at white space.
+    """
     model = served(repository, context)
     if model is not None and not repository.multi_model and len(words(model.name)) > 1:
         message = f'the container cannot start "{model.name}": its name is split on the command line'
-        yield Finding(at(model), message, f"call it `{'_'.join(words(model.name))}`")
+        yield Problem(at(model), message, f"call it `{'_'.join(words(model.name))}`")
     for what in loose_words(words(context.environment.get(ADDITIONAL_ARGS, ""))):
         message = f"Triton does not start with {what} among its arguments"
         fix = "write --OPTION=VALUE, without spaces or quotes around it"
-        yield Finding(context.variable(ADDITIONAL_ARGS), message, fix)
+        yield Problem(context.variable(ADDITIONAL_ARGS), message, fix)

@@ -6,10 +6,11 @@ from typing import Any
 import msgspec
 
 from inferstack.facts.once import found_once
+from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, loaded_versions
-from inferstack.triton.rules.base import SOURCE, Context, Finding, at, error
-from inferstack.triton.rules.ensembles import SCHEDULING, STEP
+from inferstack.triton.rules.base import SOURCE, Context, at, error
+from inferstack.triton.rules.ensembles import STEP
 
 _ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
 _MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
@@ -46,9 +47,12 @@ def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iter
             yield _Call(ensemble, index, step, member)
 
 
-@error("IS958", "A step must call a version that is loaded; -1 is the latest.", _MANAGER, about=SCHEDULING)
-def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Finding]:
-    """A step that names no version calls version 0, which hardly ever exists."""
+@error("IS958", _MANAGER)
+def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Problem]:
+    """A step must call a version that is loaded; -1 is the latest.
+
+    A step that names no version calls version 0, which hardly ever exists.
+    """
     for call in _calls(repository):
         version, name = call.step.model_version, call.member.name
         loaded = loaded_versions(call.member.config, call.member.versions)
@@ -57,32 +61,28 @@ def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Fi
             if version == 0:
                 message = f"the step names no version of {name}, which Triton reads as version 0"
             fix = f"write `model_version: -1` for the latest, or one of {listed(loaded)}"
-            yield Finding(call.at("model_version"), message, fix)
+            yield Problem(call.at("model_version"), message, fix)
 
 
-@error(
-    "IS959",
-    "The models of an ensemble must take batches as large as the ensemble's.",
-    _ENSEMBLE,
-    about=SCHEDULING,
-)
-def batches_fit(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Or they do not batch at all."""
+@error("IS959", _ENSEMBLE)
+def batches_fit(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The models of an ensemble must take batches as large as the ensemble's.
+
+    Or they do not batch at all.
+    """
     for call in _calls(repository):
         mine, theirs = call.ensemble.config.max_batch_size, call.member.config.max_batch_size
         if call.member.complete and 0 < theirs < mine:
             message = f"{call.ensemble.name} takes batches of {mine}, but {call.member.name} only of {theirs}"
-            yield Finding(at(call.ensemble, "max_batch_size"), message, f"write at most {theirs}")
+            yield Problem(at(call.ensemble, "max_batch_size"), message, f"write at most {theirs}")
 
 
-@error(
-    "IS960",
-    "A step must map every input of its model, and nothing that the model does not have.",
-    _ENSEMBLE,
-    about=SCHEDULING,
-)
-def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Optional inputs and any outputs may be left out."""
+@error("IS960", _ENSEMBLE)
+def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Problem]:
+    """A step must map every input of its model, and nothing that the model does not have.
+
+    Optional inputs and any outputs may be left out.
+    """
     for call in _calls(repository):
         for field, key in (("input", "input_map"), ("output", "output_map")):
             tensors = getattr(call.member.config, field)
@@ -97,13 +97,13 @@ def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Fin
             missing = [name for name in missing if not declared[name].optional]
             if missing and mapped:
                 message = f"the step does not feed {listed(missing, last='and')} of {call.member.name}"
-                yield Finding(call.at(key), message, "map it to a tensor of the ensemble")
+                yield Problem(call.at(key), message, "map it to a tensor of the ensemble")
 
 
-def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) -> Finding:
+def _unknown(call: _Call, field: str, key: str, name: str, declared: list[str]) -> Problem:
     message = f"{call.member.name} has no {field} `{name}`"
     fix = did_you_mean_then(name, declared, f"allowed: {listed(declared)}")
-    return Finding(call.at(key, name), message, fix)
+    return Problem(call.at(key, name), message, fix)
 
 
 class _End(msgspec.Struct, frozen=True):
@@ -159,68 +159,60 @@ def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _E
                 yield model, name, first[name], end
 
 
-@error(
-    "IS961",
-    "Tensors that are joined in an ensemble must have the same data type.",
-    _ENSEMBLE,
-    about=SCHEDULING,
-)
-def types_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Triton converts nothing."""
+@error("IS961", _ENSEMBLE)
+def types_are_equal(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Tensors that are joined in an ensemble must have the same data type.
+
+    Triton converts nothing.
+    """
     for model, name, one, other in _joints(repository):
         if one.kind != other.kind:
             message = f"`{name}` is {one.kind} for {one.owner}, but {other.kind} for {other.owner}"
-            yield Finding(
+            yield Problem(
                 at(model, *other.path), message, "convert it in a step between them, or correct one"
             )
 
 
-@error(
-    "IS962",
-    "Tensors that are joined in an ensemble must have the same shape; -1 fits any size.",
-    _ENSEMBLE,
-    about=SCHEDULING,
-)
-def shapes_are_equal(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Compared without the batch dimension, or with it for models that do not batch."""
+@error("IS962", _ENSEMBLE)
+def shapes_are_equal(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Tensors that are joined in an ensemble must have the same shape; -1 fits any size.
+
+    Compared without the batch dimension, or with it for models that do not batch.
+    """
     for model, name, one, other in _joints(repository):
         if not _fit(one.dims, other.dims) and not _fit(one.full, other.full):
             message = (
                 f"`{name}` is {list(one.dims)} for {one.owner}, but {list(other.dims)} for {other.owner}"
             )
             fix = "make the shapes equal, or let a step between them change one"
-            yield Finding(at(model, *other.path), message, fix)
+            yield Problem(at(model, *other.path), message, fix)
 
 
 def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
     return len(one) == len(other) and all(a == b or -1 in (a, b) for a, b in zip(one, other, strict=True))
 
 
-@error(
-    "IS963",
-    "An ensemble that batches cannot have models with fixed shapes that do not batch.",
-    "observed on Triton 2.51",
-    about=SCHEDULING,
-)
-def batches_reach_every_model(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Triton loads such an ensemble, since shapes are equal without the batch, but refuses every request."""
+@error("IS963", "observed on Triton 2.51")
+def batches_reach_every_model(repository: Repository, context: Context) -> Iterator[Problem]:
+    """An ensemble that batches cannot have models with fixed shapes that do not batch.
+
+    Triton loads such an ensemble, since shapes are equal without the batch, but refuses every request.
+    """
     for model, name, one, other in _joints(repository):
         differ = one.batching != other.batching and not _fit(one.full, other.full)
         if differ and model.config.max_batch_size > 0 and _fit(one.dims, other.dims):
             lone = other if one.batching else one
             message = f"`{name}` comes in batches, but {lone.owner} does not batch"
             fix = f"set `max_batch_size` of {lone.owner}, or give it a first dimension of -1 for the batch"
-            yield Finding(at(model, *other.path), message, fix)
+            yield Problem(at(model, *other.path), message, fix)
 
 
-@error(
-    "IS964",
-    "The inputs of a step can come from one decoupled model at most.",
-    _ENSEMBLE,
-    about="model_transaction_policy",
-)
-def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[Finding]:
-    """Two models that answer as often as they like cannot be joined answer by answer."""
+@error("IS964", _ENSEMBLE)
+def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[Problem]:
+    """The inputs of a step can come from one decoupled model at most.
+
+    Two models that answer as often as they like cannot be joined answer by answer.
+    """
     members = _by_name(repository)
     for model in repository.models:
         origins: dict[str, str] = {tensor.name: "" for tensor in model.config.input}
@@ -234,19 +226,19 @@ def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[F
         found = sorted({origins[tensor.name] for tensor in model.config.output if tensor.name in origins})
         if len(found) > 1:
             message = f"the outputs of {model.name} come from {_origins(found)}"
-            yield Finding(at(model, "output"), message, "take all outputs from one decoupled model")
+            yield Problem(at(model, "output"), message, "take all outputs from one decoupled model")
 
 
 def _origins(found: list[str]) -> str:
     return listed([name or "the request" for name in found], last="and", quote="")
 
 
-def _joined(call: _Call, origins: dict[str, str]) -> Iterator[Finding]:
+def _joined(call: _Call, origins: dict[str, str]) -> Iterator[Problem]:
     """Finds inputs of several origins, and adds what the step writes to ``origins``."""
     found = sorted({origins[tensor] for tensor in call.step.input_map.values()})
     if len(found) > 1:
         message = f"the inputs of {call.member.name} come from {_origins(found)}"
-        yield Finding(call.at("input_map"), message, "take all inputs of a step from one decoupled model")
+        yield Problem(call.at("input_map"), message, "take all inputs of a step from one decoupled model")
     decoupled = call.member.config.model_transaction_policy.decoupled
     origin = f"{call.member.name} (step {call.index + 1})" if decoupled else found[0]
     origins |= dict.fromkeys(call.step.output_map.values(), origin)

@@ -5,11 +5,12 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+from inferstack.problems import Problem
 from inferstack.problems.words import listed
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.protocol import BF16, FORMATS, data_type, fits
 from inferstack.triton.repository.files import pointer_in
-from inferstack.triton.rules.base import SOURCE, Context, Finding, at, model_error, model_warning
+from inferstack.triton.rules.base import SOURCE, Context, at, error, warning
 
 # ---------------------------------------------------------------- Files with the values of one tensor
 
@@ -54,44 +55,51 @@ def _path(index: int, *path: str | int) -> tuple[str | int, ...]:
     return ("sequence_batching", "state", index, *path)
 
 
-@model_error("IS934", "A state must have an input, a data type and valid sizes.", _BATCHER, about=_ABOUT)
-def states_are_complete(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton loads one without them, but the first request of a sequence ends the model, or the server."""
+@error("IS934", _BATCHER)
+def states_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A state must have an input, a data type and valid sizes.
+
+    Triton loads one without them, but the first request of a sequence ends the model, or the server.
+    """
     for index, state in _states(model):
         there = {"input_name": state.input_name, "data_type": enum_name(state, "data_type") != _UNTYPED}
         lacks = [key for key, found in there.items() if not found]
         if lacks:
             message = f"a state of {model.name} is missing {listed(lacks, last='and')}"
             fix = "add it: the state comes to the model as an input of this name and type"
-            yield Finding(at(model, *_path(index)), message, fix)
+            yield Problem(at(model, *_path(index)), message, fix)
         for number, size in enumerate(state.dims):
             if size < _ANY:
                 message = f"a dimension of a state of {model.name} is {size}"
                 place = at(model, *_path(index, "dims", number))
-                yield Finding(place, message, "write a size, or -1 for any")
+                yield Problem(place, message, "write a size, or -1 for any")
 
 
-@model_warning("IS965", "Each state should have an input and an output of its own.", _BATCHER, about=_ABOUT)
-def states_are_apart(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """Triton does not check; without an output the state stays what it is at the start of the sequence."""
+@warning("IS965", _BATCHER)
+def states_are_apart(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Each state should have an input and an output of its own.
+
+    Triton does not check; without an output the state stays what it is at the start of the sequence.
+    """
     seen = set[tuple[str, str]]()
     for index, state in _states(model):
         if not state.output_name:
             message = f"nothing writes the state `{state.input_name}` of {model.name}"
-            yield Finding(at(model, *_path(index)), message, "add `output_name`")
+            yield Problem(at(model, *_path(index)), message, "add `output_name`")
         for key in ("input_name", "output_name"):
             name = getattr(state, key)
             if name and (key, name) in seen:
                 place = at(model, *_path(index, key))
-                yield Finding(place, f"two states have the {key} `{name}`", "give one of them another")
+                yield Problem(place, f"two states have the {key} `{name}`", "give one of them another")
             seen.add((key, name))
 
 
-@model_error(
-    "IS966", "A state can have only one initial value, which must fit the state.", _BATCHER, about=_ABOUT
-)
-def initial_states_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """It has a name, the type of the state, data, and no size that is left open."""
+@error("IS966", _BATCHER)
+def initial_states_fit(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A state can have only one initial value, which must fit the state.
+
+    It has a name, the type of the state, data, and no size that is left open.
+    """
     seen = set[str]()
     for index, state in _states(model):
         for initial in state.initial_state[:1]:
@@ -99,34 +107,34 @@ def initial_states_fit(model: TritonModel, context: Context) -> Iterator[Finding
             yield from _initial(model, path, state, initial)
             if state.input_name and state.input_name in seen:
                 message = f"two states with an initial value have the input `{state.input_name}`"
-                yield Finding(at(model, *path), message, "give one of them another `input_name`")
+                yield Problem(at(model, *path), message, "give one of them another `input_name`")
             seen.add(state.input_name)
         if len(state.initial_state) > 1:
             message = f"the state `{state.input_name}` has {len(state.initial_state)} initial values"
             place = at(model, *_path(index, "initial_state", 1))
-            yield Finding(place, message, "keep one: every sequence starts with it")
+            yield Problem(place, message, "keep one: every sequence starts with it")
 
 
-def _initial(model: TritonModel, path: tuple[str | int, ...], state: Any, initial: Any) -> Iterator[Finding]:
+def _initial(model: TritonModel, path: tuple[str | int, ...], state: Any, initial: Any) -> Iterator[Problem]:
     what = f"the initial value of the state `{state.input_name}`"
     if not initial.name:
-        yield Finding(at(model, *path), f"{what} has no name", "add `name`, for messages about it")
+        yield Problem(at(model, *path), f"{what} has no name", "add `name`, for messages about it")
     if initial.WhichOneof("state_data") is None:
         fix = "write `zero_data: true`, or `data_file` with a file in the folder `initial_state`"
-        yield Finding(at(model, *path), f"{what} has no data", fix)
+        yield Problem(at(model, *path), f"{what} has no data", fix)
     kind, found = enum_name(state, "data_type"), enum_name(initial, "data_type")
     if found != kind:
         message = f"{what} is {found}, but the state is {kind}"
-        yield Finding(at(model, *path, "data_type"), message, f"write `data_type: {kind}`")
+        yield Problem(at(model, *path, "data_type"), message, f"write `data_type: {kind}`")
     if _ANY in initial.dims:
         message = f"{what} has dimensions {list(initial.dims)}"
-        yield Finding(at(model, *path, "dims"), message, "write a size for each")
+        yield Problem(at(model, *path, "dims"), message, "write a size for each")
     elif not fits(initial.dims, state.dims):
         message = f"{what} has dimensions {list(initial.dims)}, but the state has {list(state.dims)}"
-        yield Finding(at(model, *path, "dims"), message, "write those of the state, with a size for each -1")
+        yield Problem(at(model, *path, "dims"), message, "write those of the state, with a size for each -1")
     short = too_short(model, f"initial_state/{initial.data_file}", initial)
     if short is not None:
-        yield Finding(at(model, *path, "data_file"), f"`{initial.data_file}` {short}", "write a longer file")
+        yield Problem(at(model, *path, "data_file"), f"`{initial.data_file}` {short}", "write a longer file")
 
 
 # ----------------------------------------------------------------
@@ -138,9 +146,12 @@ def _initial(model: TritonModel, path: tuple[str | int, ...], state: Any, initia
 _INSTANCE = f"{SOURCE}/backend_model_instance.cc"
 
 
-@model_error("IS949", "Samples for warm-up must fit the model's inputs.", _INSTANCE, about="model_warmup")
-def samples_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
-    """A sample has all inputs, with their types, data for each, and no dimension that is left open."""
+@error("IS949", _INSTANCE)
+def samples_fit(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Samples for warm-up must fit the model's inputs.
+
+    A sample has all inputs, with their types, data for each, and no dimension that is left open.
+    """
     for index, sample in enumerate(model.config.model_warmup):
         # Triton skips samples without a batch size.
         if sample.batch_size:
@@ -150,11 +161,11 @@ def samples_fit(model: TritonModel, context: Context) -> Iterator[Finding]:
                 yield from _tensor(model, ("model_warmup", index, "inputs", name), name, tensor)
 
 
-def _batch(model: TritonModel, index: int, sample: Any) -> Iterator[Finding]:
+def _batch(model: TritonModel, index: int, sample: Any) -> Iterator[Problem]:
     most = max(model.config.max_batch_size, 1)
     if sample.batch_size > most:
         message = f"a sample of {model.name} has batch size {sample.batch_size}, but may have at most {most}"
-        yield Finding(at(model, "model_warmup", index, "batch_size"), message, f"allowed: 1 to {most}")
+        yield Problem(at(model, "model_warmup", index, "batch_size"), message, f"allowed: 1 to {most}")
 
 
 def _controls(model: TritonModel) -> set[str]:
@@ -162,27 +173,27 @@ def _controls(model: TritonModel) -> set[str]:
     return {it.name for it in batcher.control_input} | {it.input_name for it in batcher.state}
 
 
-def _inputs(model: TritonModel, index: int, sample: Any) -> Iterator[Finding]:
+def _inputs(model: TritonModel, index: int, sample: Any) -> Iterator[Problem]:
     declared = {tensor.name: tensor for tensor in model.config.input}
     if not declared:
         return
     missing = [name for name, tensor in declared.items() if not tensor.optional and name not in sample.inputs]
     if missing:
         message = f"a sample of {model.name} is missing {listed(missing, last='and')}"
-        yield Finding(at(model, "model_warmup", index, "inputs"), message, "give every input a value")
+        yield Problem(at(model, "model_warmup", index, "inputs"), message, "give every input a value")
     for name in sorted(sample.inputs):
         if name not in declared and name not in _controls(model):
             place = at(model, "model_warmup", index, "inputs", name)
-            yield Finding(place, f"{model.name} has no input `{name}`", f"allowed: {listed(list(declared))}")
+            yield Problem(place, f"{model.name} has no input `{name}`", f"allowed: {listed(list(declared))}")
 
 
-def _tensor(model: TritonModel, path: tuple[str | int, ...], name: str, tensor: Any) -> Iterator[Finding]:
+def _tensor(model: TritonModel, path: tuple[str | int, ...], name: str, tensor: Any) -> Iterator[Problem]:
     if any(size < 1 for size in tensor.dims):
         message = f"the sample for `{name}` has dimensions {list(tensor.dims)}"
-        yield Finding(at(model, *path, "dims"), message, "write the sizes of one real request")
+        yield Problem(at(model, *path, "dims"), message, "write the sizes of one real request")
     if tensor.WhichOneof("input_data_type") is None:
         fix = "write `zero_data: true`, `random_data: true` or `input_data_file`"
-        yield Finding(at(model, *path), f"the sample for `{name}` has no data", fix)
+        yield Problem(at(model, *path), f"the sample for `{name}` has no data", fix)
     for declared in model.config.input:
         if declared.name == name:
             yield from _against(model, path, declared, tensor)
@@ -191,21 +202,21 @@ def _tensor(model: TritonModel, path: tuple[str | int, ...], name: str, tensor: 
 
 def _against(
     model: TritonModel, path: tuple[str | int, ...], declared: Any, tensor: Any
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     wanted, found = enum_name(declared, "data_type"), enum_name(tensor, "data_type")
     if wanted not in ("TYPE_INVALID", found):
         message = f"the sample for `{declared.name}` is {found}, but the input is {wanted}"
-        yield Finding(at(model, *path, "data_type"), message, f"write `data_type: {wanted}`")
+        yield Problem(at(model, *path, "data_type"), message, f"write `data_type: {wanted}`")
     # Dimensions that no request has are reported already.
     if declared.dims and not fits(tensor.dims, declared.dims) and all(size > 0 for size in tensor.dims):
         message = f"the sample for `{declared.name}` has dimensions {list(tensor.dims)}"
         place = at(model, *path, "dims")
-        yield Finding(place, message, f"the input has {list(declared.dims)}, without the batch dimension")
+        yield Problem(place, message, f"the input has {list(declared.dims)}, without the batch dimension")
 
 
-def _file(model: TritonModel, path: tuple[str | int, ...], tensor: Any) -> Iterator[Finding]:
+def _file(model: TritonModel, path: tuple[str | int, ...], tensor: Any) -> Iterator[Problem]:
     """A data file that is here must be large enough; if it is missing, another rule says so."""
     short = too_short(model, f"warmup/{tensor.input_data_file}", tensor)
     if short is not None:
         message = f"`{tensor.input_data_file}` {short}"
-        yield Finding(at(model, *path, "input_data_file"), message, "write a longer file, or smaller `dims`")
+        yield Problem(at(model, *path, "input_data_file"), message, "write a longer file, or smaller `dims`")

@@ -7,7 +7,7 @@ import msgspec
 from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.queries import alarm_rules, unfit_threshold, watching
-from inferstack.check.rules.base import ALARM_PAGE, METRICS_PAGE, Finding, error, warning
+from inferstack.check.rules.base import ALARM_PAGE, METRICS_PAGE, error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.alarms import evaluation, watches
 from inferstack.facts.measured import devices_by_type, published, seconds_between_readings
@@ -18,7 +18,7 @@ from inferstack.facts.walk import components, hosting_of, variants
 from inferstack.format.alarms import AlarmRule
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest
 from inferstack.texts.statistic import adds_up
 
@@ -52,33 +52,31 @@ def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     return [it for it in found if level is None or it.dimensions == level]
 
 
-@error(
-    "IS800", "The metric of an alarm must be one that AWS publishes.", METRICS_PAGE, ModelSpec, about="rules"
-)
-def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """For any kind of endpoint; IS801 checks whether this kind publishes it."""
+@error("IS800", METRICS_PAGE)
+def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
+    """The metric of an alarm must be one that AWS publishes.
+
+    For any kind of endpoint; IS801 checks whether this kind publishes it.
+    """
     for path, _, name in _on_sagemaker(spec):
         if not metrics.find(name):
             known = _published_names(spec)
             meant = begun_by(name, known) or [*known, *metrics.names()]
             fix = did_you_mean_then(name, meant, f"available here: {likest(name, known)}")
-            yield Finding((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
+            yield Problem((*path, "metric"), f"SageMaker has no metric `{name}`", fix)
 
 
-@error(
-    "IS801",
-    "The metric of an alarm must be published for what the alarm watches.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="rules",
-)
-def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """An alarm whose metric has no data never goes off."""
+@error("IS801", METRICS_PAGE)
+def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
+    """The metric of an alarm must be published for what the alarm watches.
+
+    An alarm whose metric has no data never goes off.
+    """
     for path, rule, name in _on_sagemaker(spec):
         if _is_where_no_gpu_is(spec, rule, name):
             others = likest(name, _published_names(spec))
             fix = f"choose an instance type with GPUs, or another metric: {others}"
-            yield Finding((*path, "metric"), f"{name} is not published here because there is no GPU", fix)
+            yield Problem((*path, "metric"), f"{name} is not published here because there is no GPU", fix)
         elif metrics.find(name) and not _metrics(spec, rule):
             of_hosting = metrics.find(name, hosting_of(spec))
             where = (
@@ -89,7 +87,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
                 if of_hosting
                 else f"available here: {likest(name, _published_names(spec))}"
             )
-            yield Finding((*path, "metric"), f"{name} is not published for {where}", fix)
+            yield Problem((*path, "metric"), f"{name} is not published for {where}", fix)
 
 
 def _is_where_no_gpu_is(spec: ModelSpec, rule: AlarmRule, name: str) -> bool:
@@ -105,15 +103,12 @@ def _published_names(spec: ModelSpec) -> list[str]:
     return [name for name in names if any(part.may_have(metric) for part, metric in published(name, spec))]
 
 
-@error(
-    "IS802",
-    "An alarm must watch a variant or component that the spec has.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="rules",
-)
-def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
-    """It is looked up by its name."""
+@error("IS802", METRICS_PAGE)
+def watched_part_exists(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm must watch a variant or component that the spec has.
+
+    It is looked up by its name.
+    """
     of_variants = [variant.variant_name for _, variant in variants(spec)]
     of_components = [name for _, name, _ in components(spec)]
     for path, rule in alarm_rules(spec):
@@ -125,15 +120,12 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Finding]:
             )
 
 
-@error(
-    "IS803",
-    "A threshold fits its metric: times carry a unit, shares a `%`, counts neither.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="rules",
-)
-def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch counts latencies in microseconds, but nobody who writes 500 means those."""
+@error("IS803", METRICS_PAGE)
+def threshold_fits(spec: ModelSpec) -> Iterator[Problem]:
+    """A threshold fits its metric: times carry a unit, shares a `%`, counts neither.
+
+    CloudWatch counts latencies in microseconds, but nobody who writes 500 means those.
+    """
     for path, rule in alarm_rules(spec):
         yield from unfit_threshold(path, rule, _metrics(spec, rule))
 
@@ -164,15 +156,12 @@ def _compared(spec: ModelSpec) -> Iterator[_Compared]:
             yield _Compared(path, step, watched, [list(fleet.values())] if fleet else [])
 
 
-@warning(
-    "IS804",
-    "The threshold of a utilization should be one that the metric can reach.",
-    METRICS_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """A sum over devices is at most 100 times their number; some metrics are shares, at most 1."""
+@warning("IS804", METRICS_PAGE)
+def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
+    """The threshold of a utilization should be one that the metric can reach.
+
+    A sum over devices is at most 100 times their number; some metrics are shares, at most 1.
+    """
     for it in _compared(spec):
         metric, threshold = it.metric, it.watched.threshold
         known = it.on_types or metric.per_device is None
@@ -183,43 +172,37 @@ def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
         if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
             message = f"{metric.name} is between 0 and {most} here, but the threshold is {threshold}"
             share = '"90 %"' if is_utilization(metric) else "0.9"
-            yield Finding((*it.path, "threshold"), message, f"write a share of the total, such as {share}")
+            yield Problem((*it.path, "threshold"), message, f"write a share of the total, such as {share}")
 
 
-@warning(
-    "IS805",
-    "A threshold without `%` for a utilization that sums over devices should count all of them.",
-    METRICS_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
-    """A threshold of 90 on four GPUs is 22.5 % of them."""
+@warning("IS805", METRICS_PAGE)
+def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
+    """A threshold without `%` for a utilization that sums over devices should count all of them.
+
+    A threshold of 90 on four GPUs is 22.5 % of them.
+    """
     for it in _compared(spec):
         devices = max((preferred for preferred, *_ in it.on_types), default=1)
         match it.watched.threshold:
             case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
                 all_of_it = absolute_threshold(f"{bare} %", it.metric, devices)
                 fix = f'for {bare} % of the total, which is {all_of_it}, write "{bare} %"'
-                yield Finding((*it.path, "threshold"), as_sum(bare, it.metric, devices), fix)
+                yield Problem((*it.path, "threshold"), as_sum(bare, it.metric, devices), fix)
 
 
-@warning(
-    "IS816",
-    "The threshold of a utilization should be in percent, not a fraction of 1.",
-    METRICS_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
-    """An alarm below 0.5 % finds what is idle; one above 0.5 % goes off at the first request."""
+@warning("IS816", METRICS_PAGE)
+def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
+    """The threshold of a utilization should be in percent, not a fraction of 1.
+
+    An alarm below 0.5 % finds what is idle; one above 0.5 % goes off at the first request.
+    """
     for it in _compared(spec):
         threshold = it.watched.threshold
         bare = isinstance(threshold, int | float) and 0 < threshold < 1
         if bare and it.metric.unit == "Percent" and not evaluation(it.watched).looks_down:
             message = f"{it.watched.metric} is in percent, but the threshold is {threshold} out of 100"
             fix = f'write "{float(threshold) * 100:g} %" if you meant a fraction'
-            yield Finding((*it.path, "threshold"), message, fix)
+            yield Problem((*it.path, "threshold"), message, fix)
 
 
 def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]]:
@@ -228,41 +211,35 @@ def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]
     return [list(it) for it in found if it]
 
 
-@error(
-    "IS806",
-    "An alarm cannot need more breaching data points than it looks at.",
-    ALARM_PAGE,
-    ModelSpec,
-    about="rules",
-)
-def datapoints_within_periods(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch calls it "M out of N"."""
+@error("IS806", ALARM_PAGE)
+def datapoints_within_periods(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm cannot need more breaching data points than it looks at.
+
+    CloudWatch calls it "M out of N".
+    """
     for path, rule in alarm_rules(spec):
         most = evaluation(rule).evaluation_periods
         if rule.datapoints_to_alarm is not None and rule.datapoints_to_alarm > most:
             message = (
                 f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, but the alarm looks at only {most}"
             )
-            yield Finding(
+            yield Problem(
                 (*path, "datapoints_to_alarm"),
                 message,
                 f"write 1 to {most}, or raise `evaluation_periods`",
             )
 
 
-@error(
-    "IS807",
-    "A period must be 10, 20 or 30 seconds, or a multiple of 60.",
-    ALARM_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def period_is_allowed(spec: ModelSpec) -> Iterator[Finding]:
-    """In seconds."""
+@error("IS807", ALARM_PAGE)
+def period_is_allowed(spec: ModelSpec) -> Iterator[Problem]:
+    """A period must be 10, 20 or 30 seconds, or a multiple of 60.
+
+    In seconds.
+    """
     for path, period in _periods(spec):
         if not _is_possible(period):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
-            yield Finding((*path, "period"), f"a period of {period} s is not allowed", fix)
+            yield Problem((*path, "period"), f"a period of {period} s is not allowed", fix)
 
 
 def _is_possible(period: int) -> bool:
@@ -281,15 +258,12 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
                 yield (*where, "metric_stat"), query.metric_stat.period
 
 
-@error(
-    "IS808",
-    "An alarm can look back one day at most, or one week with periods of an hour or more.",
-    ALARM_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
-    """The limit is on the period times the evaluation periods."""
+@error("IS808", ALARM_PAGE)
+def not_too_far_back(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm can look back one day at most, or one week with periods of an hour or more.
+
+    The limit is on the period times the evaluation periods.
+    """
     for path, rule in watching(spec):
         found = _metrics(spec, rule)[:1] if isinstance(rule, AlarmRule) else ()
         looked = evaluation(rule, max((seconds_between_readings(spec, it) for it in found), default=0))
@@ -298,18 +272,15 @@ def not_too_far_back(spec: ModelSpec) -> Iterator[Finding]:
         if period * count > most:
             where = (*path, "period" if rule.evaluation_periods is None else "evaluation_periods")
             message = f"the alarm looks back {period * count} s, {count} x {period} s"
-            yield Finding(where, message, f"at most {most} s are allowed")
+            yield Problem(where, message, f"at most {most} s are allowed")
 
 
-@warning(
-    "IS809",
-    "A period should not be shorter than the time between two readings of the metric.",
-    _PUBLISHED,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
-    """A shorter period has no data between two readings, and without data no alarm goes off."""
+@warning("IS809", _PUBLISHED)
+def no_short_periods(spec: ModelSpec) -> Iterator[Problem]:
+    """A period should not be shorter than the time between two readings of the metric.
+
+    A shorter period has no data between two readings, and without data no alarm goes off.
+    """
     for path, rule, _ in _on_sagemaker(spec):
         for metric in _metrics(spec, rule)[:1]:
             seconds = seconds_between_readings(spec, metric)
@@ -318,7 +289,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Finding]:
                     f"a period of {rule.period} s is too short: {rule.metric} has data only every {seconds} s"
                 )
                 fix = f"write {seconds} or more{_publish_more_often(metric, rule.period)}"
-                yield Finding((*path, "period"), message, fix)
+                yield Problem((*path, "period"), message, fix)
 
 
 def _publish_more_often(metric: Metric, period: int) -> str:
@@ -333,32 +304,26 @@ def _publish_more_often(metric: Metric, period: int) -> str:
     return f"{fix} with `enable_enhanced_metrics: true`, without which it applies to utilization only"
 
 
-@warning(
-    "IS848",
-    "An alarm that looks for a lack of requests should say what a period without data means.",
-    _MISSING,
-    ModelSpec,
-    about="rules",
-)
-def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Finding]:
-    """Without any request there may be no data, which by default is no reason for an alarm."""
+@warning("IS848", _MISSING)
+def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm that looks for a lack of requests should say what a period without data means.
+
+    Without any request there may be no data, which by default is no reason for an alarm.
+    """
     for path, rule, name in _on_sagemaker(spec):
         looks_down = rule.comparison_operator not in _OF_A_BAND and evaluation(rule).looks_down
         if looks_down and rule.treat_missing_data is None and name in metrics.COUNTS_OF_REQUESTS:
             message = f"without requests {name} may have no data, and then this alarm does not go off"
             fix = "write `treat_missing_data: breaching`, or `notBreaching` if you meant few, not none"
-            yield Finding((*path, "metric"), message, fix)
+            yield Problem((*path, "metric"), message, fix)
 
 
-@warning(
-    "IS849",
-    "An alarm on requests should watch inference components, not the variant that they run on.",
-    "user reports",
-    InferenceComponentsSpec,
-    about="rules",
-)
-def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`."""
+@warning("IS849", "user reports")
+def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """An alarm on requests should watch inference components, not the variant that they run on.
+
+    See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
+    """
     for path, rule, name in _on_sagemaker(spec):
         found = _metrics(spec, rule)
         if found and all(it.is_of_requests_to_variant for it in found):
@@ -366,22 +331,19 @@ def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Findi
             fix = "watch a metric of the components instead, such as InvocationsPerCopy or ModelLatency"
             if rule.variant_name is not None and len(metrics.find(name, hosting_of(spec))) > 1:
                 fix = "remove `variant_name` to watch each component"
-            yield Finding((*path, "metric"), message, fix)
+            yield Problem((*path, "metric"), message, fix)
 
 
-@error(
-    "IS811",
-    "An alarm must compare with its threshold, not with an anomaly detection band.",
-    ALARM_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Finding]:
-    """Anomaly detection has a band instead of a threshold, which the format has no key for."""
+@error("IS811", ALARM_PAGE)
+def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm must compare with its threshold, not with an anomaly detection band.
+
+    Anomaly detection has a band instead of a threshold, which the format has no key for.
+    """
     for path, rule in watching(spec):
         if rule.comparison_operator in _OF_A_BAND:
             side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
-            yield Finding(
+            yield Problem(
                 (*path, "comparison_operator"),
                 f"{rule.comparison_operator} is for anomaly detection, but this alarm has a threshold",
                 f"write {side}ThanThreshold or {side}ThanOrEqualToThreshold",

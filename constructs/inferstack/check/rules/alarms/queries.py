@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from inferstack.catalog.metrics import Metric
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.quantity import UnfitQuantity, as_counted, parse_threshold
 from inferstack.facts.scaling import Scaled, policies, steps
@@ -19,7 +19,7 @@ from inferstack.format.autoscaling import (
     TargetTrackingMetricStat,
 )
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed
 from inferstack.texts.placeholders import is_opaque
 
@@ -49,13 +49,13 @@ def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy
 
 def unfit_threshold(
     path: SpecPath, rule: AlarmRule | StepPolicy, metrics: Sequence[Metric]
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     """What is wrong with a threshold of one of these metrics, which share a unit."""
     for metric in metrics[:1]:
         try:
             parse_threshold(rule.threshold, as_counted(metric, rule.statistic))
         except UnfitQuantity as unfit:
-            yield Finding((*path, "threshold"), unfit.message, _as_rate(rule, metric) or unfit.fix)
+            yield Problem((*path, "threshold"), unfit.message, _as_rate(rule, metric) or unfit.fix)
 
 
 def _as_rate(rule: AlarmRule | StepPolicy, metric: Metric) -> str:
@@ -107,15 +107,15 @@ def lacks(of: HasMetric) -> list[str]:
     return [key for key in _OF_ONE if getattr(of, key) is None]
 
 
-def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Finding]:
+def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Problem]:
     """What a metric that stands alone is missing. ``instead``: what else could be written."""
     missing = lacks(of)
     if missing:
         lacking = listed(missing, last="and")
-        yield Finding(path, f"the metric is missing {lacking}", f"add {lacking}{instead}")
+        yield Problem(path, f"the metric is missing {lacking}", f"add {lacking}{instead}")
 
 
-def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Finding]:
+def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose: str) -> Iterator[Problem]:
     """What is wrong with ``metrics``, of which exactly one serves the purpose.
 
     ``alone`` are the keys of a metric that stands alone, which cannot be used beside ``metrics``.
@@ -123,28 +123,28 @@ def broken_metrics(path: SpecPath, of: HasMetric, alone: Sequence[str], purpose:
     beside = given(of, alone)
     if beside:
         message = f"{listed(beside, last='and')} and `metrics` cannot be used together"
-        yield Finding((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")
+        yield Problem((*path, beside[0]), message, "put the metric into a `metric_stat` of `metrics`")
     yield from _broken_queries((*path, "metrics"), of.metrics or (), purpose)
 
 
-def _broken_queries(path: SpecPath, queries: Sequence[Query], purpose: str) -> Iterator[Finding]:
+def _broken_queries(path: SpecPath, queries: Sequence[Query], purpose: str) -> Iterator[Problem]:
     returned = [it for it in queries if it.return_data is not False]
     if len(returned) != 1:
         message = f"{len(returned)} of {len(queries)} metrics would be {purpose}"
         how = "`return_data: false` for all but one" if returned else "`return_data: true` for one"
-        yield Finding(path, message, f"write {how}")
+        yield Problem(path, message, f"write {how}")
     ids = Counter(it.id for it in queries)
     for index, query in enumerate(queries):
         yield from _broken((*path, index), query, ids)
 
 
-def _broken(path: SpecPath, query: Query, ids: Counter[str]) -> Iterator[Finding]:
+def _broken(path: SpecPath, query: Query, ids: Counter[str]) -> Iterator[Problem]:
     if (query.expression is None) == (query.metric_stat is None):
         found = "neither {} nor {}" if query.expression is None else "both {} and {}"
         message = f"`{query.id}` has {found.format('`metric_stat`', '`expression`')}"
-        yield Finding(path, message, "write one of them")
+        yield Problem(path, message, "write one of them")
     if ids[query.id] > 1:
-        yield Finding((*path, "id"), f"two metrics have the id `{query.id}`", "give each an id of its own")
+        yield Problem((*path, "id"), f"two metrics have the id `{query.id}`", "give each an id of its own")
 
 
 # ----------------------------------------------------------------
@@ -156,15 +156,12 @@ _CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/clou
 _FIX = "write it as the metric is published: in ASCII letters, digits and punctuation"
 
 
-@error(
-    "IS227",
-    "Names and values of dimensions must be ASCII without control characters, and not only spaces.",
-    _DIMENSION,
-    ModelSpec,
-    about="dimensions",
-)
-def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
-    """No metric has others. Nor can a name begin with a colon."""
+@error("IS227", _DIMENSION)
+def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Problem]:
+    """Names and values of dimensions must be ASCII without control characters, and not only spaces.
+
+    No metric has others. Nor can a name begin with a colon.
+    """
     for path, holder in _holders(spec):
         for index, dimension in enumerate(holder.dimensions or ()):
             for key, text in (("name", dimension.name), ("value", dimension.value)):
@@ -173,22 +170,19 @@ def dimensions_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
                     fault = "begins with a colon"
                 if fault is not None:
                     where = (*path, "dimensions", index, key)
-                    yield Finding(where, f"the dimension's {key} {describe(text)} {fault}", _FIX)
+                    yield Problem(where, f"the dimension's {key} {describe(text)} {fault}", _FIX)
 
 
-@error(
-    "IS228",
-    "A namespace must be ASCII without control characters, and not only spaces.",
-    _CONCEPTS,
-    ModelSpec,
-    about="namespace",
-)
-def namespaces_are_ascii(spec: ModelSpec) -> Iterator[Finding]:
-    """Nothing can be published in a namespace with others."""
+@error("IS228", _CONCEPTS)
+def namespaces_are_ascii(spec: ModelSpec) -> Iterator[Problem]:
+    """A namespace must be ASCII without control characters, and not only spaces.
+
+    Nothing can be published in a namespace with others.
+    """
     for path, holder in _holders(spec):
         fault = None if holder.namespace is None else _fault(holder.namespace)
         if fault is not None:
-            yield Finding((*path, "namespace"), f"the namespace {describe(holder.namespace)} {fault}", _FIX)
+            yield Problem((*path, "namespace"), f"the namespace {describe(holder.namespace)} {fault}", _FIX)
 
 
 def _fault(text: str) -> str | None:
@@ -235,15 +229,12 @@ _WORDS = frozenset(
 """CloudWatch's own words, which it writes in capitals."""
 
 
-@warning(
-    "IS817",
-    "An expression should use only metrics that are defined beside it.",
-    _MATH,
-    ModelSpec,
-    about="metrics",
-)
-def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
-    """Metrics are used by their ids. What CloudWatch does with another name is not documented."""
+@warning("IS817", _MATH)
+def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Problem]:
+    """An expression should use only metrics that are defined beside it.
+
+    Metrics are used by their ids. What CloudWatch does with another name is not documented.
+    """
     for path, queries in _queries(spec):
         ids = [it.id for it in queries]
         for index, query in enumerate(queries):
@@ -252,23 +243,20 @@ def names_in_expressions_are_ids(spec: ModelSpec) -> Iterator[Finding]:
                     message = f"`{query.id}` uses `{name}`, but no metric beside it has that `id`"
                     others = [it for it in ids if it != query.id]
                     fix = choose(name, others) if others else f"add the metric that `{name}` stands for"
-                    yield Finding((*path, index, "expression"), message, fix)
+                    yield Problem((*path, index, "expression"), message, fix)
 
 
-@error(
-    "IS818",
-    "The `id` of a metric must be a lowercase letter, then letters, digits and underscores.",
-    _QUERY,
-    ModelSpec,
-    about="metrics",
-)
-def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch says no more than that the list of metrics is invalid."""
+@error("IS818", _QUERY)
+def ids_can_stand_in_expressions(spec: ModelSpec) -> Iterator[Problem]:
+    """The `id` of a metric must be a lowercase letter, then letters, digits and underscores.
+
+    CloudWatch says no more than that the list of metrics is invalid.
+    """
     for path, queries in _queries(spec):
         for index, query in enumerate(queries):
             if not (re.fullmatch(_ID, query.id) or is_opaque(query.id)):
                 fix = "begin with a lowercase letter, and use only letters, digits and underscores"
-                yield Finding((*path, index, "id"), f"{describe(query.id)} is not a valid metric id", fix)
+                yield Problem((*path, index, "id"), f"{describe(query.id)} is not a valid metric id", fix)
 
 
 def _queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, Sequence[Query]]]:

@@ -12,7 +12,7 @@ import msgspec
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
 from inferstack.check.rules.alarms.queries import HasMetric, Holder, alarm_rules, customized, stats
-from inferstack.check.rules.base import METRICS_PAGE, Finding, warning
+from inferstack.check.rules.base import METRICS_PAGE, warning
 from inferstack.facts.measured import Measured, measured, of_endpoint
 from inferstack.facts.once import found_once
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
@@ -20,7 +20,7 @@ from inferstack.facts.scaling import steps
 from inferstack.facts.walk import components, every_variant, hosting_of
 from inferstack.format.autoscaling import CustomizedMetricSpecification
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, did_you_mean, listed, slip_of
 from inferstack.texts.placeholders import is_opaque
 
@@ -87,15 +87,12 @@ def _plain(namespace: str) -> str:
     return namespace.strip("/").casefold()
 
 
-@warning(
-    "IS843",
-    "A metric of this endpoint should be chosen by its name alone, with `metric`.",
-    METRICS_PAGE,
-    ModelSpec,
-    about=_SPELT_OUT,
-)
-def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
-    """Only then does it replace the default alarm or policy on the same metric, and roll back updates."""
+@warning("IS843", METRICS_PAGE)
+def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Problem]:
+    """A metric of this endpoint should be chosen by its name alone, with `metric`.
+
+    Only then does it replace the default alarm or policy on the same metric, and roll back updates.
+    """
     for it in spelt_out(spec):
         part = _publisher(spec, it)
         if it.chosen_by is not None and part is not None:
@@ -103,7 +100,7 @@ def own_metric_is_chosen_by_name(spec: ModelSpec) -> Iterator[Finding]:
             where = "" if it.path == it.chosen_by else " in the policy itself"
             which = _chosen(spec, part) if it.follows is None else ""
             fix = f"write `metric: {it.name}`{which}{where} instead"
-            yield Finding((*it.path, "metric_name"), message, INSTEAD_OF_A_TARGET if _is_held(it) else fix)
+            yield Problem((*it.path, "metric_name"), message, INSTEAD_OF_A_TARGET if _is_held(it) else fix)
 
 
 def _is_held(found: SpeltOut) -> bool:
@@ -127,36 +124,36 @@ def _publisher(spec: ModelSpec, found: SpeltOut) -> Measured | None:
     return next((it for it in looked_at if it.level in here and it.values == found.dimensions), None)
 
 
-@warning(
-    "IS844",
-    "A SageMaker metric should have the namespace that SageMaker publishes it in.",
-    METRICS_PAGE,
-    ModelSpec,
-    about=_SPELT_OUT,
-)
-def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Finding]:
-    """Capitals and slashes count in namespaces, too."""
+@warning("IS844", METRICS_PAGE)
+def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Problem]:
+    """A SageMaker metric should have the namespace that SageMaker publishes it in.
+
+    Capitals and slashes count in namespaces, too.
+    """
     for it in spelt_out(spec):
         right = sorted({metric.namespace for metric in it.known})
         if it.namespace in (right or metrics.namespaces()):
             continue
         fix = f"write {listed(right)}" if right else did_you_mean(it.namespace, metrics.namespaces())
-        yield Finding(
+        yield Problem(
             (*it.path, "namespace"), f'{it.name} is not published in the namespace "{it.namespace}"', fix
         )
 
 
-@warning("IS845", "A SageMaker metric should be one that exists.", METRICS_PAGE, ModelSpec, about=_SPELT_OUT)
-def metric_is_there(spec: ModelSpec) -> Iterator[Finding]:
-    """For any endpoint; for the spec's own endpoint, a metric that its kind publishes."""
+@warning("IS845", METRICS_PAGE)
+def metric_is_there(spec: ModelSpec) -> Iterator[Problem]:
+    """A SageMaker metric should be one that exists.
+
+    For any endpoint; for the spec's own endpoint, a metric that its kind publishes.
+    """
     here = metrics.names(hosting_of(spec))
     for it in spelt_out(spec):
         where = (*it.path, "metric_name")
         if not it.known:
             message = f"SageMaker publishes no metric `{it.name}` for endpoints"
-            yield Finding(where, message, choose(it.name, here))
+            yield Problem(where, message, choose(it.name, here))
         elif _never_here(spec, it):
-            yield Finding(
+            yield Problem(
                 where, f"this kind of endpoint publishes no {it.name}", f"available here: {listed(here)}"
             )
 
@@ -167,15 +164,12 @@ def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:
     )
 
 
-@warning(
-    "IS846",
-    "A SageMaker metric should have all of its dimensions, with values that exist.",
-    _CONCEPTS,
-    ModelSpec,
-    about=_SPELT_OUT,
-)
-def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch does not add up: with fewer dimensions it is another metric, which has no data."""
+@warning("IS846", _CONCEPTS)
+def dimensions_are_whole(spec: ModelSpec) -> Iterator[Problem]:
+    """A SageMaker metric should have all of its dimensions, with values that exist.
+
+    CloudWatch does not add up: with fewer dimensions it is another metric, which has no data.
+    """
     for it in spelt_out(spec):
         found = frozenset(it.dimensions)
         wanted = [names for names in _dimensions(it.known) if found < frozenset(names)]
@@ -185,10 +179,10 @@ def dimensions_are_whole(spec: ModelSpec) -> Iterator[Finding]:
             ways = ", or with ".join(listed(names, last="and") for names in wanted)
             message = f"{it.name} is published with {ways}, but here it has {has}"
             fix = f"write all of its `dimensions`{_or_the_name(it)}"
-            yield Finding((*it.path, "metric_name"), message, fix)
+            yield Problem((*it.path, "metric_name"), message, fix)
         for name, value, fix in _unknown(spec, it.dimensions):
             message = f'{name} is "{value}", which this spec does not have'
-            yield Finding((*it.path, "dimensions"), message, fix)
+            yield Problem((*it.path, "dimensions"), message, fix)
 
 
 def _dimensions(known: Iterable[metrics.Metric]) -> list[tuple[str, ...]]:

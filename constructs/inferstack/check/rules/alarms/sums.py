@@ -6,7 +6,7 @@ import msgspec
 
 from inferstack.catalog import cloudformation, instances
 from inferstack.catalog.metrics import Metric
-from inferstack.check.rules.base import METRICS_PAGE, Finding, error, warning
+from inferstack.check.rules.base import METRICS_PAGE, error, warning
 from inferstack.facts.alarms import own_alarms
 from inferstack.facts.measured import Measured, devices_by_type
 from inferstack.facts.quantity import UnfitQuantity, as_counted, parse_threshold
@@ -15,7 +15,7 @@ from inferstack.facts.walk import every_variant, instance_types
 from inferstack.format.base import Number
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 
 _WORDS = {"gpu": "GPUs", "vcpu": "vCPUs"}
@@ -31,15 +31,12 @@ class _Compared(msgspec.Struct, frozen=True):
     threshold: Number | str
 
 
-@error(
-    "IS828",
-    "A share of a sum over devices needs an instance type whose number of devices is known.",
-    METRICS_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch compares only numbers. IS803 and IS531 report what is neither a number nor a share."""
+@error("IS828", METRICS_PAGE)
+def shares_can_be_counted(spec: ModelSpec) -> Iterator[Problem]:
+    """A share of a sum over devices needs an instance type whose number of devices is known.
+
+    CloudWatch compares only numbers. IS803 and IS531 report what is neither a number nor a share.
+    """
     if all(instances.find(name) is not None for name in _preferred(spec)):
         return
     for it in (*_in_alarms(spec), *_in_steps(spec)):
@@ -47,18 +44,15 @@ def shares_can_be_counted(spec: ModelSpec) -> Iterator[Finding]:
         if it.devices is None and _may_be_a_type(preferred) and _is_share(it.threshold, it.metric):
             message = f"the number of {_word(it.metric)} of {preferred} is not known here"
             fix = f"instead of {it.threshold} write the number that the sum is compared with: 100 for each"
-            yield Finding((*it.path, "threshold"), message, fix)
+            yield Problem((*it.path, "threshold"), message, fix)
 
 
-@warning(
-    "IS829",
-    "A sum over devices should mean the same on every instance type of a pool.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="instance_pools",
-)
-def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Finding]:
-    """400 on four GPUs is 100 on one: there an alarm never goes off, and a policy never sees its target."""
+@warning("IS829", METRICS_PAGE)
+def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Problem]:
+    """A sum over devices should mean the same on every instance type of a pool.
+
+    400 on four GPUs is 100 on one: there an alarm never goes off, and a policy never sees its target.
+    """
     for it in (*_in_alarms(spec), *_in_steps(spec), *_in_policies(spec)):
         counts = devices_by_type(it.variant, it.metric)
         fewest, most = (choose(counts, key=lambda name: counts[name], default="") for choose in (min, max))
@@ -70,7 +64,7 @@ def types_of_a_pool_are_alike(spec: ModelSpec) -> Iterator[Finding]:
             fix = (
                 f"choose types with equally many {_word(it.metric)}, or a metric that is not a sum over them"
             )
-            yield Finding((*it.path, "metric"), message, fix)
+            yield Problem((*it.path, "metric"), message, fix)
 
 
 def _preferred(spec: ModelSpec) -> Iterator[str]:

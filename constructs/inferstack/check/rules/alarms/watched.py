@@ -14,11 +14,11 @@ from inferstack.check.rules.alarms.queries import (
     stats,
     watching,
 )
-from inferstack.check.rules.base import ALARM_PAGE, Finding, error, warning
+from inferstack.check.rules.base import ALARM_PAGE, error, warning
 from inferstack.format.alarms import AlarmMetricDataQuery, AlarmRule
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe, listed
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.statistic import Bounds, bounds
@@ -39,34 +39,28 @@ _SEARCH = r"\bSEARCH\s*\("
 Watching = AlarmRule | StepPolicy
 
 
-@error(
-    "IS812",
-    "An alarm must watch exactly one metric: SageMaker's, a custom one, or an expression.",
-    ALARM_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def one_metric(spec: ModelSpec) -> Iterator[Finding]:
-    """Metrics that AWS has a name for are written as `metric`."""
+@error("IS812", ALARM_PAGE)
+def one_metric(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm must watch exactly one metric: SageMaker's, a custom one, or an expression.
+
+    Metrics that AWS has a name for are written as `metric`.
+    """
     for path, watched in watching(spec):
         ways = given(watched, _WAYS)
         if not ways and watched.namespace is None:
             fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
-            yield Finding(path, "the alarm has no metric to watch", fix)
+            yield Problem(path, "the alarm has no metric to watch", fix)
         elif len(ways) > 1:
             message = f"{listed(ways, last='and')} cannot be used together"
-            yield Finding((*path, ways[0]), message, "keep one of them")
+            yield Problem((*path, ways[0]), message, "keep one of them")
 
 
-@error(
-    "IS813",
-    "A custom metric that is watched must be complete, by itself or in `metrics`.",
-    _QUERY,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker's metrics need only their name."""
+@error("IS813", _QUERY)
+def metric_is_whole(spec: ModelSpec) -> Iterator[Problem]:
+    """A custom metric that is watched must be complete, by itself or in `metrics`.
+
+    SageMaker's metrics need only their name.
+    """
     for path, watched in watching(spec):
         if len(given(watched, _WAYS)) > 1:
             continue
@@ -78,7 +72,7 @@ def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
             lacking = listed(lacks(watched), last="and")
             name = watched.metric_name
             fix = f"write `metric: {name}` for SageMaker's, or add {lacking} for one of your own"
-            yield Finding((*path, "metric_name"), f"the metric is missing {lacking}", fix)
+            yield Problem((*path, "metric_name"), f"the metric is missing {lacking}", fix)
         elif watched.metric_name is not None or watched.namespace is not None:
             yield from broken_metric(path, watched)
 
@@ -88,24 +82,21 @@ def _may_be_sagemakers(watched: Watching) -> bool:
     return watched.namespace is None and bool(metrics.find(watched.metric_name or ""))
 
 
-def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Finding]:
+def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Problem]:
     beside = given(watched, _OF_OWN)
     if beside:
         follows, them = ("follows", "it") if len(beside) == 1 else ("follow", "them")
         message = f"{listed(beside, last='and')} of {watched.metric} {follows} from its name"
         fix = f"remove {them}, or write `metric_name` instead of `metric`"
-        yield Finding((*path, beside[0]), message, fix)
+        yield Problem((*path, beside[0]), message, fix)
 
 
-@error(
-    "IS814",
-    "The threshold of a custom metric must be a number.",
-    ALARM_PAGE,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
-    """Only the units of SageMaker's metrics are known."""
+@error("IS814", ALARM_PAGE)
+def threshold_is_a_number(spec: ModelSpec) -> Iterator[Problem]:
+    """The threshold of a custom metric must be a number.
+
+    Only the units of SageMaker's metrics are known.
+    """
     for path, watched in watching(spec):
         threshold = watched.threshold
         if _may_be_sagemakers(watched):
@@ -113,33 +104,30 @@ def threshold_is_a_number(spec: ModelSpec) -> Iterator[Finding]:
         if given(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
             message = f"the threshold is {describe(threshold)}, but this is a custom metric"
             fix = "write a number without quotes or unit, in the unit that the metric is published in"
-            yield Finding((*path, "threshold"), message, fix)
+            yield Problem((*path, "threshold"), message, fix)
 
 
-@error(
-    "IS815",
-    "An alarm must compute one number, from at most 10 metrics and 10 expressions.",
-    _MATH,
-    ModelSpec,
-    about=("rules", "step_policies"),
-)
-def expression_can_be_watched(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch refuses more, and also a search, which returns any number of series."""
+@error("IS815", _MATH)
+def expression_can_be_watched(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm must compute one number, from at most 10 metrics and 10 expressions.
+
+    CloudWatch refuses more, and also a search, which returns any number of series.
+    """
     for path, watched in watching(spec):
         queries = watched.metrics or ()
         stats = sum(1 for it in queries if it.metric_stat is not None)
         for count, what in ((stats, "metrics"), (len(queries) - stats, "expressions")):
             if count > _MOST:
                 where = (*path, "metrics")
-                yield Finding(where, f"there are {count} {what}", f"at most {_MOST} are allowed")
+                yield Problem(where, f"there are {count} {what}", f"at most {_MOST} are allowed")
         for index, query in enumerate(queries):
             yield from _search((*path, "metrics", index, "expression"), query)
 
 
-def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Finding]:
+def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Problem]:
     if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
         fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
-        yield Finding(path, f"`{query.id}` searches for metrics, which alarms cannot do", fix)
+        yield Problem(path, f"`{query.id}` searches for metrics, which alarms cannot do", fix)
 
 
 # ---------------------------------------------------------------- Statistics that look between two bounds
@@ -166,15 +154,12 @@ def _of_stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | N
     return (((*below, "stat"), it.stat) for below, it in stats(path, of))
 
 
-@error(
-    "IS842",
-    "The upper bound of a statistic must be above its lower bound.",
-    _STATISTICS,
-    ModelSpec,
-    about=("statistic", "stat"),
-)
-def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
-    """The lower bound comes first: no reading is above a bound and not above the same or a lower one."""
+@error("IS842", _STATISTICS)
+def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Problem]:
+    """The upper bound of a statistic must be above its lower bound.
+
+    The lower bound comes first: no reading is above a bound and not above the same or a lower one.
+    """
     for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
         found = bounds(statistic)
         if found is None or found.low is None or found.high is None:
@@ -184,18 +169,15 @@ def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Finding]:
             low, _, high = str(statistic).partition("(")[2].removesuffix(")").partition(":")
             ends = f"it begins after {low} and ends at {high}"
             message = f"`{statistic}` covers no values: {ends}"
-            yield Finding(path, message, "write the lower bound first, and a higher one after the `:`")
+            yield Problem(path, message, "write the lower bound first, and a higher one after the `:`")
 
 
-@warning(
-    "IS819",
-    "The bounds of a statistic should be ones that AWS documents for alarms.",
-    ALARM_PAGE,
-    ModelSpec,
-    about="statistic",
-)
-def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Finding]:
-    """For a trimmed statistic, two percentages from 10 to 90; graphs take more. `PR` has values as bounds."""
+@warning("IS819", ALARM_PAGE)
+def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Problem]:
+    """The bounds of a statistic should be ones that AWS documents for alarms.
+
+    For a trimmed statistic, two percentages from 10 to 90; graphs take more. `PR` has values as bounds.
+    """
     for path, statistic in _of_alarms(spec):
         found = bounds(statistic)
         if found is not None and found.sort != "PR" and not _is_documented(found):
@@ -206,7 +188,7 @@ def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Finding]:
             message = f"{documented}, and `{statistic}` only for graphs"
             one = f"{sort.lower()}{_MOST_SHOWN}"
             fix = f"write two, such as {sort}({_LEAST}%:{_MOST_SHOWN}%), or one, such as {one}"
-            yield Finding(path, message, fix)
+            yield Problem(path, message, fix)
 
 
 def _is_documented(found: Bounds) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.queries import broken_metric, broken_metrics, customized
-from inferstack.check.rules.base import METRICS_PAGE, TRACKING_PAGE, Finding, error, warning
+from inferstack.check.rules.base import METRICS_PAGE, TRACKING_PAGE, error, warning
 from inferstack.facts.measured import devices_by_type
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.facts.scaling import WHAT, Scaled, metrics_of, named_policies, policies, steps
@@ -13,7 +13,7 @@ from inferstack.facts.walk import hosting_of, hosts
 from inferstack.format.autoscaling import ScalingPolicy
 from inferstack.format.base import Number
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest, listed
 
 _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
@@ -22,15 +22,18 @@ _POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling
 _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 
 
-@error("IS510", "The metric of a policy must be one that AWS has.", METRICS_PAGE, ModelSpec, about="policies")
-def metric_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """A predefined metric type, or one that SageMaker publishes."""
+@error("IS510", METRICS_PAGE)
+def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
+    """The metric of a policy must be one that AWS has.
+
+    A predefined metric type, or one that SageMaker publishes.
+    """
     for path, scaled, _, name in named_policies(spec):
         if metrics.find_predefined(name) is None and not metrics.find(name):
             fitting = _fitting(spec, scaled)
             meant = begun_by(name, fitting) or [*fitting, *metrics.names()]
             fix = did_you_mean_then(name, meant, f"available here: {likest(name, fitting)}")
-            yield Finding((*path, "metric"), f"AWS has no metric `{name}`", fix)
+            yield Problem((*path, "metric"), f"AWS has no metric `{name}`", fix)
 
 
 def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
@@ -71,32 +74,26 @@ def _published(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     return bool(metrics_of(spec, scaled, name))
 
 
-@error(
-    "IS511",
-    "A predefined metric must belong to what the policy scales.",
-    _POLICY,
-    ModelSpec,
-    about="policies",
-)
-def predefined_metric_fits(spec: ModelSpec) -> Iterator[Finding]:
-    """Metrics of copies scale copies, and metrics of variants scale instances."""
+@error("IS511", _POLICY)
+def predefined_metric_fits(spec: ModelSpec) -> Iterator[Problem]:
+    """A predefined metric must belong to what the policy scales.
+
+    Metrics of copies scale copies, and metrics of variants scale instances.
+    """
     for path, scaled, _, name in named_policies(spec):
         found = metrics.find_predefined(name)
         if found is not None and found.scalable_dimension != scaled.dimension:
             here, there = WHAT[scaled.dimension], WHAT[found.scalable_dimension]
             message = f"{name} scales {there}, but this policy scales {here}"
-            yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
+            yield Problem((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
 
 
-@error(
-    "IS512",
-    "The metric of a policy must be published for what the policy scales.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="policies",
-)
-def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """A policy whose metric has no data never does anything."""
+@error("IS512", METRICS_PAGE)
+def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
+    """The metric of a policy must be published for what the policy scales.
+
+    A policy whose metric has no data never does anything.
+    """
     for path, scaled, _, name in named_policies(spec):
         predefined, what = metrics.find_predefined(name), name
         known = bool(metrics.find(name))
@@ -107,18 +104,15 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
         if known and not _published(spec, scaled, name):
             here = f"{what} is not published for {WHAT[scaled.dimension]} of this kind of endpoint"
             message = f"{here}: {_where_published(spec, name if predefined is None else predefined.metric)}"
-            yield Finding((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
+            yield Problem((*path, "metric"), message, f"available here: {listed(_fitting(spec, scaled))}")
 
 
-@warning(
-    "IS524",
-    "The instances below inference components should not be scaled by requests to their variant.",
-    "user reports",
-    InferenceComponentsSpec,
-    about=("policies", "step_policies"),
-)
-def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`."""
+@warning("IS524", "user reports")
+def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The instances below inference components should not be scaled by requests to their variant.
+
+    See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
+    """
     followed = [(path, scaled, name) for path, scaled, _, name in named_policies(spec)]
     # IS530 refuses predefined names there.
     stepped = ((path, scaled, step.metric or "") for path, scaled, step in steps(spec))
@@ -127,7 +121,7 @@ def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[
         if _is_of_requests_to_variant(spec, scaled, name):
             message = f"{name} may have no data for a variant with inference components"
             fix = "use `managed_instance_scaling`, which follows the copies, or a metric of instances"
-            yield Finding((*path, "metric"), message, fix)
+            yield Problem((*path, "metric"), message, fix)
 
 
 _ENDPOINTS = {
@@ -153,25 +147,25 @@ def _where_published(spec: ModelSpec, name: str) -> str:
     return f"it is only for {listed([what for it, what in _ENDPOINTS.items() if it in hostings], quote='')}"
 
 
-@error("IS513", "The target of a policy must be above zero.", TRACKING_PAGE, ModelSpec, about="policies")
-def target_is_positive(spec: ModelSpec) -> Iterator[Finding]:
-    """Capacity follows the ratio of metric to target."""
+@error("IS513", TRACKING_PAGE)
+def target_is_positive(spec: ModelSpec) -> Iterator[Problem]:
+    """The target of a policy must be above zero.
+
+    Capacity follows the ratio of metric to target.
+    """
     for path, _, policy in policies(spec):
         if policy.target_value <= 0:
-            yield Finding(
+            yield Problem(
                 (*path, "target_value"), f"the target is {policy.target_value}", "write a number above 0"
             )
 
 
-@error(
-    "IS514",
-    "The target of a utilization must be one that the metric can reach.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="policies",
-)
-def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """A sum over devices is at most 100 times their number."""
+@error("IS514", METRICS_PAGE)
+def target_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
+    """The target of a utilization must be one that the metric can reach.
+
+    A sum over devices is at most 100 times their number.
+    """
     for path, scaled, policy, metric, of_each in _bounded(spec):
         counts = _devices(scaled, metric) if metric.per_device is not None else [1]
         most = of_each * max(counts, default=0)
@@ -186,67 +180,61 @@ def target_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
                 key = "metric"
                 message = f"{_without_gpu(scaled)} has no GPU, so {policy.metric} is not published"
                 fix = "choose another metric, or an instance type with GPUs"
-            yield Finding((*path, key), message, fix)
+            yield Problem((*path, key), message, fix)
 
 
-@warning(
-    "IS515",
-    "The target of a utilization that sums over devices should count all of them.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="policies",
-)
-def target_counts_all_devices(spec: ModelSpec) -> Iterator[Finding]:
-    """A target of 60 on four GPUs is 15 % of them."""
+@warning("IS515", METRICS_PAGE)
+def target_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
+    """The target of a utilization that sums over devices should count all of them.
+
+    A target of 60 on four GPUs is 15 % of them.
+    """
     for path, scaled, policy, metric, _ in _bounded(spec):
         devices = next(iter(_devices(scaled, metric)), 1)
         if metric.per_device is not None and devices > 1 and 1 <= policy.target_value <= 100:
             message = as_sum(policy.target_value, metric, devices)
             fix = f"for {policy.target_value} % of the total, write {policy.target_value * devices}"
-            yield Finding((*path, "target_value"), message, fix)
+            yield Problem((*path, "target_value"), message, fix)
 
 
-@warning(
-    "IS522",
-    "The target of a utilization should be in percent, not a fraction of 1.",
-    METRICS_PAGE,
-    ModelSpec,
-    about="policies",
-)
-def target_is_in_percent(spec: ModelSpec) -> Iterator[Finding]:
-    """Everything that runs at all is busier than 0.6 %."""
+@warning("IS522", METRICS_PAGE)
+def target_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
+    """The target of a utilization should be in percent, not a fraction of 1.
+
+    Everything that runs at all is busier than 0.6 %.
+    """
     for path, _, policy, _, most in _bounded(spec):
         if most == 100 and 0 < policy.target_value < 1:
             message = f"{policy.metric} is in percent, but the target is {policy.target_value} out of 100"
             fix = f"write {policy.target_value * 100:g} if you meant a fraction"
-            yield Finding((*path, "target_value"), message, fix)
+            yield Problem((*path, "target_value"), message, fix)
 
 
-@error("IS516", "A policy cannot hold a time at a target.", TRACKING_PAGE, ModelSpec, about="policies")
-def target_is_no_time(spec: ModelSpec) -> Iterator[Finding]:
-    """The number would be microseconds, and times do not change in proportion to capacity."""
+@error("IS516", TRACKING_PAGE)
+def target_is_no_time(spec: ModelSpec) -> Iterator[Problem]:
+    """A policy cannot hold a time at a target.
+
+    The number would be microseconds, and times do not change in proportion to capacity.
+    """
     for path, scaled, policy, name in named_policies(spec):
         found = metrics.find(name, hosting_of(spec)) if _published(spec, scaled, name) else ()
         if any(is_time(metric) for metric in found):
             message = f"{name} is a time, but has the target {policy.target_value}"
-            yield Finding((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
+            yield Problem((*path, "target_value"), message, INSTEAD_OF_A_TARGET)
 
 
-@warning(
-    "IS517",
-    "The metric of a policy should fall when capacity is added.",
-    TRACKING_PAGE,
-    ModelSpec,
-    about="policies",
-)
-def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Finding]:
-    """Otherwise capacity grows to its maximum and stays there."""
+@warning("IS517", TRACKING_PAGE)
+def metric_falls_with_capacity(spec: ModelSpec) -> Iterator[Problem]:
+    """The metric of a policy should fall when capacity is added.
+
+    Otherwise capacity grows to its maximum and stays there.
+    """
     for path, scaled, _, metric in named_policies(spec):
         falls = all(it.falls_with_capacity for it in metrics.find(metric))
         if not falls and _published(spec, scaled, metric):
             message = f"{metric} does not change when capacity is added"
             fix = f"track {listed(_fitting(spec, scaled))}, or use `step_policies`"
-            yield Finding((*path, "metric"), message, fix)
+            yield Problem((*path, "metric"), message, fix)
 
 
 def _can_be_tracked(name: str) -> bool:
@@ -286,34 +274,28 @@ _CUSTOMIZED = (
 _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
 
 
-@error(
-    "IS518",
-    "A policy must hold exactly one metric at its target: SageMaker's or a custom one.",
-    TRACKING_PAGE,
-    ModelSpec,
-    about="policies",
-)
-def one_metric(spec: ModelSpec) -> Iterator[Finding]:
-    """Metrics that AWS has a name for are written as `metric`."""
+@error("IS518", TRACKING_PAGE)
+def one_metric(spec: ModelSpec) -> Iterator[Problem]:
+    """A policy must hold exactly one metric at its target: SageMaker's or a custom one.
+
+    Metrics that AWS has a name for are written as `metric`.
+    """
     for path, _, policy in policies(spec):
         custom = policy.customized_metric_specification
         if policy.metric is None and custom is None:
             fix = "add `metric`, or `customized_metric_specification` for one that SageMaker does not publish"
-            yield Finding(path, "the policy has no metric", fix)
+            yield Problem(path, "the policy has no metric", fix)
         elif policy.metric is not None and custom is not None:
             message = "`metric` and `customized_metric_specification` cannot be used together"
-            yield Finding((*path, "metric"), message, "keep one of them")
+            yield Problem((*path, "metric"), message, "keep one of them")
 
 
-@error(
-    "IS519",
-    "A custom metric must be a single metric, or an expression over several.",
-    _CUSTOMIZED,
-    ModelSpec,
-    about="customized_metric_specification",
-)
-def metric_is_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """Of several metrics, exactly one is held at the target."""
+@error("IS519", _CUSTOMIZED)
+def metric_is_whole(spec: ModelSpec) -> Iterator[Problem]:
+    """A custom metric must be a single metric, or an expression over several.
+
+    Of several metrics, exactly one is held at the target.
+    """
     for path, _, custom in customized(spec):
         if custom.metrics is None:
             yield from broken_metric(path, custom, ", or `metrics` for an expression")

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import msgspec
 
 from inferstack.catalog.metrics import INSTANCE_COUNT
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.scaling import Scaled, scaled_parts
 from inferstack.facts.walk import is_async
 from inferstack.format.autoscaling import ScheduledAction
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 
 # ----------------------------------------------------------------
@@ -107,102 +107,87 @@ def _instant(text: str) -> datetime | None:
     return found if found is None or found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-@error(
-    "IS540",
-    "A schedule must be `cron(…)`, `rate(…)` or `at(…)`.",
-    _SCHEDULE,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def schedule_has_a_form(spec: ModelSpec) -> Iterator[Finding]:
-    """AWS's cron expressions have six fields, and the instant of `at` must exist."""
+@error("IS540", _SCHEDULE)
+def schedule_has_a_form(spec: ModelSpec) -> Iterator[Problem]:
+    """A schedule must be `cron(…)`, `rate(…)` or `at(…)`.
+
+    AWS's cron expressions have six fields, and the instant of `at` must exist.
+    """
     for path, _, action in _actions(spec):
         text = action.schedule
         once = text.removeprefix("at(").removesuffix(")")
         fits = re.fullmatch(_FORM, text) and (not text.startswith("at(") or _instant(once))
         if not is_opaque(text) and not fits:
             fix = "write cron(0 8 ? * MON-FRI *), rate(1 day) or at(2026-12-24T08:00:00)"
-            yield Finding((*path, "schedule"), f'"{text[:60]}" is not a valid schedule', fix)
+            yield Problem((*path, "schedule"), f'"{text[:60]}" is not a valid schedule', fix)
 
 
-@error(
-    "IS541",
-    "Scheduled actions of one target must have different names.",
-    _ACTION,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def actions_have_names(spec: ModelSpec) -> Iterator[Finding]:
-    """An action replaces another one of the same name."""
+@error("IS541", _ACTION)
+def actions_have_names(spec: ModelSpec) -> Iterator[Problem]:
+    """Scheduled actions of one target must have different names.
+
+    An action replaces another one of the same name.
+    """
     for scaled in scaled_parts(spec):
         seen: set[str] = set()
         for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
             if action.scheduled_action_name in seen:
                 where = (*scaled.path, "scheduled_actions", index, "scheduled_action_name")
-                yield Finding(
+                yield Problem(
                     where, f"the name `{action.scheduled_action_name}` is already used", "rename one of them"
                 )
             seen.add(action.scheduled_action_name)
 
 
-@error(
-    "IS542",
-    "A scheduled action must set at least one limit, and its limits must fit together.",
-    _ACTION,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def actions_set_limits(spec: ModelSpec) -> Iterator[Finding]:
-    """At least one of the two, the minimum not above the maximum, and nothing below what can run."""
+@error("IS542", _ACTION)
+def actions_set_limits(spec: ModelSpec) -> Iterator[Problem]:
+    """A scheduled action must set at least one limit, and its limits must fit together.
+
+    At least one of the two, the minimum not above the maximum, and nothing below what can run.
+    """
     for path, scaled, action in _actions(spec):
         least = 1 if scaled.dimension == INSTANCE_COUNT and not is_async(spec) else 0
         low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
         where = (*path, "scalable_target_action")
         if low is None and high is None:
             message = "the action has no effect without limits"
-            yield Finding(where, message, "add `min_capacity`, `max_capacity` or both")
+            yield Problem(where, message, "add `min_capacity`, `max_capacity` or both")
         elif low is not None and high is not None and low > high:
             message = f"`min_capacity` is {low}, above the `max_capacity` of {high}"
-            yield Finding(where, message, f"write at most {high}")
+            yield Problem(where, message, f"write at most {high}")
         elif low is not None and low < least:
-            yield Finding((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
+            yield Problem((*where, "min_capacity"), f"`min_capacity` is {low}", f"write {least} or more")
 
 
-@error(
-    "IS543",
-    "The times of a scheduled action must be valid, with the start before the end.",
-    _ACTION,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def actions_have_times(spec: ModelSpec) -> Iterator[Finding]:
-    """They are written like 2026-12-01T00:00:00Z."""
+@error("IS543", _ACTION)
+def actions_have_times(spec: ModelSpec) -> Iterator[Problem]:
+    """The times of a scheduled action must be valid, with the start before the end.
+
+    They are written like 2026-12-01T00:00:00Z.
+    """
     for path, _, action in _actions(spec):
         for key, text in (("start_time", action.start_time), ("end_time", action.end_time)):
             if text is not None and not is_opaque(text) and _instant(text) is None:
-                yield Finding(
+                yield Problem(
                     (*path, key), f'"{text[:60]}" is not a valid time', "write 2026-12-01T00:00:00Z"
                 )
         start = None if action.start_time is None else _instant(action.start_time)
         end = None if action.end_time is None else _instant(action.end_time)
         if start is not None and end is not None and start >= end:
-            yield Finding((*path, "end_time"), "the action ends before it begins", "write a later `end_time`")
+            yield Problem((*path, "end_time"), "the action ends before it begins", "write a later `end_time`")
 
 
-@warning(
-    "IS544",
-    "The time zone of a schedule should be one that exists.",
-    _SCHEDULE,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def time_zone_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """As this machine knows them; if it knows none, nothing is reported."""
+@warning("IS544", _SCHEDULE)
+def time_zone_is_known(spec: ModelSpec) -> Iterator[Problem]:
+    """The time zone of a schedule should be one that exists.
+
+    As this machine knows them; if it knows none, nothing is reported.
+    """
     for path, _, action in _actions(spec):
         zone = action.timezone
         if zone is not None and not is_opaque(zone) and _is_zone("UTC") and not _is_zone(zone):
             fix = "write a name such as Europe/Berlin or America/New_York"
-            yield Finding((*path, "timezone"), f'there is no time zone "{zone[:60]}"', fix)
+            yield Problem((*path, "timezone"), f'there is no time zone "{zone[:60]}"', fix)
 
 
 def _is_zone(name: str) -> bool:
@@ -216,48 +201,42 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-@error(
-    "IS545",
-    "The fields of a cron expression must have valid values.",
-    _SCHEDULE,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Finding]:
-    """Minute 60, for example, never comes."""
+@error("IS545", _SCHEDULE)
+def cron_fields_are_possible(spec: ModelSpec) -> Iterator[Problem]:
+    """The fields of a cron expression must have valid values.
+
+    Minute 60, for example, never comes.
+    """
     for path, _, action in _actions(spec):
         text = action.schedule
         if not is_opaque(text) and text.startswith("cron(") and re.fullmatch(_FORM, text):
             for message, fix in cron_problems(text[5:-1].split()):
-                yield Finding((*path, "schedule"), message, fix)
+                yield Problem((*path, "schedule"), message, fix)
 
 
-@error(
-    "IS546",
-    "The limits of a scheduled action must fit those of its target.",
-    _LIMITS,
-    ModelSpec,
-    about="scheduled_actions",
-)
-def limits_fit_the_target(spec: ModelSpec) -> Iterator[Finding]:
-    """A limit that an action leaves out stays as the target or another action has set it."""
+@error("IS546", _LIMITS)
+def limits_fit_the_target(spec: ModelSpec) -> Iterator[Problem]:
+    """The limits of a scheduled action must fit those of its target.
+
+    A limit that an action leaves out stays as the target or another action has set it.
+    """
     for scaled in scaled_parts(spec):
         mosts, leasts = list(_limits(scaled, "max_capacity")), list(_limits(scaled, "min_capacity"))
         if not any(map(is_opaque, (*mosts, *leasts))):
             yield from _beyond(scaled, max(mosts), min(leasts))
 
 
-def _beyond(scaled: Scaled, most: int, least: int) -> Iterator[Finding]:
+def _beyond(scaled: Scaled, most: int, least: int) -> Iterator[Problem]:
     """Single limits that never fit: ``most`` and ``least`` are the outermost values that limits ever take."""
     for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
         low, high = action.scalable_target_action.min_capacity, action.scalable_target_action.max_capacity
         where = (*scaled.path, "scheduled_actions", index, "scalable_target_action")
         if high is None and low is not None and low > most:
             message = f"`min_capacity` is {low}, but `max_capacity` is never above {most}"
-            yield Finding((*where, "min_capacity"), message, f"write at most {most}, or add `max_capacity`")
+            yield Problem((*where, "min_capacity"), message, f"write at most {most}, or add `max_capacity`")
         if low is None and high is not None and high < least:
             message = f"`max_capacity` is {high}, but `min_capacity` is never below {least}"
-            yield Finding((*where, "max_capacity"), message, f"write {least} or more, or add `min_capacity`")
+            yield Problem((*where, "max_capacity"), message, f"write {least} or more, or add `min_capacity`")
 
 
 def _limits(scaled: Scaled, key: str) -> Iterator[int]:

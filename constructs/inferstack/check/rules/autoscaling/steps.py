@@ -8,7 +8,7 @@ from typing import NamedTuple
 from inferstack.catalog import metrics
 from inferstack.check.rules.alarms.queries import unfit_threshold
 from inferstack.check.rules.autoscaling.targets import called_like_another, same_names
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.quantity import UnfitQuantity, absolute_threshold
 from inferstack.facts.scaling import (
@@ -24,6 +24,7 @@ from inferstack.facts.walk import hosting_of
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.base import Number
 from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem
 from inferstack.problems.words import choose
 from inferstack.texts.placeholders import is_opaque
 
@@ -33,48 +34,43 @@ _QUOTAS = "https://docs.aws.amazon.com/autoscaling/application/userguide/applica
 _MOST_STEPS = 20
 
 
-@error(
-    "IS530",
-    "The metric of a step policy must be published for what the policy scales.",
-    _STEP,
-    ModelSpec,
-    about="step_policies",
-)
-def metric_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """Its alarm watches a CloudWatch metric; predefined types are only for policies that hold a target."""
+@error("IS530", _STEP)
+def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
+    """The metric of a step policy must be published for what the policy scales.
+
+    Its alarm watches a CloudWatch metric; predefined types are only for policies that hold a target.
+    """
     for path, scaled, step in steps(spec):
         if step.metric is not None and not metrics_of(spec, scaled, step.metric):
             fitting = [name for name in metrics.names(hosting_of(spec)) if metrics_of(spec, scaled, name)]
             message = f"the metric `{step.metric}` is not published for what scales here"
-            yield Finding((*path, "metric"), message, choose(step.metric, fitting))
+            yield Problem((*path, "metric"), message, choose(step.metric, fitting))
 
 
-@error(
-    "IS531", "The threshold of a step policy must fit its metric.", _STEP, ModelSpec, about="step_policies"
-)
-def threshold_fits(spec: ModelSpec) -> Iterator[Finding]:
-    """As in an alarm: times have a unit, shares a `%`."""
+@error("IS531", _STEP)
+def threshold_fits(spec: ModelSpec) -> Iterator[Problem]:
+    """The threshold of a step policy must fit its metric.
+
+    As in an alarm: times have a unit, shares a `%`.
+    """
     for path, scaled, step in steps(spec):
         # Nothing is known of a custom metric.
         if step.metric is not None:
             yield from unfit_threshold(path, step, metrics_of(spec, scaled, step.metric))
 
 
-@error(
-    "IS532",
-    "Steps must follow one another without gaps or overlaps.",
-    _STEP,
-    ModelSpec,
-    about="step_policies",
-)
-def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Finding]:
-    """A missing lower bound is minus infinity, a missing upper one infinity."""
+@error("IS532", _STEP)
+def steps_do_not_overlap(spec: ModelSpec) -> Iterator[Problem]:
+    """Steps must follow one another without gaps or overlaps.
+
+    A missing lower bound is minus infinity, a missing upper one infinity.
+    """
     for path, scaled, step in steps(spec):
         found = sorted(_intervals(spec, scaled, step))
         broken = any(it.low >= it.high for it in found)
         if broken or any(a.high != b.low for a, b in pairwise(found)):
             message = f"the steps do not join up: {', '.join(it.said for it in found)}"
-            yield Finding((*path, "step_adjustments"), message, "begin each step where the one before ends")
+            yield Problem((*path, "step_adjustments"), message, "begin each step where the one before ends")
 
 
 class _Interval(NamedTuple):
@@ -111,15 +107,12 @@ def _bound_as_written(bound: Number | str | None, without: float) -> Number | st
     return without if bound is None else bound
 
 
-@error(
-    "IS547",
-    "The bounds of a step must have the unit of its threshold.",
-    _PUT,
-    ModelSpec,
-    about=BOUNDS,
-)
-def bounds_fit(spec: ModelSpec) -> Iterator[Finding]:
-    """CloudWatch counts them from the threshold and like it: in microseconds, or over all devices."""
+@error("IS547", _PUT)
+def bounds_fit(spec: ModelSpec) -> Iterator[Problem]:
+    """The bounds of a step must have the unit of its threshold.
+
+    CloudWatch counts them from the threshold and like it: in microseconds, or over all devices.
+    """
     for path, scaled, step in steps(spec):
         if not _has_threshold(spec, scaled, step):
             continue
@@ -128,7 +121,7 @@ def bounds_fit(spec: ModelSpec) -> Iterator[Finding]:
                 try:
                     bound_of_step(spec, scaled, step, getattr(adjustment, key))
                 except UnfitQuantity as unfit:
-                    yield Finding((*path, "step_adjustments", index, key), unfit.message, unfit.fix)
+                    yield Problem((*path, "step_adjustments", index, key), unfit.message, unfit.fix)
 
 
 def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
@@ -143,53 +136,51 @@ def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
     return True
 
 
-@error("IS533", "Policies of one target must have different names.", _STEP, ModelSpec, about="step_policies")
-def names_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """Policies of both sorts; the built-in one that scales up from zero has a name, too."""
+@error("IS533", _STEP)
+def names_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """Policies of one target must have different names.
+
+    Policies of both sorts; the built-in one that scales up from zero has a name, too.
+    """
     for same in same_names(spec):
         if isinstance(same.policy, StepPolicy):
             yield called_like_another(same.path, same)
 
 
-@error(
-    "IS534", "`min_adjustment_magnitude` needs a change in percent.", _STEP, ModelSpec, about="step_policies"
-)
-def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Finding]:
-    """Other changes are plain numbers already."""
+@error("IS534", _STEP)
+def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Problem]:
+    """`min_adjustment_magnitude` needs a change in percent.
+
+    Other changes are plain numbers already.
+    """
     for path, _, step in steps(spec):
         fits = step.adjustment_type == "PercentChangeInCapacity" or is_opaque(step.adjustment_type)
         if step.min_adjustment_magnitude is not None and not fits:
             where = (*path, "min_adjustment_magnitude")
             message = f"`min_adjustment_magnitude` cannot be used with `{step.adjustment_type}`"
-            yield Finding(where, message, "remove it, or write `adjustment_type: PercentChangeInCapacity`")
+            yield Problem(where, message, "remove it, or write `adjustment_type: PercentChangeInCapacity`")
 
 
-@error(
-    "IS535",
-    "An alarm of a step policy cannot need more breaching data points than it looks at.",
-    _STEP,
-    ModelSpec,
-    about="step_policies",
-)
-def enough_data_points(spec: ModelSpec) -> Iterator[Finding]:
-    """`datapoints_to_alarm` is at most `evaluation_periods`."""
+@error("IS535", _STEP)
+def enough_data_points(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm of a step policy cannot need more breaching data points than it looks at.
+
+    `datapoints_to_alarm` is at most `evaluation_periods`.
+    """
     for path, _, step in steps(spec):
         looked_at = evaluation(step).evaluation_periods
         if step.datapoints_to_alarm is not None and step.datapoints_to_alarm > looked_at:
             needed = step.datapoints_to_alarm
             message = f"`datapoints_to_alarm` is {needed}, but the alarm looks at only {looked_at}"
-            yield Finding((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
+            yield Problem((*path, "datapoints_to_alarm"), message, f"write {looked_at} or less")
 
 
-@error(
-    "IS536",
-    "The outermost step must be open on the side of the threshold where the alarm goes off.",
-    _PUT,
-    ModelSpec,
-    about="step_policies",
-)
-def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
-    """Beyond the last bound nothing happens; Application Auto Scaling refuses a bound without a step."""
+@error("IS536", _PUT)
+def steps_are_open(spec: ModelSpec) -> Iterator[Problem]:
+    """The outermost step must be open on the side of the threshold where the alarm goes off.
+
+    Beyond the last bound nothing happens; Application Auto Scaling refuses a bound without a step.
+    """
     for path, scaled, step in steps(spec):
         found = _intervals(spec, scaled, step)
         if not _can_be_judged(step, found):
@@ -199,11 +190,11 @@ def steps_are_open(spec: ModelSpec) -> Iterator[Finding]:
         if (down or lowest.low < 0) and lowest.low != -math.inf:
             fix = "leave `metric_interval_lower_bound` out of the lowest step"
             message = f"no step covers values below {lowest.said_low}"
-            yield Finding((*path, "step_adjustments"), message, fix)
+            yield Problem((*path, "step_adjustments"), message, fix)
         if (not down or highest.high > 0) and highest.high != math.inf:
             fix = "leave `metric_interval_upper_bound` out of the highest step"
             message = f"no step covers values above {highest.said_high}"
-            yield Finding((*path, "step_adjustments"), message, fix)
+            yield Problem((*path, "step_adjustments"), message, fix)
 
 
 def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
@@ -214,15 +205,12 @@ def _can_be_judged(step: StepPolicy, found: Sequence[_Interval]) -> bool:
     return known and all(it.low < it.high for it in found)
 
 
-@warning(
-    "IS537",
-    "A step should be on the side of the threshold where the alarm goes off.",
-    _STEP,
-    ModelSpec,
-    about="step_policies",
-)
-def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
-    """Bounds count from the threshold; on its other side no alarm goes off."""
+@warning("IS537", _STEP)
+def steps_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
+    """A step should be on the side of the threshold where the alarm goes off.
+
+    Bounds count from the threshold; on its other side no alarm goes off.
+    """
     for path, scaled, step in steps(spec):
         down = evaluation(step).looks_down
         side = "above" if down else "below"
@@ -230,27 +218,33 @@ def steps_can_be_reached(spec: ModelSpec) -> Iterator[Finding]:
         for index, it in enumerate(found if _can_be_judged(step, found) else ()):
             if it.low >= 0 if down else it.high <= 0:
                 message = f"{it.said} is {side} the threshold, where the alarm never goes off"
-                yield Finding(
+                yield Problem(
                     (*path, "step_adjustments", index), message, "write bounds relative to the threshold"
                 )
 
 
-@error("IS538", "A step policy can have at most 20 steps.", _QUOTAS, ModelSpec, about="step_policies")
-def not_too_many_steps(spec: ModelSpec) -> Iterator[Finding]:
-    """A quota of Application Auto Scaling."""
+@error("IS538", _QUOTAS)
+def not_too_many_steps(spec: ModelSpec) -> Iterator[Problem]:
+    """A step policy can have at most 20 steps.
+
+    A quota of Application Auto Scaling.
+    """
     for path, _, step in steps(spec):
         if len(step.step_adjustments) > _MOST_STEPS:
             message = f"the policy has {len(step.step_adjustments)} steps"
-            yield Finding((*path, "step_adjustments"), message, f"at most {_MOST_STEPS} are allowed")
+            yield Problem((*path, "step_adjustments"), message, f"at most {_MOST_STEPS} are allowed")
 
 
-@error("IS539", "An exact capacity cannot be negative.", _STEP, ModelSpec, about="step_policies")
-def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Finding]:
-    """With `ExactCapacity`, an adjustment is the new capacity."""
+@error("IS539", _STEP)
+def exact_capacity_is_possible(spec: ModelSpec) -> Iterator[Problem]:
+    """An exact capacity cannot be negative.
+
+    With `ExactCapacity`, an adjustment is the new capacity.
+    """
     for path, _, step in steps(spec):
         for index, it in enumerate(step.step_adjustments):
             number = it.scaling_adjustment
             if step.adjustment_type == "ExactCapacity" and number < 0 and not is_opaque(number):
                 where = (*path, "step_adjustments", index, "scaling_adjustment")
                 fix = "write 0 or more, or `adjustment_type: ChangeInCapacity`"
-                yield Finding(where, f"the exact capacity is {number}", fix)
+                yield Problem(where, f"the exact capacity is {number}", fix)

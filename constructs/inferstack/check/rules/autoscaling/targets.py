@@ -8,7 +8,7 @@ from itertools import count
 import msgspec
 
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
-from inferstack.check.rules.base import TRACKING_PAGE, Finding, error, warning
+from inferstack.check.rules.base import TRACKING_PAGE, error, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.scaling import (
     WHAT,
@@ -22,7 +22,7 @@ from inferstack.facts.scaling import (
 from inferstack.facts.walk import is_async, policy_name, variant_scalings, variants
 from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import describe
 from inferstack.texts.placeholders import is_opaque
@@ -78,10 +78,10 @@ def _in_order(scaled: Scaled) -> Iterator[tuple[SpecPath, str, int, ScalingPolic
             yield (*scaled.path, sort, index), sort, index + 1, policy
 
 
-def called_like_another(path: SpecPath, same: SameName) -> Finding:
+def called_like_another(path: SpecPath, same: SameName) -> Problem:
     """The finding of two rules, each for policies of one sort."""
     message = f"the policy name `{same.name}` clashes with {same.other}"
-    return Finding(path, message, f"give it another `policy_name`, such as {describe(same.free)}")
+    return Problem(path, message, f"give it another `policy_name`, such as {describe(same.free)}")
 
 
 # Most names are names of metrics, which are the same in all specs.
@@ -106,9 +106,12 @@ _SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoi
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
 
 
-@error("IS500", "`min_capacity` cannot be above `max_capacity`.", _TARGET, ModelSpec, about="autoscaling")
-def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
-    """In instances, copies or provisioned concurrency."""
+@error("IS500", _TARGET)
+def minimum_and_maximum(spec: ModelSpec) -> Iterator[Problem]:
+    """`min_capacity` cannot be above `max_capacity`.
+
+    In instances, copies or provisioned concurrency.
+    """
     for it in scaled_parts(spec):
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
         if low > high:
@@ -116,7 +119,7 @@ def minimum_and_maximum(spec: ModelSpec) -> Iterator[Finding]:
             fix = f"raise `max_capacity` to {max(low, 1)} or more"
             if high >= _least(spec, it):
                 fix = f"swap them: `min_capacity: {high}` and `max_capacity: {low}`"
-            yield Finding((*it.path, "min_capacity"), message, fix)
+            yield Problem((*it.path, "min_capacity"), message, fix)
 
 
 def _least(spec: ModelSpec, it: Scaled) -> int:
@@ -124,68 +127,56 @@ def _least(spec: ModelSpec, it: Scaled) -> int:
     return 0 if it.dimension == COPY_COUNT or (is_async(spec) and it.dimension == INSTANCE_COUNT) else 1
 
 
-@error(
-    "IS501",
-    "Only asynchronous endpoints and inference components can scale down to 0.",
-    _SCALING,
-    ModelSpec,
-    about="autoscaling",
-)
-def not_below_the_least(spec: ModelSpec) -> Iterator[Finding]:
-    """Everything else keeps at least one; nothing goes below zero."""
+@error("IS501", _SCALING)
+def not_below_the_least(spec: ModelSpec) -> Iterator[Problem]:
+    """Only asynchronous endpoints and inference components can scale down to 0.
+
+    Everything else keeps at least one; nothing goes below zero.
+    """
     for it in scaled_parts(spec):
         low, high, least = it.scaling.min_capacity, it.scaling.max_capacity, _least(spec, it)
         if low < least:
             to_zero = "; 0 needs an asynchronous endpoint or inference components"
             fix = f"write {least} or more{to_zero if low == 0 and it.dimension == INSTANCE_COUNT else ''}"
             message = f"`min_capacity` of {WHAT[it.dimension]} is {low}"
-            yield Finding((*it.path, "min_capacity"), message, fix)
+            yield Problem((*it.path, "min_capacity"), message, fix)
         # IS500 reports a maximum below the minimum.
         if high < 1 and low <= high:
             message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
-            yield Finding((*it.path, "max_capacity"), message, "write 1 or more")
+            yield Problem((*it.path, "max_capacity"), message, "write 1 or more")
 
 
-@error(
-    "IS502",
-    "Top-level `autoscaling` is for a spec with one variant.",
-    OWN_FORMAT,
-    ModelSpec,
-    about="autoscaling",
-)
-def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """With several variants it would not be clear which one it means."""
+@error("IS502", OWN_FORMAT)
+def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
+    """Top-level `autoscaling` is for a spec with one variant.
+
+    With several variants it would not be clear which one it means.
+    """
     if spec.autoscaling is not None and len(variants(spec)) > 1:
         message = "`autoscaling` does not say which of the variants it scales"
-        yield Finding(("autoscaling",), message, "move it into the variant that it is for")
+        yield Problem(("autoscaling",), message, "move it into the variant that it is for")
 
 
-@error(
-    "IS503",
-    "A variant can have only one `autoscaling` block.",
-    OWN_FORMAT,
-    ModelSpec,
-    about="autoscaling",
-)
-def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """Either at the top level or in the variant."""
+@error("IS503", OWN_FORMAT)
+def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Problem]:
+    """A variant can have only one `autoscaling` block.
+
+    Either at the top level or in the variant.
+    """
     seen = [variant for _, variant, _ in variant_scalings(spec)]
     for path, variant, _ in variant_scalings(spec):
         if path != ("autoscaling",) and sum(1 for other in seen if other is variant) > 1:
-            yield Finding(
+            yield Problem(
                 path, "the variant has `autoscaling` here and at the top of the spec", "keep one of them"
             )
 
 
-@warning(
-    "IS504",
-    "The initial capacity should be within the limits of `autoscaling`.",
-    _SCALING,
-    ModelSpec,
-    about="autoscaling",
-)
-def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
-    """Scaling corrects it right after the deployment."""
+@warning("IS504", _SCALING)
+def start_within_limits(spec: ModelSpec) -> Iterator[Problem]:
+    """The initial capacity should be within the limits of `autoscaling`.
+
+    Scaling corrects it right after the deployment.
+    """
     for it in scaled_parts(spec):
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
         if it.start is None or low > high or high < 1 or it.start[1] < 1:
@@ -194,14 +185,15 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Finding]:
             message = f"`{it.start[0][-1]}` is {it.start[1]}, but scaling goes from {low} to {high}"
             least = max(low, 1)
             fits = f"{high}" if least == high else f"a number from {least} to {high}"
-            yield Finding(it.start[0], message, f"write {fits}, or change the limits")
+            yield Problem(it.start[0], message, f"write {fits}, or change the limits")
 
 
-@warning(
-    "IS505", "`autoscaling` should have a policy or a schedule.", _SCALING, ModelSpec, about="autoscaling"
-)
-def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
-    """Without a policy of either sort and without a schedule nothing ever changes."""
+@warning("IS505", _SCALING)
+def there_is_a_policy(spec: ModelSpec) -> Iterator[Problem]:
+    """`autoscaling` should have a policy or a schedule.
+
+    Without a policy of either sort and without a schedule nothing ever changes.
+    """
     for it in scaled_parts(spec):
         if not it.has_policies and built_in_policy(it) is None:
             message, metric = "`autoscaling` has no policies, so nothing scales", "a metric"
@@ -210,25 +202,22 @@ def there_is_a_policy(spec: ModelSpec) -> Iterator[Finding]:
                     "`autoscaling` has no policies: requests start an instance, but nothing stops it again"
                 )
                 metric = "a metric such as ApproximateBacklogSizePerInstance"
-            yield Finding(it.path, message, f"add `policies:` with {metric} and a target")
+            yield Problem(it.path, message, f"add `policies:` with {metric} and a target")
 
 
-@warning(
-    "IS523",
-    "Policies that add capacity should have a counterpart that removes it.",
-    _STEPS,
-    ModelSpec,
-    about="autoscaling",
-)
-def capacity_comes_back(spec: ModelSpec) -> Iterator[Finding]:
-    """Otherwise the fleet stays at the largest size that it ever reached."""
+@warning("IS523", _STEPS)
+def capacity_comes_back(spec: ModelSpec) -> Iterator[Problem]:
+    """Policies that add capacity should have a counterpart that removes it.
+
+    Otherwise the fleet stays at the largest size that it ever reached.
+    """
     for it in scaled_parts(spec):
         adds = it.scaling.policies or it.scaling.step_policies
         removes = any(policy.disable_scale_in is not True for policy in it.scaling.policies)
         if adds and not removes and not _shrinks(it.scaling):
             message = "the policies add capacity, but nothing ever removes it"
             fix = "add a step policy with `LessThanThreshold` and a negative `scaling_adjustment`"
-            yield Finding(it.path, message, f"{fix}, or a policy that holds a metric at a target")
+            yield Problem(it.path, message, f"{fix}, or a policy that holds a metric at a target")
 
 
 def _shrinks(scaling: Autoscaling) -> bool:
@@ -241,15 +230,12 @@ def _shrinks(scaling: Autoscaling) -> bool:
     return len({scaling.max_capacity, *(most for most in actions if most is not None)}) > 1
 
 
-@error(
-    "IS506",
-    "Policies of one target must have different metrics and names.",
-    _POLICY,
-    ModelSpec,
-    about="autoscaling",
-)
-def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """A second policy with the same name would replace the first."""
+@error("IS506", _POLICY)
+def policies_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """Policies of one target must have different metrics and names.
+
+    A second policy with the same name would replace the first.
+    """
     doubled: set[SpecPath] = set()
     for it in scaled_parts(spec):
         for index, policy in enumerate(it.scaling.policies):
@@ -257,7 +243,7 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
             if policy.metric is not None and policy.metric in others:
                 doubled.add(path := (*it.path, "policies", index))
                 message = f"two policies have the metric {policy.metric}"
-                yield Finding((*path, "metric"), message, "change or remove one of them")
+                yield Problem((*path, "metric"), message, "change or remove one of them")
     for same in same_names(spec):
         if isinstance(same.policy, ScalingPolicy) and same.path not in doubled:
             said = [key for key in ("policy_name", "metric") if getattr(same.policy, key) is not None]
@@ -265,9 +251,12 @@ def policies_differ(spec: ModelSpec) -> Iterator[Finding]:
             yield called_like_another(where, same)
 
 
-@error("IS507", "A cooldown cannot be negative.", TRACKING_PAGE, ModelSpec, about="autoscaling")
-def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
-    """In seconds; 0 is allowed."""
+@error("IS507", TRACKING_PAGE)
+def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Problem]:
+    """A cooldown cannot be negative.
+
+    In seconds; 0 is allowed.
+    """
     for path, _, policy in policies(spec):
         for key in ("scale_in_cooldown", "scale_out_cooldown"):
             yield from _not_negative((*path, key), getattr(policy, key))
@@ -275,42 +264,36 @@ def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Finding]:
         yield from _not_negative((*path, "cooldown"), step.cooldown)
 
 
-def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Finding]:
+def _not_negative(path: SpecPath, seconds: int | None) -> Iterator[Problem]:
     if seconds is not None and seconds < 0 and not is_opaque(seconds):
-        yield Finding(path, f"`{path[-1]}` is {seconds}", "write 0 or more seconds")
+        yield Problem(path, f"`{path[-1]}` is {seconds}", "write 0 or more seconds")
 
 
-@warning(
-    "IS520",
-    "Only one mechanism should set the number of instances of a fleet.",
-    _MANAGED,
-    InferenceComponentsSpec,
-    about="managed_instance_scaling",
-)
-def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Managed scaling follows the copies, Application Auto Scaling its policies: they undo each other."""
+@warning("IS520", _MANAGED)
+def one_mechanism_counts(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """Only one mechanism should set the number of instances of a fleet.
+
+    Managed scaling follows the copies, Application Auto Scaling its policies: they undo each other.
+    """
     for path, variant, _ in variant_scalings(spec):
         managed = variant.managed_instance_scaling
         if managed is not None and managed.status != "DISABLED":
             message = "`autoscaling` and `managed_instance_scaling` both set the number of instances"
-            yield Finding(path, message, "keep one of them")
+            yield Problem(path, message, "keep one of them")
 
 
-@error(
-    "IS521",
-    "Provisioned concurrency must scale from a set value, by its own utilization, within `max_concurrency`.",
-    _SERVERLESS,
-    ModelSpec,
-    about="serverless_config",
-)
-def serverless_scaling(spec: ModelSpec) -> Iterator[Finding]:
-    """On-demand serverless scales by itself."""
+@error("IS521", _SERVERLESS)
+def serverless_scaling(spec: ModelSpec) -> Iterator[Problem]:
+    """Provisioned concurrency must scale from a set value, by its own utilization, within `max_concurrency`.
+
+    On-demand serverless scales by itself.
+    """
     for it in scaled_parts(spec):
         serverless = None if it.variant is None else it.variant.serverless_config
         if serverless is None or it.dimension != PROVISIONED_CONCURRENCY:
             continue
         if serverless.provisioned_concurrency is None:
-            yield Finding(
+            yield Problem(
                 it.path,
                 "there is no provisioned concurrency to scale",
                 "add `provisioned_concurrency`, or remove `autoscaling`",
@@ -318,4 +301,4 @@ def serverless_scaling(spec: ModelSpec) -> Iterator[Finding]:
         if it.scaling.max_capacity > serverless.max_concurrency:
             most = serverless.max_concurrency
             message = f"`max_capacity` is {it.scaling.max_capacity}, above the `max_concurrency` of {most}"
-            yield Finding((*it.path, "max_capacity"), message, f"write at most {most}")
+            yield Problem((*it.path, "max_capacity"), message, f"write at most {most}")

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.images import name_in_registry
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.triton import WrittenImage, is_triton
 from inferstack.facts.walk import component_variants, components, containers, runs
 from inferstack.format.inference_component import ComponentContainer, ComponentSpecification
 from inferstack.format.kinds import InferenceComponentsSpec
 from inferstack.format.model import Container, FrameworkImage
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.addresses import is_no_archive
 from inferstack.texts.placeholders import is_opaque
 
@@ -32,15 +32,12 @@ def _adapters(spec: InferenceComponentsSpec) -> Iterator[tuple[SpecPath, str, Co
             yield (*path, "specification"), name, it, component.base_name
 
 
-@error(
-    "IS430",
-    "The base of an adapter must be a component of the spec.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The adapter is created after its base."""
+@error("IS430", _SPECIFICATION)
+def base_exists(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The base of an adapter must be a component of the spec.
+
+    The adapter is created after its base.
+    """
     known = list(spec.inference_components)
     for path, name, _, base in _adapters(spec):
         if base not in known:
@@ -48,125 +45,107 @@ def base_exists(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             yield unknown_name((*path, "base_inference_component_name"), "inference component", base, others)
 
 
-@error(
-    "IS431",
-    "The base of an adapter cannot be an adapter itself.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Neither another adapter nor the adapter itself."""
+@error("IS431", _SPECIFICATION)
+def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The base of an adapter cannot be an adapter itself.
+
+    Neither another adapter nor the adapter itself.
+    """
     adapters = {name for _, name, _, _ in _adapters(spec)}
     for path, name, _, base in _adapters(spec):
         if base in adapters:
             what = "itself" if base == name else f"`{base}`, which is an adapter, too"
-            yield Finding(
+            yield Problem(
                 (*path, "base_inference_component_name"),
                 f"`{name}` is an adapter of {what}",
                 "name the component that runs the model",
             )
 
 
-@error(
-    "IS432",
-    "An adapter uses its base's resources and cannot reserve its own.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """SageMaker requires the block to be left out."""
+@error("IS432", _SPECIFICATION)
+def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """An adapter uses its base's resources and cannot reserve its own.
+
+    SageMaker requires the block to be left out.
+    """
     for path, name, it, base in _adapters(spec):
         if it.compute_resource_requirements is not None:
             message = f"`{name}` is an adapter and runs on the resources of `{base}`"
-            yield Finding(
+            yield Problem(
                 (*path, "compute_resource_requirements"), message, "remove `compute_resource_requirements`"
             )
 
 
-@error(
-    "IS433",
-    "An adapter has only an `artifact_url`: no image, model or Triton repository.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """It is loaded by its base's container."""
+@error("IS433", _SPECIFICATION)
+def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """An adapter has only an `artifact_url`: no image, model or Triton repository.
+
+    It is loaded by its base's container.
+    """
     for path, name, it, _ in _adapters(spec):
         if it.container is None or it.container.artifact_url is None:
-            yield Finding(
+            yield Problem(
                 path, f"the adapter `{name}` has no files", "add `container: {artifact_url: s3://bucket/key}`"
             )
         if it.container is not None and it.container.image is not None:
-            yield Finding(
+            yield Problem(
                 (*path, "container", "image"),
                 f"the adapter `{name}` has an image of its own",
                 "remove `image`",
             )
         if it.container is not None and it.container.triton is not None:
-            yield Finding(
+            yield Problem(
                 (*path, "container", "triton"),
                 f"the adapter `{name}` has Triton models of its own",
                 "remove `triton`: the container of its base loads the adapter",
             )
         if it.model_name is not None:
-            yield Finding(
+            yield Problem(
                 (*path, "model_name"), f"the adapter `{name}` has a model of its own", "remove `model_name`"
             )
 
 
-@error(
-    "IS434",
-    "An adapter must run on the variant of its base.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """It has no instances of its own."""
+@error("IS434", _SPECIFICATION)
+def adapter_is_with_its_base(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """An adapter must run on the variant of its base.
+
+    It has no instances of its own.
+    """
     for path, name, _, base in _adapters(spec):
         here, there = spec.inference_components[name], spec.inference_components.get(base)
         if there is not None and component_variants(spec, here) != component_variants(spec, there):
             message = f"`{name}` and its base `{base}` are on different variants"
-            yield Finding((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
+            yield Problem((*path[:-1], "variant_name"), message, "write the same `variant_name` in both")
 
 
-@warning(
-    "IS435",
-    "The base of an adapter should run in a container that can load adapters.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """An adapter is loaded by its base's container; Triton's front end has no request for that."""
+@warning("IS435", _SPECIFICATION)
+def base_can_load_adapters(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The base of an adapter should run in a container that can load adapters.
+
+    An adapter is loaded by its base's container; Triton's front end has no request for that.
+    """
     with_triton = {placed.path for placed in containers(spec) if is_triton(placed.image)}
     triton = {run.name for run in runs(spec) if run.container in with_triton}
     for path, name, _, base in _adapters(spec):
         if base in triton:
             message = f"`{name}` is an adapter of `{base}`, whose Triton cannot load adapters"
             fix = "use an image that can, such as djl-lmi, or make it a component with its own models"
-            yield Finding((*path, "base_inference_component_name"), message, fix)
+            yield Problem((*path, "base_inference_component_name"), message, fix)
 
 
-@warning(
-    "IS436",
-    "The base of an adapter should have adapters enabled where its server requires that.",
-    _LORA,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """In LMI they are off unless a variable or a `serving.properties` among the files turns them on."""
+@warning("IS436", _LORA)
+def base_has_adapters_switched_on(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The base of an adapter should have adapters enabled where its server requires that.
+
+    In LMI they are off unless a variable or a `serving.properties` among the files turns them on.
+    """
     off = {placed.path for placed in containers(spec) if _is_lmi(placed.image) and _is_off(placed.container)}
     without = {run.name for run in runs(spec) if run.container in off}
     for path, name, _, base in _adapters(spec):
         if base in without:
             message = f"`{name}` is an adapter of `{base}`, whose LMI loads adapters only when told to"
             fix = f'write `{_ENABLE}: "true"` into the `environment` of `{base}`'
-            yield Finding((*path, "base_inference_component_name"), message, fix)
+            yield Problem((*path, "base_inference_component_name"), message, fix)
 
 
 def _is_lmi(image: WrittenImage) -> bool:
@@ -185,35 +164,29 @@ def _is_off(container: Container | ComponentContainer) -> bool:
     return said.strip().lower() == "false"
 
 
-@warning(
-    "IS437",
-    "An adapter runs on the copies of its base and should not have settings for its own.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """What SageMaker does with copies of an adapter is not documented."""
+@warning("IS437", _SPECIFICATION)
+def adapter_has_no_copies(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """An adapter runs on the copies of its base and should not have settings for its own.
+
+    What SageMaker does with copies of an adapter is not documented.
+    """
     for path, name, _, base in _adapters(spec):
         for key in ("runtime_config", "autoscaling"):
             if getattr(spec.inference_components[name], key) is not None:
                 message = f"`{name}` is an adapter and runs on the copies of `{base}`"
-                yield Finding((*path[:-1], key), message, f"remove `{key}`, or write it for `{base}`")
+                yield Problem((*path[:-1], key), message, f"remove `{key}`, or write it for `{base}`")
 
 
-@warning(
-    "IS438",
-    "The files of an adapter should be a single `.tar.gz`.",
-    _CONTAINER,
-    InferenceComponentsSpec,
-    about="base_inference_component_name",
-)
-def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """SageMaker's API requires it of every component, and makes no exception for adapters."""
+@warning("IS438", _CONTAINER)
+def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The files of an adapter should be a single `.tar.gz`.
+
+    SageMaker's API requires it of every component, and makes no exception for adapters.
+    """
     for path, _, it, _ in _adapters(spec):
         url = None if it.container is None else it.container.artifact_url
         if url is not None and not is_opaque(url) and is_no_archive(url):
             fix = "pack the adapter's files into a tar.gz"
-            yield Finding(
+            yield Problem(
                 (*path, "container", "artifact_url"), f'"{url[:60]}" is not a `.tar.gz` archive', fix
             )

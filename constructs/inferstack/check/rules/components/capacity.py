@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inferstack.catalog.instances import InstanceType
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.scaling import first_copies
 from inferstack.facts.walk import (
     component_variants,
@@ -22,7 +22,7 @@ from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.format.kinds import InferenceComponentsSpec
 from inferstack.format.variant import Variant
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 
 _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
 _SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
@@ -108,9 +108,12 @@ def _copies(component: InferenceComponent) -> dict[str, int]:
     }
 
 
-@error("IS420", "The initial copies must fit on the initial instances.", _COMPONENTS, InferenceComponentsSpec)
-def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """By accelerators, counted over the whole fleet."""
+@error("IS420", _COMPONENTS)
+def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The initial copies must fit on the initial instances.
+
+    By accelerators, counted over the whole fleet.
+    """
     for fleet in _fleets(spec):
         count = _too_few(fleet)
         if count is not None:
@@ -118,7 +121,7 @@ def first_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             has = f"{count} x {fleet.host.name} has {count * fleet.host.accelerator_devices}"
             message = f"the initial copies need {needed:g} accelerators, but {has}"
             fix = "raise `initial_instance_count`, or start with fewer copies"
-            yield Finding((*fleet.path, "initial_instance_count"), message, fix)
+            yield Problem((*fleet.path, "initial_instance_count"), message, fix)
 
 
 def _too_few(fleet: _Fleet) -> int | None:
@@ -129,14 +132,12 @@ def _too_few(fleet: _Fleet) -> int | None:
     return count
 
 
-@warning(
-    "IS421",
-    "Each of the initial copies should fit into the space that the ones before it leave.",
-    _COMPONENTS,
-    InferenceComponentsSpec,
-)
-def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """First fit, largest first: accelerators, vCPUs and memory of each instance."""
+@warning("IS421", _COMPONENTS)
+def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """Each of the initial copies should fit into the space that the ones before it leave.
+
+    First fit, largest first: accelerators, vCPUs and memory of each instance.
+    """
     for fleet in _fleets(spec):
         count = fleet.variant.initial_instance_count
         if count is None or _too_few(fleet) is not None:
@@ -144,7 +145,7 @@ def first_copies_can_be_placed(spec: InferenceComponentsSpec) -> Iterator[Findin
         left_over = _without_place(fleet, count)
         if left_over is not None:
             message = f"no instance has room left for a copy of `{left_over}` beside the others"
-            yield Finding(
+            yield Problem(
                 (*fleet.path, "initial_instance_count"),
                 message,
                 "raise `initial_instance_count`, or reserve less for each copy",
@@ -172,15 +173,12 @@ def _demand(needs: ComputeResourceRequirements) -> tuple[float, float, float]:
     return _accelerators(needs), 0 if cores is None else cores, 0 if memory is None else memory
 
 
-@error(
-    "IS422",
-    "A component's maximum number of copies must fit on the largest fleet.",
-    _SCALING,
-    InferenceComponentsSpec,
-    about="autoscaling",
-)
-def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Each component by itself, by accelerators: copies beyond the largest fleet can never start."""
+@error("IS422", _SCALING)
+def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A component's maximum number of copies must fit on the largest fleet.
+
+    Each component by itself, by accelerators: copies beyond the largest fleet can never start.
+    """
     for fleet in _fleets(spec):
         for path, name, component, needs in fleet.tenants:
             each, most = _accelerators(needs), fleet.most_instances
@@ -195,17 +193,15 @@ def most_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             if wanted > room:
                 message = f"{wanted} copies of `{name}` do not fit on {most} x {fleet.host.name}"
                 fix = f"write {room}, or let the fleet grow to {-(-wanted // on_one)} with {fleet.limit}"
-                yield Finding((*path, "autoscaling", "max_capacity"), message, fix)
+                yield Problem((*path, "autoscaling", "max_capacity"), message, fix)
 
 
-@warning(
-    "IS423",
-    "The maximum copies of all components should fit on the largest fleet together.",
-    _SCALING,
-    InferenceComponentsSpec,
-)
-def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """They rarely peak at the same time, so this may be intended."""
+@warning("IS423", _SCALING)
+def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The maximum copies of all components should fit on the largest fleet together.
+
+    They rarely peak at the same time, so this may be intended.
+    """
     for fleet in _fleets(spec):
         most = fleet.most_instances
         there = None if most is None else most * fleet.host.accelerator_devices
@@ -213,6 +209,6 @@ def all_copies_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
         if there and len(fleet.tenants) > 1 and needed > there >= fleet.accelerators("start"):
             has = f"{most} x {fleet.host.name} has {there}"
             message = f"all copies together need {needed:g} accelerators, but {has}"
-            yield Finding(
+            yield Problem(
                 fleet.path, message, "let the fleet grow, or ignore IS423 if they never peak together"
             )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
-from inferstack.check.rules.base import POOLS_PAGE, Finding, error, warning
+from inferstack.check.rules.base import POOLS_PAGE, error, warning
 from inferstack.facts.walk import (
     component_variants,
     components,
@@ -21,7 +21,7 @@ from inferstack.format.inference_component import InferenceComponent
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.format.model import VpcConfig
 from inferstack.format.variant import ManagedInstanceScaling
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed, slip_of
 
 _COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
@@ -40,15 +40,12 @@ _ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_
 _NETWORK = ("vpc_config", "enable_network_isolation")
 
 
-@error(
-    "IS400",
-    "A variant for inference components cannot have a model, weight or serverless setting.",
-    _COMPONENTS,
-    InferenceComponentsSpec,
-    about=(*_OF_MODELS, "model_name_override"),
-)
-def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The components bring the models, and requests name a component."""
+@error("IS400", _COMPONENTS)
+def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A variant for inference components cannot have a model, weight or serverless setting.
+
+    The components bring the models, and requests name a component.
+    """
     for path, variant in variants(spec):
         for key in _OF_MODELS:
             if getattr(variant, key) is not None:
@@ -58,84 +55,68 @@ def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 yield _not_with_components((*path, "instance_pools", index, "model_name_override"))
 
 
-def _not_with_components(path: SpecPath) -> Finding:
-    return Finding(path, f"`{path[-1]}` cannot be used with inference components", "remove it")
+def _not_with_components(path: SpecPath) -> Problem:
+    return Problem(path, f"`{path[-1]}` cannot be used with inference components", "remove it")
 
 
-@warning(
-    "IS416",
-    "Inference components should not be used asynchronously: such a request cannot name a component.",
-    _ASYNC,
-    InferenceComponentsSpec,
-    about="async_inference_config",
-)
-def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """No page says what SageMaker does with both, and InvokeEndpointAsync has no `InferenceComponentName`."""
+@warning("IS416", _ASYNC)
+def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """Inference components should not be used asynchronously: such a request cannot name a component.
+
+    No page says what SageMaker does with both, and InvokeEndpointAsync has no `InferenceComponentName`.
+    """
     if is_async(spec):
         where = ("endpoint_config", "async_inference_config")
         message = "asynchronous requests cannot name an inference component"
-        yield Finding(where, message, "remove it, or use another `kind` for asynchronous inference")
+        yield Problem(where, message, "remove it, or use another `kind` for asynchronous inference")
 
 
-@warning(
-    "IS417",
-    "A variant for inference components should not set `enable_ssm_access`.",
-    "user reports",
-    InferenceComponentsSpec,
-    about="enable_ssm_access",
-)
-def no_shells_beside_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Terraform's provider, which is tested on AWS, found that it must not be set there:
+@warning("IS417", "user reports")
+def no_shells_beside_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A variant for inference components should not set `enable_ssm_access`.
+
+    Terraform's provider, which is tested on AWS, found that it must not be set there:
     https://github.com/hashicorp/terraform-provider-aws/pull/44977
     """
     for path, variant in variants(spec):
         if variant.enable_ssm_access is not None:
             message = "SageMaker may refuse `enable_ssm_access` with inference components"
-            yield Finding((*path, "enable_ssm_access"), message, "remove it")
+            yield Problem((*path, "enable_ssm_access"), message, "remove it")
 
 
-@error(
-    "IS401",
-    "`managed_instance_scaling` is only for endpoints with inference components.",
-    _SCALING,
-    ModelSpec,
-    about="managed_instance_scaling",
-)
-def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Finding]:
-    """Elsewhere Application Auto Scaling sets the number of instances."""
+@error("IS401", _SCALING)
+def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Problem]:
+    """`managed_instance_scaling` is only for endpoints with inference components.
+
+    Elsewhere Application Auto Scaling sets the number of instances.
+    """
     for path, variant in variants(spec):
         if variant.managed_instance_scaling is not None and not isinstance(spec, InferenceComponentsSpec):
             message = f"`managed_instance_scaling` cannot be used with `kind: {spec.kind}`"
-            yield Finding((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
+            yield Problem((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
 
 
-@error(
-    "IS402",
-    "The minimum of managed scaling cannot be above its maximum.",
-    _SCALING,
-    InferenceComponentsSpec,
-    about="managed_instance_scaling",
-)
-def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Both in instances."""
+@error("IS402", _SCALING)
+def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The minimum of managed scaling cannot be above its maximum.
+
+    Both in instances.
+    """
     for path, scaling, _ in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
         # A maximum below 1 is out of AWS's bounds, which is reported instead.
         if low is not None and high is not None and low > high >= 1:
             message = f"`min_instance_count` is {low}, above the `max_instance_count` of {high}"
             fix = f"swap them: `min_instance_count: {high}` and `max_instance_count: {low}`"
-            yield Finding((*path, "min_instance_count"), message, fix)
+            yield Problem((*path, "min_instance_count"), message, fix)
 
 
-@warning(
-    "IS403",
-    "A fleet should start with a number of instances that managed scaling allows.",
-    _SCALING,
-    InferenceComponentsSpec,
-    about="managed_instance_scaling",
-)
-def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """No page says that SageMaker refuses others. Even with a minimum of 0, it starts with one or more."""
+@warning("IS403", _SCALING)
+def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A fleet should start with a number of instances that managed scaling allows.
+
+    No page says that SageMaker refuses others. Even with a minimum of 0, it starts with one or more.
+    """
     for path, scaling, start in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
         if start is None or (low is not None and high is not None and low > high):
@@ -143,7 +124,7 @@ def start_within_managed_scaling(spec: InferenceComponentsSpec) -> Iterator[Find
         if (low is not None and start < low) or (high is not None and start > high):
             message = f"`initial_instance_count` is {start}, outside managed scaling's {low} to {high}"
             fix = "change it, or the limits of `managed_instance_scaling`"
-            yield Finding((*path[:-1], "initial_instance_count"), message, fix)
+            yield Problem((*path[:-1], "initial_instance_count"), message, fix)
 
 
 def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling, int | None]]:
@@ -154,102 +135,87 @@ def _managed(spec: ModelSpec) -> Iterator[tuple[SpecPath, ManagedInstanceScaling
             yield (*path, "managed_instance_scaling"), scaling, variant.initial_instance_count
 
 
-@error(
-    "IS404",
-    "A component must have either `specification` or `specifications`.",
-    _CREATE,
-    InferenceComponentsSpec,
-)
-def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """One for all instance types, or one for each of them."""
+@error("IS404", _CREATE)
+def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A component must have either `specification` or `specifications`.
+
+    One for all instance types, or one for each of them.
+    """
     for path, name, component in components(spec):
         both = component.specification is not None and component.specifications is not None
         if both:
-            yield Finding(
+            yield Problem(
                 (*path, "specifications"),
                 "`specification` and `specifications` cannot be used together",
                 "keep one of them",
             )
         elif component.specification is None and component.specifications is None:
             fix = "add `specification:` with a container and compute requirements"
-            yield Finding(path, f"`{name}` does not say what it runs", fix, lacks="specification")
+            yield Problem(path, f"`{name}` does not say what it runs", fix, lacks="specification")
 
 
-@error(
-    "IS405",
-    "A component must run either a `container` or a model.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-)
-def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The container of an adapter only names its files; IS433 checks those."""
+@error("IS405", _SPECIFICATION)
+def container_or_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A component must run either a `container` or a model.
+
+    The container of an adapter only names its files; IS433 checks those.
+    """
     for path, name, it in whole_specifications(spec):
         if it.container is not None and it.model_name is not None:
             message = "`container` and `model_name` cannot be used together"
-            yield Finding((*path, "model_name"), message, "keep one of them")
+            yield Problem((*path, "model_name"), message, "keep one of them")
         elif it.container is None and it.model_name is None:
             fix = "add `container` with an image, or `model_name`"
-            yield Finding(path, f"`{name}` has no container", fix, lacks="container")
+            yield Problem(path, f"`{name}` has no container", fix, lacks="container")
 
 
-@error(
-    "IS406",
-    "The container of a component needs an image, unless it is an adapter.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-)
-def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """An adapter runs in its base's container."""
+@error("IS406", _SPECIFICATION)
+def container_has_an_image(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The container of a component needs an image, unless it is an adapter.
+
+    An adapter runs in its base's container.
+    """
     for path, _, it in whole_specifications(spec):
         if it.container is not None and it.container.image is None:
             fix = 'add `image: {framework: djl-lmi, version: "0.36.0"}` or an ECR URI'
-            yield Finding((*path, "container"), "the container has no image", fix, lacks="image")
+            yield Problem((*path, "container"), "the container has no image", fix, lacks="image")
 
 
-@error(
-    "IS407",
-    "A component must start with at least one copy.",
-    _RUNTIME,
-    InferenceComponentsSpec,
-    about="runtime_config",
-)
-def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Scaling may remove all copies later, but a component without any cannot be created."""
+@error("IS407", _RUNTIME)
+def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A component must start with at least one copy.
+
+    Scaling may remove all copies later, but a component without any cannot be created.
+    """
     for path, _, component in components(spec):
         if component.runtime_config is not None and component.runtime_config.copy_count < 1:
             fix = "write 1 or more; to have none when idle, use `autoscaling` with `min_capacity: 0`"
-            yield Finding(
+            yield Problem(
                 (*path, "runtime_config", "copy_count"), "the component starts without any copy", fix
             )
 
 
-@warning(
-    "IS408",
-    "A `model_name` one letter off from a model of the spec is probably a typo for that model.",
-    _SPECIFICATION,
-    InferenceComponentsSpec,
-    about="models",
-)
-def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Any other name is that of an existing SageMaker model."""
+@warning("IS408", _SPECIFICATION)
+def model_name_is_no_slip(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A `model_name` one letter off from a model of the spec is probably a typo for that model.
+
+    Any other name is that of an existing SageMaker model.
+    """
     known = list(spec.models or ())
     for run in runs(spec):
         found = run.specification.model_name
         meant = None if found is None or found in known else slip_of(found, known)
         if meant is not None:
             message = f"the spec has no model `{found}`, so one must already exist"
-            yield Finding((*run.path, "model_name"), message, f"did you mean `{meant}`? if not, ignore IS408")
+            yield Problem((*run.path, "model_name"), message, f"did you mean `{meant}`? if not, ignore IS408")
 
 
-@warning(
-    "IS409",
-    "The model of an inference component should be in the same network as the endpoint.",
-    _COMPONENTS,
-    InferenceComponentsSpec,
-    about=_NETWORK,
-)
-def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """AWS asks for the same subnets, security groups and isolation in both; the role is the same anyway."""
+@warning("IS409", _COMPONENTS)
+def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The model of an inference component should be in the same network as the endpoint.
+
+    AWS asks for the same subnets, security groups and isolation in both; the role is the same anyway.
+    """
     config = endpoint_config(spec)
     for path, name, model in models(spec):
         for key in _NETWORK:
@@ -257,7 +223,7 @@ def models_share_the_network(spec: InferenceComponentsSpec) -> Iterator[Finding]
                 where = path if getattr(model, key) is None else (*path, key)
                 message = f"the model `{name}` and the endpoint differ in `{key}`"
                 fix = f"write the same `{key}` in the model and in `endpoint_config`"
-                yield Finding(where, message, fix)
+                yield Problem(where, message, fix)
 
 
 def _network(value: VpcConfig | bool | None) -> object:
@@ -267,39 +233,33 @@ def _network(value: VpcConfig | bool | None) -> object:
     return bool(value)
 
 
-@error(
-    "IS440",
-    "The specifications of a component must be for different instance types.",
-    _CREATE,
-    InferenceComponentsSpec,
-    about="specifications",
-)
-def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """One for each type."""
+@error("IS440", _CREATE)
+def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The specifications of a component must be for different instance types.
+
+    One for each type.
+    """
     for path, _, component in components(spec):
         types = [it.instance_type for it in component.specifications or ()]
         for name, count in Counter(types).items():
             if count > 1:
                 second = types.index(name, types.index(name) + 1)
                 where = (*path, "specifications", second, "instance_type")
-                yield Finding(where, f"two specifications are for {name}", "keep one for each instance type")
+                yield Problem(where, f"two specifications are for {name}", "keep one for each instance type")
 
 
-@error(
-    "IS441",
-    "Each specification must be for an instance type of the variant.",
-    POOLS_PAGE,
-    InferenceComponentsSpec,
-    about="specifications",
-)
-def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Any other type never appears in the fleet."""
+@error("IS441", POOLS_PAGE)
+def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """Each specification must be for an instance type of the variant.
+
+    Any other type never appears in the fleet.
+    """
     for path, _, component in components(spec):
         fleet = _fleet(spec, component)
         for index, it in enumerate(component.specifications or ()):
             if fleet and it.instance_type not in fleet:
                 where = (*path, "specifications", index, "instance_type")
-                yield Finding(
+                yield Problem(
                     where,
                     f"the variant has no {it.instance_type}",
                     f"it has {listed(fleet, last='and', quote='')}",
@@ -310,15 +270,13 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
     return [name for variant in component_variants(spec, component) for name in instance_types(variant)]
 
 
-@warning(
-    "IS450",
-    "CloudFormation should support inference components in the region.",
-    _TYPE,
-    InferenceComponentsSpec,
-)
-def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """By the registry's list of types in each region, which has oddities."""
+@warning("IS450", _TYPE)
+def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """CloudFormation should support inference components in the region.
+
+    By the registry's list of types in each region, which has oddities.
+    """
     region = region_of(spec)
     if region is not None and regions.supports_inference_components(region) is False:
         message = f"CloudFormation's registry in {region} does not list AWS::SageMaker::InferenceComponent"
-        yield Finding(("env", "region"), message, "use another region, or try it and ignore IS450")
+        yield Problem(("env", "region"), message, "use another region, or try it and ignore IS450")

@@ -6,7 +6,7 @@ import msgspec
 
 from inferstack.catalog import instances
 from inferstack.catalog.instances import InstanceType
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.walk import (
     Specification,
     component_variants,
@@ -17,7 +17,7 @@ from inferstack.facts.walk import (
 )
 from inferstack.format.inference_component import ComputeResourceRequirements, InferenceComponent
 from inferstack.format.kinds import InferenceComponentsSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 
 _REQUIREMENTS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentComputeResourceRequirements.html"
 # What the host, the agent and the container runtime keep for themselves. In one report a copy of 4 GiB was
@@ -56,32 +56,27 @@ def _hosts(
             yield from hosts(variant)
 
 
-@error(
-    "IS410",
-    "A component must say how much memory a copy needs, unless it is an adapter.",
-    _REQUIREMENTS,
-    InferenceComponentsSpec,
-)
-def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The only requirement that must be given."""
+@error("IS410", _REQUIREMENTS)
+def memory_is_given(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A component must say how much memory a copy needs, unless it is an adapter.
+
+    The only requirement that must be given.
+    """
     for path, name, it in whole_specifications(spec):
         needs = it.compute_resource_requirements
         if needs is None or needs.min_memory_required_in_mb is None:
             block, key = "compute_resource_requirements", "min_memory_required_in_mb"
             where, lacking = (path, block) if needs is None else ((*path, block), key)
             fix = "add `compute_resource_requirements: {min_memory_required_in_mb: …}`, 128 or more"
-            yield Finding(where, f"`{name}` does not say how much memory a copy needs", fix, lacks=lacking)
+            yield Problem(where, f"`{name}` does not say how much memory a copy needs", fix, lacks=lacking)
 
 
-@error(
-    "IS411",
-    "A copy's maximum memory cannot be below its minimum.",
-    _REQUIREMENTS,
-    InferenceComponentsSpec,
-    about="compute_resource_requirements",
-)
-def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Both in MB of the host's memory."""
+@error("IS411", _REQUIREMENTS)
+def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A copy's maximum memory cannot be below its minimum.
+
+    Both in MB of the host's memory.
+    """
     for path, _, component in components(spec):
         for below, it in specifications(path, component):
             needs = it.compute_resource_requirements
@@ -90,22 +85,19 @@ def memory_limits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
             low, high = needs.min_memory_required_in_mb, needs.max_memory_required_in_mb
             if low is not None and high is not None and high < low:
                 where = (*below, "compute_resource_requirements", "max_memory_required_in_mb")
-                yield Finding(
+                yield Problem(
                     where,
                     f"the maximum of {high} MB is below the minimum of {low} MB",
                     f"write {low} or more",
                 )
 
 
-@error(
-    "IS412",
-    "A copy cannot need more accelerators than an instance has.",
-    _REQUIREMENTS,
-    InferenceComponentsSpec,
-    about="compute_resource_requirements",
-)
-def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """A copy never spans instances."""
+@error("IS412", _REQUIREMENTS)
+def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A copy cannot need more accelerators than an instance has.
+
+    A copy never spans instances.
+    """
     for it in _placements(spec):
         wanted, there = it.needs.number_of_accelerator_devices_required, it.host.accelerator_devices
         if wanted is not None and wanted > there:
@@ -116,63 +108,54 @@ def accelerators_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
                 if there
                 else "remove it, or choose a type with accelerators"
             )
-            yield Finding((*it.path, "number_of_accelerator_devices_required"), message, fix)
+            yield Problem((*it.path, "number_of_accelerator_devices_required"), message, fix)
 
 
-@error(
-    "IS413",
-    "A copy cannot need more vCPUs than an instance has.",
-    _REQUIREMENTS,
-    InferenceComponentsSpec,
-    about="compute_resource_requirements",
-)
-def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """A copy never spans instances."""
+@error("IS413", _REQUIREMENTS)
+def cores_fit(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A copy cannot need more vCPUs than an instance has.
+
+    A copy never spans instances.
+    """
     for it in _placements(spec):
         wanted = it.needs.number_of_cpu_cores_required
         if wanted is not None and wanted > it.host.vcpus:
             message = f"a copy of `{it.name}` needs {wanted} vCPUs, but {it.host.name} has {it.host.vcpus}"
-            yield Finding(
+            yield Problem(
                 (*it.path, "number_of_cpu_cores_required"),
                 message,
                 f"write at most {it.host.vcpus}, or choose a larger type",
             )
 
 
-@error(
-    "IS414",
-    "A copy cannot need more memory than an instance has.",
-    _REQUIREMENTS,
-    InferenceComponentsSpec,
-    about="compute_resource_requirements",
-)
-def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """The host's memory, not the GPU's."""
+@error("IS414", _REQUIREMENTS)
+def memory_fits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A copy cannot need more memory than an instance has.
+
+    The host's memory, not the GPU's.
+    """
     for it in _placements(spec):
         wanted = it.needs.min_memory_required_in_mb
         if wanted is not None and wanted > it.host.memory_mib:
             message = f"a copy of `{it.name}` needs {wanted} MB, but {it.host.name} has {it.host.memory_mib}"
-            yield Finding(
+            yield Problem(
                 (*it.path, "min_memory_required_in_mb"),
                 message,
                 f"write at most {it.host.memory_mib}, or choose a larger type",
             )
 
 
-@warning(
-    "IS415",
-    "A copy should leave some memory for the host itself.",
-    "user reports",
-    InferenceComponentsSpec,
-    about="compute_resource_requirements",
-)
-def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """How much the host keeps is not documented; a tenth is a guess on the small side."""
+@warning("IS415", "user reports")
+def memory_leaves_a_reserve(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A copy should leave some memory for the host itself.
+
+    How much the host keeps is not documented; a tenth is a guess on the small side.
+    """
     for it in _placements(spec):
         wanted, usable = it.needs.min_memory_required_in_mb, int(it.host.memory_mib * _USABLE_MEMORY)
         if wanted is not None and usable < wanted <= it.host.memory_mib:
             message = f"a copy of `{it.name}` needs {wanted} of the {it.host.memory_mib} MB of {it.host.name}"
-            yield Finding(
+            yield Problem(
                 (*it.path, "min_memory_required_in_mb"),
                 message,
                 f"write less than {usable}, which leaves the host a tenth",

@@ -21,7 +21,7 @@ from inferstack.catalog.instances import (
     InstanceType,
 )
 from inferstack.catalog.triton_container import Release
-from inferstack.check.rules.base import Finding, warning
+from inferstack.check.rules.base import warning
 from inferstack.check.rules.model.images import tag_of
 from inferstack.facts.once import found_once
 from inferstack.facts.triton import WrittenImage, triton_release
@@ -38,6 +38,7 @@ from inferstack.facts.walk import (
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage
 from inferstack.format.variant import Variant
+from inferstack.problems import Problem
 
 _DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
 _REPORT = "https://github.com/aws/deep-learning-containers/pull/6187"
@@ -82,11 +83,12 @@ class _Running(msgspec.Struct, frozen=True):
     starts_on_cuda_13: bool
 
 
-@warning(
-    "IS270", "The host's NVIDIA driver should be new enough for the CUDA of the image.", _DRIVERS, ModelSpec
-)
-def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
-    """Without `inference_ami_version`, the default driver of the instance family counts."""
+@warning("IS270", _DRIVERS)
+def driver_runs_the_image(spec: ModelSpec) -> Iterator[Problem]:
+    """The host's NVIDIA driver should be new enough for the CUDA of the image.
+
+    Without `inference_ami_version`, the default driver of the instance family counts.
+    """
     for placed, image, variant in _on_variants(spec):
         ami = variant.inference_ami_version
         for host in image.hosts:
@@ -95,42 +97,36 @@ def driver_runs_the_image(spec: ModelSpec) -> Iterator[Finding]:
                 which = f"the default driver of {host.name}" if ami is None else f"the driver of {ami}"
                 has, runs = _text(image.cuda), _text(driver.cuda)
                 message = f"the image has CUDA {has}, but {which} is for CUDA {runs}"
-                yield Finding((*placed.path, "image"), message, _fix(spec, variant))
+                yield Problem((*placed.path, "image"), message, _fix(spec, variant))
                 break
 
 
-@warning(
-    "IS271",
-    "An image with CUDA 12 that is known not to start on the AMI for CUDA 13 should use an older AMI.",
-    _REPORT,
-    ModelSpec,
-    about="inference_ami_version",
-)
-def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Finding]:
-    """Reported for a few images: the endpoint never comes up, and there is no log. Other images run."""
+@warning("IS271", _REPORT)
+def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Problem]:
+    """An image with CUDA 12 that is known not to start on the AMI for CUDA 13 should use an older AMI.
+
+    Reported for a few images: the endpoint never comes up, and there is no log. Other images run.
+    """
     for placed, image, variant in _on_variants(spec):
         ami = variant.inference_ami_version
         if image.hosts and not _starts_on(ami, image):
             message = f"this image has CUDA {_text(image.cuda)} and was seen not to start on {ami}"
-            yield Finding((*placed.path, "image"), message, _fix(spec, variant))
+            yield Problem((*placed.path, "image"), message, _fix(spec, variant))
 
 
-@warning(
-    "IS272",
-    "The driver of `inference_ami_version` should not be too old for the host's GPU.",
-    _GPUS,
-    ModelSpec,
-    about="inference_ami_version",
-)
-def driver_knows_the_gpu(spec: ModelSpec) -> Iterator[Finding]:
-    """The default driver of an instance family does."""
+@warning("IS272", _GPUS)
+def driver_knows_the_gpu(spec: ModelSpec) -> Iterator[Problem]:
+    """The driver of `inference_ami_version` should not be too old for the host's GPU.
+
+    The default driver of an instance family does.
+    """
     for path, variant in every_variant(spec):
         ami = variant.inference_ami_version
         host = next((it for it in _gpu_hosts(variant) if not _knows(ami, it)), None)
         if ami is not None and host is not None:
             branch, oldest = AMI_DRIVERS[ami].branch, OLDEST_BRANCHES[host.gpu_name or ""]
             message = f"{ami} has driver {branch}, but the GPU of {host.name} needs {oldest} or newer"
-            yield Finding((*path, "inference_ami_version"), message, _fix(spec, variant))
+            yield Problem((*path, "inference_ami_version"), message, _fix(spec, variant))
 
 
 def _image_cuda(placed: PlacedContainer) -> Cuda | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from inferstack.catalog import instances
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.alarms import named_alarms, rollbacks
 from inferstack.facts.scaling import counts_change, first_copies
 from inferstack.facts.walk import components, deployment_config, instance_types, variants
@@ -16,7 +16,7 @@ from inferstack.format.endpoint import (
 )
 from inferstack.format.inference_component import ComponentCapacitySize, ComponentRollingUpdatePolicy
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
@@ -65,32 +65,26 @@ def _component_policies(
             yield where, component.deployment_config.rolling_update_policy, first_copies(component)
 
 
-@error(
-    "IS610",
-    "An update can have only one policy: blue/green or rolling.",
-    _GUARDRAILS,
-    ModelSpec,
-    about="deployment_config",
-)
-def one_policy(spec: ModelSpec) -> Iterator[Finding]:
-    """With neither, an update is blue/green, all at once."""
+@error("IS610", _GUARDRAILS)
+def one_policy(spec: ModelSpec) -> Iterator[Problem]:
+    """An update can have only one policy: blue/green or rolling.
+
+    With neither, an update is blue/green, all at once.
+    """
     config = deployment_config(spec)
     if config is None:
         return
     if config.blue_green_update_policy is not None and config.rolling_update_policy is not None:
         message = "`blue_green_update_policy` and `rolling_update_policy` cannot be used together"
-        yield Finding(_ROLL, message, "keep one of them")
+        yield Problem(_ROLL, message, "keep one of them")
 
 
-@error(
-    "IS611",
-    "The size of a traffic shift must match its type.",
-    _ROUTING,
-    ModelSpec,
-    about="deployment_config",
-)
-def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
-    """`CANARY` needs `canary_size`, `LINEAR` `linear_step_size`, `ALL_AT_ONCE` neither."""
+@error("IS611", _ROUTING)
+def size_goes_with_type(spec: ModelSpec) -> Iterator[Problem]:
+    """The size of a traffic shift must match its type.
+
+    `CANARY` needs `canary_size`, `LINEAR` `linear_step_size`, `ALL_AT_ONCE` neither.
+    """
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
         for kind, key in _SIZE_OF.items():
@@ -98,117 +92,99 @@ def size_goes_with_type(spec: ModelSpec) -> Iterator[Finding]:
             if found is None and routing.type == kind:
                 fix = f"add `{key}: {{type: CAPACITY_PERCENT, value: 10}}`"
                 message = f"{kind} is missing `{key}`, which says how much traffic moves first"
-                yield Finding(_ROUTE, message, fix, lacks=key)
+                yield Problem(_ROUTE, message, fix, lacks=key)
             elif found is not None and routing.type != kind and not is_opaque(routing.type):
-                yield Finding(
+                yield Problem(
                     (*_ROUTE, key),
                     f"`{key}` cannot be used with {routing.type}",
                     f"remove it, or write `type: {kind}`",
                 )
 
 
-@error(
-    "IS612",
-    "A traffic shift must say how long to wait after a step.",
-    _ROUTING,
-    ModelSpec,
-    about="deployment_config",
-)
-def steps_have_an_interval(spec: ModelSpec) -> Iterator[Finding]:
-    """The API requires it for every type; 0 is allowed."""
+@error("IS612", _ROUTING)
+def steps_have_an_interval(spec: ModelSpec) -> Iterator[Problem]:
+    """A traffic shift must say how long to wait after a step.
+
+    The API requires it for every type; 0 is allowed.
+    """
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
         if routing.wait_interval_in_seconds is None:
             what = "long enough for alarms to go off" if routing.type in _SIZE_OF else "0 will do"
             fix = f"add `wait_interval_in_seconds`: 0 to 3600, {what}"
             message = f"{routing.type} is missing `wait_interval_in_seconds`"
-            yield Finding(_ROUTE, message, fix, lacks="wait_interval_in_seconds")
+            yield Problem(_ROUTE, message, fix, lacks="wait_interval_in_seconds")
 
 
-@error(
-    "IS613",
-    "A canary must be at most half of the fleet, and a linear step 10 to 50 %.",
-    _ROUTING,
-    ModelSpec,
-    about="deployment_config",
-)
-def shift_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
-    """In percent; IS616 checks counts of instances."""
+@error("IS613", _ROUTING)
+def shift_within_bounds(spec: ModelSpec) -> Iterator[Problem]:
+    """A canary must be at most half of the fleet, and a linear step 10 to 50 %.
+
+    In percent; IS616 checks counts of instances.
+    """
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
         yield from _percent((*_ROUTE, "canary_size"), routing.canary_size, _CANARY)
         yield from _percent((*_ROUTE, "linear_step_size"), routing.linear_step_size, _LINEAR)
 
 
-@error(
-    "IS614",
-    "A batch of a rolling update must be 5 to 50 % of the fleet.",
-    _ROLLING,
-    ModelSpec,
-    about="deployment_config",
-)
-def batch_within_bounds(spec: ModelSpec) -> Iterator[Finding]:
-    """A rollback may be a single batch."""
+@error("IS614", _ROLLING)
+def batch_within_bounds(spec: ModelSpec) -> Iterator[Problem]:
+    """A batch of a rolling update must be 5 to 50 % of the fleet.
+
+    A rollback may be a single batch.
+    """
     for policy in _rolling(spec):
         yield from _percent((*_ROLL, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
         path = (*_ROLL, "rollback_maximum_batch_size")
         yield from _percent(path, policy.rollback_maximum_batch_size, _ROLLBACK)
 
 
-@error(
-    "IS615",
-    "A batch of a component's update must be 5 to 50 % of its copies.",
-    _COMPONENT,
-    InferenceComponentsSpec,
-    about="deployment_config",
-)
-def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """A rollback may be a single batch."""
+@error("IS615", _COMPONENT)
+def component_batch_within_bounds(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A batch of a component's update must be 5 to 50 % of its copies.
+
+    A rollback may be a single batch.
+    """
     for path, policy, _ in _component_policies(spec):
         yield from _percent((*path, "maximum_batch_size"), policy.maximum_batch_size, _BATCH)
         where = (*path, "rollback_maximum_batch_size")
         yield from _percent(where, policy.rollback_maximum_batch_size, _ROLLBACK)
 
 
-def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iterator[Finding]:
+def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iterator[Problem]:
     if size is not None and size.type == "CAPACITY_PERCENT" and not bounds[0] <= size.value <= bounds[1]:
         message = f"`{path[-1]}` is {size.value} %"
-        yield Finding((*path, "value"), message, f"allowed: {bounds[0]} to {bounds[1]} %")
+        yield Problem((*path, "value"), message, f"allowed: {bounds[0]} to {bounds[1]} %")
 
 
-@warning(
-    "IS616",
-    "A step counted in instances should be at most half of the fleet.",
-    _ROUTING,
-    ModelSpec,
-    about="deployment_config",
-)
-def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Finding]:
-    """Of the initial fleet; scaling may have made it larger by the time of an update."""
+@warning("IS616", _ROUTING)
+def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Problem]:
+    """A step counted in instances should be at most half of the fleet.
+
+    Of the initial fleet; scaling may have made it larger by the time of an update.
+    """
     counts = [it.initial_instance_count for _, it in variants(spec) if it.initial_instance_count is not None]
     for path, size in _counted(spec):
         if size.type == "INSTANCE_COUNT" and counts and size.value * 2 > min(counts):
             message = f"{size.value} of {min(counts)} instances is more than half of the fleet"
-            yield Finding(
+            yield Problem(
                 (*path, "value"), message, "start more instances, write fewer, or use `ALL_AT_ONCE`"
             )
 
 
-@warning(
-    "IS629",
-    "A batch counted in copies should be at most half of the component's copies.",
-    _COMPONENT,
-    InferenceComponentsSpec,
-    about="deployment_config",
-)
-def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Of the initial copies; scaling may have added some by the time of an update."""
+@warning("IS629", _COMPONENT)
+def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """A batch counted in copies should be at most half of the component's copies.
+
+    Of the initial copies; scaling may have added some by the time of an update.
+    """
     for path, policy, copies in _component_policies(spec):
         size = policy.maximum_batch_size
         if size.type == "COPY_COUNT" and size.value * 2 > copies:
             message = f"{size.value} of {copies} copies is more than half of them"
             fix = "start more copies, write fewer, or use `type: CAPACITY_PERCENT` with 5 to 50"
-            yield Finding((*path, "maximum_batch_size", "value"), message, fix)
+            yield Problem((*path, "maximum_batch_size", "value"), message, fix)
 
 
 def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
@@ -221,15 +197,12 @@ def _counted(spec: ModelSpec) -> Iterator[tuple[SpecPath, CapacitySize]]:
         yield (*_ROLL, "maximum_batch_size"), rolling.maximum_batch_size
 
 
-@error(
-    "IS617",
-    "The timeout of an update must be longer than all of its waits together.",
-    _BLUE_GREEN,
-    ModelSpec,
-    about="deployment_config",
-)
-def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
-    """Otherwise every update times out and rolls back."""
+@error("IS617", _BLUE_GREEN)
+def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Problem]:
+    """The timeout of an update must be longer than all of its waits together.
+
+    Otherwise every update times out and rolls back.
+    """
     fleets = [it.initial_instance_count or 1 for _, it in variants(spec)] or [1]
     for policy in _blue_green(spec):
         waits = _blue_green_waits(policy, fleets)
@@ -239,15 +212,12 @@ def timeout_outlasts_the_waits(spec: ModelSpec) -> Iterator[Finding]:
         yield from _timeout(_ROLL, rolling.maximum_execution_timeout_in_seconds, waits)
 
 
-@error(
-    "IS618",
-    "The timeout of a component's update must be longer than all of its waits together.",
-    _COMPONENT,
-    InferenceComponentsSpec,
-    about="deployment_config",
-)
-def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Iterator[Finding]:
-    """Otherwise every update times out and rolls back."""
+@error("IS618", _COMPONENT)
+def component_timeout_outlasts_the_waits(spec: InferenceComponentsSpec) -> Iterator[Problem]:
+    """The timeout of a component's update must be longer than all of its waits together.
+
+    Otherwise every update times out and rolls back.
+    """
     for path, policy, copies in _component_policies(spec):
         waits = _steps(policy.maximum_batch_size, [max(copies, 1)]) * policy.wait_interval_in_seconds
         yield from _timeout(path, policy.maximum_execution_timeout_in_seconds, waits)
@@ -269,110 +239,96 @@ def _steps(size: Size | None, fleets: Sequence[int]) -> int:
     return max(math.ceil(count / max(math.ceil(count * size.value / 100), 1)) for count in fleets)
 
 
-def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Finding]:
+def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Problem]:
     if timeout is not None and timeout <= waits:
         message = f"the update times out after {timeout} s, but its waits alone take {waits} s"
-        yield Finding(
+        yield Problem(
             (*path, "maximum_execution_timeout_in_seconds"), message, f"write more than {waits}, or wait less"
         )
 
 
-@error(
-    "IS620",
-    "A rolling update needs a single variant on instances.",
-    _EXCLUSIONS,
-    ModelSpec,
-    about="deployment_config",
-)
-def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Finding]:
-    """Neither several variants nor serverless."""
+@error("IS620", _EXCLUSIONS)
+def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
+    """A rolling update needs a single variant on instances.
+
+    Neither several variants nor serverless.
+    """
     several, serverless = len(variants(spec)) > 1, _is_serverless(spec)
     reason = "has several variants" if several else "is serverless"
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
     if several or serverless:
         for _ in _rolling(spec):
-            yield Finding(_ROLL, f"the endpoint {reason}, so it cannot have a rolling update", fix)
+            yield Problem(_ROLL, f"the endpoint {reason}, so it cannot have a rolling update", fix)
 
 
 def _is_serverless(spec: ModelSpec) -> bool:
     return any(variant.serverless_config is not None for _, variant in variants(spec))
 
 
-@warning(
-    "IS628",
-    "Guardrails are only for real-time and asynchronous endpoints.",
-    _KINDS,
-    ModelSpec,
-    about="deployment_config",
-)
-def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
-    """For a rolling update IS620 reports it, as an error."""
+@warning("IS628", _KINDS)
+def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Problem]:
+    """Guardrails are only for real-time and asynchronous endpoints.
+
+    For a rolling update IS620 reports it, as an error.
+    """
     if _is_serverless(spec) and deployment_config(spec) is not None and not any(_rolling(spec)):
         message = "the endpoint is serverless, but guardrails are only for real-time and asynchronous ones"
-        yield Finding(_PATH, message, "remove `deployment_config`: traffic moves all at once")
+        yield Problem(_PATH, message, "remove `deployment_config`: traffic moves all at once")
 
 
-@warning(
-    "IS621", "Guardrails do not work on inf1 instances.", _EXCLUSIONS, ModelSpec, about="deployment_config"
-)
-def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker silently falls back to all at once."""
+@warning("IS621", _EXCLUSIONS)
+def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Problem]:
+    """Guardrails do not work on inf1 instances.
+
+    SageMaker silently falls back to all at once.
+    """
     known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
     if deployment_config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
-        yield Finding(
+        yield Problem(
             _PATH, "guardrails do not work on inf1: traffic moves all at once", "remove them, or use inf2"
         )
 
 
-@warning(
-    "IS622",
-    "A rollback alarm should be listed only once.",
-    _GUARDRAILS,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """There are 1 to 10 places, and a duplicate wastes one."""
+@warning("IS622", _GUARDRAILS)
+def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """A rollback alarm should be listed only once.
+
+    There are 1 to 10 places, and a duplicate wastes one.
+    """
     for path, rollback, _ in rollbacks(spec):
         listed = named_alarms(rollback)
         for index, alarm in enumerate(listed):
             if alarm in listed[:index]:
                 what = f"on {alarm.metric} " if alarm.alarm_name is None else f"{alarm.alarm_name} "
                 where = (*path, "alarms", index, "metric" if alarm.alarm_name is None else "alarm_name")
-                yield Finding(where, f"the alarm {what}is listed twice", "remove one of them")
+                yield Problem(where, f"the alarm {what}is listed twice", "remove one of them")
 
 
 def _excluded(spec: ModelSpec) -> tuple[VariantProperty, ...]:
     return () if spec.endpoint is None else spec.endpoint.exclude_retained_variant_properties or ()
 
 
-@warning(
-    "IS630",
-    "Counts and weights can be excluded from what an update retains; data capture is not supported yet.",
-    _PROPERTY,
-    ModelSpec,
-    about="exclude_retained_variant_properties",
-)
-def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Finding]:
-    """The API accepts data capture there and ignores it."""
+@warning("IS630", _PROPERTY)
+def excluded_properties_are_supported(spec: ModelSpec) -> Iterator[Problem]:
+    """Counts and weights can be excluded from what an update retains; data capture is not supported yet.
+
+    The API accepts data capture there and ignores it.
+    """
     for index, excluded in enumerate(_excluded(spec)):
         if excluded.variant_property_type == "DataCaptureConfig":
             where = (*_EXCLUDED, index, "variant_property_type")
             message = "SageMaker does not support DataCaptureConfig here yet"
-            yield Finding(where, message, "remove it; allowed: DesiredInstanceCount or DesiredWeight")
+            yield Problem(where, message, "remove it; allowed: DesiredInstanceCount or DesiredWeight")
 
 
-@warning(
-    "IS631",
-    "Excluding properties has no effect unless an update retains variant properties.",
-    _UPDATE,
-    ModelSpec,
-    about="exclude_retained_variant_properties",
-)
-def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Finding]:
-    """Without retention, an update resets all of them."""
+@warning("IS631", _UPDATE)
+def excluded_from_what_is_retained(spec: ModelSpec) -> Iterator[Problem]:
+    """Excluding properties has no effect unless an update retains variant properties.
+
+    Without retention, an update resets all of them.
+    """
     said = None if spec.endpoint is None else spec.endpoint.retain_all_variant_properties
     retained = counts_change(spec) if said is None else said
     if _excluded(spec) and not retained:
         message = "this has no effect because nothing is retained"
-        yield Finding(_EXCLUDED, message, "add `retain_all_variant_properties: true`, or remove it")
+        yield Problem(_EXCLUDED, message, "add `retain_all_variant_properties: true`, or remove it")

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation
-from inferstack.check.rules.base import CONFIG_PAGE, POOLS_PAGE, Finding, error, warning
+from inferstack.check.rules.base import CONFIG_PAGE, POOLS_PAGE, error, warning
 from inferstack.facts.walk import every_variant, hosts, instance_types, variants
 from inferstack.format.kinds import ModelSpec, SingleModelSpec
 from inferstack.format.variant import Variant
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed, span
 from inferstack.texts.placeholders import is_opaque
 
@@ -23,56 +23,51 @@ def _on_instances(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
     return ((path, it) for path, it in every_variant(spec) if it.serverless_config is None)
 
 
-@error("IS260", "A variant must say which instances it uses, unless it is serverless.", _VARIANT, ModelSpec)
-def variant_has_instances(spec: ModelSpec) -> Iterator[Finding]:
-    """One type, or pools of several."""
+@error("IS260", _VARIANT)
+def variant_has_instances(spec: ModelSpec) -> Iterator[Problem]:
+    """A variant must say which instances it uses, unless it is serverless.
+
+    One type, or pools of several.
+    """
     for path, variant in _on_instances(spec):
         if not instance_types(variant):
             serverless = ", or `serverless_config`" if isinstance(spec, SingleModelSpec) else ""
             fix = f"add `instance_type` (or `instance_pools`{serverless})"
-            yield Finding(path, "the variant is missing `instance_type`", fix, lacks="instance_type")
+            yield Problem(path, "the variant is missing `instance_type`", fix, lacks="instance_type")
 
 
-@error(
-    "IS261",
-    "`instance_pools` replaces `instance_type`: they cannot be used together.",
-    POOLS_PAGE,
-    ModelSpec,
-    about="instance_pools",
-)
-def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Finding]:
-    """Not both."""
+@error("IS261", POOLS_PAGE)
+def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Problem]:
+    """`instance_pools` replaces `instance_type`: they cannot be used together.
+
+    Not both.
+    """
     for path, variant in every_variant(spec):
         if variant.instance_pools is not None and variant.instance_type is not None:
             message = "`instance_type` and `instance_pools` cannot be used together"
-            yield Finding(
+            yield Problem(
                 (*path, "instance_pools"), message, f"make {variant.instance_type} one of the pools"
             )
 
 
-@error(
-    "IS262",
-    "A variant must say how many instances it starts with, unless it is serverless.",
-    _VARIANT,
-    ModelSpec,
-)
-def variant_has_a_count(spec: ModelSpec) -> Iterator[Finding]:
-    """Autoscaling needs a number to start with, too."""
+@error("IS262", _VARIANT)
+def variant_has_a_count(spec: ModelSpec) -> Iterator[Problem]:
+    """A variant must say how many instances it starts with, unless it is serverless.
+
+    Autoscaling needs a number to start with, too.
+    """
     for path, variant in _on_instances(spec):
         if variant.initial_instance_count is None:
             key = "initial_instance_count"
-            yield Finding(path, f"the variant is missing `{key}`", "add it: 1 or more", lacks=key)
+            yield Problem(path, f"the variant is missing `{key}`", "add it: 1 or more", lacks=key)
 
 
-@error(
-    "IS263",
-    "An instance with its own NVMe disk cannot have a volume.",
-    _STORAGE,
-    ModelSpec,
-    about="volume_size_in_gb",
-)
-def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
-    """There, SageMaker keeps model files on the instance's own disk."""
+@error("IS263", _STORAGE)
+def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Problem]:
+    """An instance with its own NVMe disk cannot have a volume.
+
+    There, SageMaker keeps model files on the instance's own disk.
+    """
     for path, variant in every_variant(spec):
         with_disk = [host for host in hosts(variant) if host.has_local_nvme]
         if variant.volume_size_in_gb is not None and with_disk:
@@ -80,40 +75,34 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Finding]:
             message = (
                 f"{host.name} has its own disk of {host.local_nvme_gb} GB and cannot have `volume_size_in_gb`"
             )
-            yield Finding(
+            yield Problem(
                 (*path, "volume_size_in_gb"), message, "remove it, or choose a type without local NVMe"
             )
 
 
-@error(
-    "IS264",
-    "`inference_ami_version` must fit the instance's accelerator.",
-    _VARIANT,
-    ModelSpec,
-    about="inference_ami_version",
-)
-def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Finding]:
-    """An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's."""
+@error("IS264", _VARIANT)
+def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Problem]:
+    """`inference_ami_version` must fit the instance's accelerator.
+
+    An AMI for GPUs brings NVIDIA's driver, one for Neuron brings Neuron's.
+    """
     for path, variant in every_variant(spec):
         ami = variant.inference_ami_version
         wanted = "NVIDIA GPUs" if ami is not None and "-gpu-" in ami else "Neuron devices"
         for host in hosts(variant) if ami is not None and not is_opaque(ami) else ():
             if not (host.gpus if wanted == "NVIDIA GPUs" else host.accelerators):
                 message = f"{ami} is for instances with {wanted}, but {host.name} has none"
-                yield Finding(
+                yield Problem(
                     (*path, "inference_ami_version"), message, "remove it, or choose another instance type"
                 )
 
 
-@error(
-    "IS265",
-    "Instance pools must have different instance types and priorities.",
-    POOLS_PAGE,
-    ModelSpec,
-    about="instance_pools",
-)
-def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
-    """Pools are tried in the order of their priorities."""
+@error("IS265", POOLS_PAGE)
+def pools_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """Instance pools must have different instance types and priorities.
+
+    Pools are tried in the order of their priorities.
+    """
     for path, variant in every_variant(spec):
         for key in ("instance_type", "priority"):
             values = [getattr(pool, key) for pool in variant.instance_pools or ()]
@@ -121,22 +110,19 @@ def pools_differ(spec: ModelSpec) -> Iterator[Finding]:
                 second = [index for index, found in enumerate(values) if found == value][1:]
                 if count > 1:
                     where = (*path, "instance_pools", second[0], key)
-                    yield Finding(
+                    yield Problem(
                         where,
                         f"two pools have the {key.replace('_', ' ')} {value}",
                         "each pool needs its own",
                     )
 
 
-@error(
-    "IS266",
-    "Settings for a routing strategy can only be used with that strategy.",
-    _ROUTING,
-    ModelSpec,
-    about="routing_config",
-)
-def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
-    """`prefix_aware_routing_config` has no meaning for the others."""
+@error("IS266", _ROUTING)
+def routing_settings_fit(spec: ModelSpec) -> Iterator[Problem]:
+    """Settings for a routing strategy can only be used with that strategy.
+
+    `prefix_aware_routing_config` has no meaning for the others.
+    """
     for path, variant in every_variant(spec):
         routing = variant.routing_config
         if routing is None or routing.prefix_aware_routing_config is None:
@@ -146,26 +132,32 @@ def routing_settings_fit(spec: ModelSpec) -> Iterator[Finding]:
                 f"the routing strategy is {routing.routing_strategy}, but the settings are for PREFIX_AWARE"
             )
             where = (*path, "routing_config", "prefix_aware_routing_config")
-            yield Finding(where, message, "write `routing_strategy: PREFIX_AWARE`, or remove the settings")
+            yield Problem(where, message, "write `routing_strategy: PREFIX_AWARE`, or remove the settings")
 
 
-@error("IS267", "A routing configuration must name a strategy.", _ROUTING, ModelSpec, about="routing_config")
-def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Finding]:
-    """The API requires it."""
+@error("IS267", _ROUTING)
+def routing_names_a_strategy(spec: ModelSpec) -> Iterator[Problem]:
+    """A routing configuration must name a strategy.
+
+    The API requires it.
+    """
     strategies = cloudformation.shape(_SAGEMAKER_CONFIG, "RoutingConfig")["routing_strategy"].schema["enum"]
     for path, variant in every_variant(spec):
         if variant.routing_config is not None and variant.routing_config.routing_strategy is None:
             key = "routing_strategy"
             message, fix = f"`routing_config` is missing `{key}`", f"add `{key}`: {listed(strategies)}"
-            yield Finding((*path, "routing_config"), message, fix, lacks=key)
+            yield Problem((*path, "routing_config"), message, fix, lacks=key)
 
 
 _OF_PREFIXES = ("prefix_length", "concurrency_threshold")
 
 
-@error("IS274", "Routing by prefix needs both of its settings.", _PREFIXES, ModelSpec, about="routing_config")
-def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
-    """The API requires each of them with this strategy, which no schema can express."""
+@error("IS274", _PREFIXES)
+def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Problem]:
+    """Routing by prefix needs both of its settings.
+
+    The API requires each of them with this strategy, which no schema can express.
+    """
     for path, variant in every_variant(spec):
         routing = variant.routing_config
         if routing is None or routing.routing_strategy != "PREFIX_AWARE":
@@ -180,18 +172,15 @@ def prefix_routing_is_whole(spec: ModelSpec) -> Iterator[Finding]:
                 bounds = cloudformation.shape(_SAGEMAKER_CONFIG, "PrefixAwareRoutingConfig")[key].schema
                 allowed = span(bounds.get("minimum"), bounds.get("maximum"))
                 fix, lacks = f"add `{block}.{key}`, a number: {allowed}", block if settings is None else key
-                yield Finding(where, f"PREFIX_AWARE is missing `{key}`", fix, lacks=lacks)
+                yield Problem(where, f"PREFIX_AWARE is missing `{key}`", fix, lacks=lacks)
 
 
-@warning(
-    "IS268",
-    "A KMS key encrypts the volume of an instance, never its own NVMe disk.",
-    CONFIG_PAGE,
-    ModelSpec,
-    about="kms_key_id",
-)
-def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
-    """The hardware encrypts such a disk with its own key."""
+@warning("IS268", CONFIG_PAGE)
+def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Problem]:
+    """A KMS key encrypts the volume of an instance, never its own NVMe disk.
+
+    The hardware encrypts such a disk with its own key.
+    """
     if spec.endpoint_config is None or spec.endpoint_config.kms_key_id is None:
         return
     for _, variant in every_variant(spec):
@@ -199,22 +188,19 @@ def key_does_not_reach_nvme(spec: ModelSpec) -> Iterator[Finding]:
             if host.has_local_nvme:
                 message = f"`kms_key_id` does not encrypt the local disk of {host.name}"
                 fix = "remove it (the disk is encrypted by the hardware), or choose a type without local NVMe"
-                yield Finding(("endpoint_config", "kms_key_id"), message, fix)
+                yield Problem(("endpoint_config", "kms_key_id"), message, fix)
 
 
-@error(
-    "IS269",
-    "At least one variant must have a weight above 0, so that traffic has somewhere to go.",
-    _VARIANT,
-    ModelSpec,
-    about="initial_variant_weight",
-)
-def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Finding]:
-    """A variant without a weight counts as 1."""
+@error("IS269", _VARIANT)
+def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Problem]:
+    """At least one variant must have a weight above 0, so that traffic has somewhere to go.
+
+    A variant without a weight counts as 1.
+    """
     found = variants(spec)
     if found and all(variant.initial_variant_weight == 0 for _, variant in found):
         path = (*found[0][0], "initial_variant_weight")
-        yield Finding(
+        yield Problem(
             path,
             "every variant has the weight 0, so none receives traffic",
             "give one of them a weight above 0",

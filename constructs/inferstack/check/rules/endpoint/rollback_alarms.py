@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from inferstack.check.rules.base import Finding, error, warning
+from inferstack.check.rules.base import error, warning
 from inferstack.facts.alarms import OwnAlarm, named_alarms, own_alarms, rollbacks, rolls_back
 from inferstack.facts.walk import components, deployment_config, watched_name
 from inferstack.format.endpoint import AutoRollbackConfiguration, DeploymentConfig
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, listed
 
 _GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
@@ -18,45 +18,39 @@ _ROLLING = ("rolling_update_policy", "wait_interval_in_seconds")
 _SHIFT = ("blue_green_update_policy", "traffic_routing_configuration", "wait_interval_in_seconds")
 
 
-@error(
-    "IS623",
-    "A rollback alarm must have either `metric` or `alarm_name`.",
-    _CONFIG,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def metric_or_name(spec: ModelSpec) -> Iterator[Finding]:
-    """Alarms of the spec have no names to refer to; other alarms have nothing else."""
+@error("IS623", _CONFIG)
+def metric_or_name(spec: ModelSpec) -> Iterator[Problem]:
+    """A rollback alarm must have either `metric` or `alarm_name`.
+
+    Alarms of the spec have no names to refer to; other alarms have nothing else.
+    """
     for path, rollback, _ in rollbacks(spec):
         for index, alarm in enumerate(named_alarms(rollback)):
             where = (*path, "alarms", index)
             if alarm.metric is None and alarm.alarm_name is None:
                 fix = "add `metric` for alarms of this spec, or `alarm_name` for an existing one"
-                yield Finding(where, "the entry does not name an alarm", fix)
+                yield Problem(where, "the entry does not name an alarm", fix)
             elif alarm.metric is not None and alarm.alarm_name is not None:
                 fix = "keep one of them, or make two entries"
-                yield Finding(where, "`metric` and `alarm_name` cannot be used together", fix)
+                yield Problem(where, "`metric` and `alarm_name` cannot be used together", fix)
 
 
-@error(
-    "IS624",
-    "A rollback alarm with `metric` must be one that the spec has.",
-    _CONFIG,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def alarm_exists(spec: ModelSpec) -> Iterator[Finding]:
-    """From the default set or from `alarms.rules`; for a component, one of its own alarms."""
+@error("IS624", _CONFIG)
+def alarm_exists(spec: ModelSpec) -> Iterator[Problem]:
+    """A rollback alarm with `metric` must be one that the spec has.
+
+    From the default set or from `alarms.rules`; for a component, one of its own alarms.
+    """
     for path, rollback, component in rollbacks(spec):
         there = [watched_name(alarm.rule) for alarm in _rolling_back(spec, _ALL, component)]
         add = _NONE_AT_ALL if spec.alarms is False else _ADD
         if isinstance(rollback.alarms, str) and not there:
-            yield Finding((*path, "alarms"), f"the spec has no alarms {_about(component)}", add)
+            yield Problem((*path, "alarms"), f"the spec has no alarms {_about(component)}", add)
         for index, alarm in enumerate(named_alarms(rollback)):
             if alarm.metric is not None and alarm.metric not in there:
                 message = f"the spec has no alarm on {alarm.metric} {_about(component)}"
                 found = f"{choose(alarm.metric, sorted(set(there)))}; or {add}" if there else add
-                yield Finding((*path, "alarms", index, "metric"), message, found)
+                yield Problem((*path, "alarms", index, "metric"), message, found)
 
 
 _ALL = AutoRollbackConfiguration(alarms="own")
@@ -75,33 +69,27 @@ def _rolling_back(
     return [alarm for alarm in own_alarms(spec) if rolls_back(alarm, rollback, component)]
 
 
-@error(
-    "IS625",
-    "At most 10 alarms can roll back an update.",
-    _CONFIG,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def not_too_many(spec: ModelSpec) -> Iterator[Finding]:
-    """One metric may stand for several alarms, one for each variant or component; each of them counts."""
+@error("IS625", _CONFIG)
+def not_too_many(spec: ModelSpec) -> Iterator[Problem]:
+    """At most 10 alarms can roll back an update.
+
+    One metric may stand for several alarms, one for each variant or component; each of them counts.
+    """
     for path, rollback, component in rollbacks(spec):
         own = [watched_name(it.rule) for it in _rolling_back(spec, rollback, component)]
         count = len(own) + sum(it.alarm_name is not None for it in named_alarms(rollback))
         if count > _MOST:
             message = f"{count} alarms would roll back an update, but SageMaker accepts at most {_MOST}"
             fix = f"list fewer by their metric: {listed(sorted(set(own)), last='and')}" if own else ""
-            yield Finding((*path, "alarms"), message, fix or "list fewer")
+            yield Problem((*path, "alarms"), message, fix or "list fewer")
 
 
-@warning(
-    "IS626",
-    "An alarm that rolls back an update should not treat missing data as breaching.",
-    _MISSING,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
-    """Without requests it would be in ALARM, and roll back every update before anyone has seen it."""
+@warning("IS626", _MISSING)
+def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm that rolls back an update should not treat missing data as breaching.
+
+    Without requests it would be in ALARM, and roll back every update before anyone has seen it.
+    """
     seen = []
     for alarm in (it for _, rollback, name in rollbacks(spec) for it in _rolling_back(spec, rollback, name)):
         if alarm.evaluation.treat_missing_data == "breaching" and alarm.path not in seen:
@@ -109,18 +97,15 @@ def silence_is_no_trouble(spec: ModelSpec) -> Iterator[Finding]:
             name = watched_name(alarm.rule)
             message = f"without requests the alarm on {name} goes off and rolls back any update"
             fix = "write `notBreaching`, or leave the alarm out of `auto_rollback_configuration`"
-            yield Finding((*alarm.path, "treat_missing_data"), message, fix)
+            yield Problem((*alarm.path, "treat_missing_data"), message, fix)
 
 
-@warning(
-    "IS627",
-    "An alarm that rolls back an update should be able to go off while the update waits.",
-    _GUARDRAILS,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker watches the alarms only while it waits, and one bad minute does not yet set off an alarm."""
+@warning("IS627", _GUARDRAILS)
+def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm that rolls back an update should be able to go off while the update waits.
+
+    SageMaker watches the alarms only while it waits, and one bad minute does not yet set off an alarm.
+    """
     for path, rollback, component in rollbacks(spec):
         where, most = _wait(spec, component)
         chosen = _rolling_back(spec, rollback, component)
@@ -134,18 +119,15 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Finding]:
                 fix = (
                     f"write `wait_interval_in_seconds` of {needs} or more, or shorten what the alarm looks at"
                 )
-                yield Finding((*path[:-1], *where), message, fix)
+                yield Problem((*path[:-1], *where), message, fix)
 
 
-@warning(
-    "IS619",
-    "An update that alarms may roll back should have an update policy, which makes it wait.",
-    _GUARDRAILS,
-    ModelSpec,
-    about="auto_rollback_configuration",
-)
-def update_waits_at_all(spec: ModelSpec) -> Iterator[Finding]:
-    """Without one, all traffic moves at once, and the old fleet is gone before an alarm can go off."""
+@warning("IS619", _GUARDRAILS)
+def update_waits_at_all(spec: ModelSpec) -> Iterator[Problem]:
+    """An update that alarms may roll back should have an update policy, which makes it wait.
+
+    Without one, all traffic moves at once, and the old fleet is gone before an alarm can go off.
+    """
     config = deployment_config(spec)
     if config is None or config.auto_rollback_configuration is None:
         return
@@ -153,7 +135,7 @@ def update_waits_at_all(spec: ModelSpec) -> Iterator[Finding]:
         message = "without an update policy all traffic moves at once and nothing waits for the alarms"
         fix = "add `blue_green_update_policy` with `termination_wait_in_seconds`"
         path = ("endpoint", "deployment_config", "auto_rollback_configuration")
-        yield Finding(path, message, f"{fix}, or `rolling_update_policy`")
+        yield Problem(path, message, f"{fix}, or `rolling_update_policy`")
 
 
 def _time_to_alarm(alarm: OwnAlarm) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog import images
 from inferstack.catalog.images import ecr_image, is_ecr_without_account
-from inferstack.check.rules.base import CONTAINER_PAGE, Finding, error, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.role import Named
 from inferstack.facts.triton import is_triton
@@ -13,7 +13,7 @@ from inferstack.facts.walk import components, containers, model_containers, mode
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage, S3DataSource
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.addresses import has_key, is_no_archive
 from inferstack.texts.placeholders import is_opaque, sample
 
@@ -55,16 +55,19 @@ def _urls(spec: ModelSpec) -> Iterator[Named]:
     return ((path, str(sample(url))) for path, url in urls(spec))
 
 
-@error("IS230", "The URL of model files must have a bucket and a key.", CONTAINER_PAGE, ModelSpec)
-def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Finding]:
-    """Including components' artifacts; https URLs of S3 are left alone."""
+@error("IS230", CONTAINER_PAGE)
+def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Problem]:
+    """The URL of model files must have a bucket and a key.
+
+    Including components' artifacts; https URLs of S3 are left alone.
+    """
     for path, url in _urls(spec):
         bucket = url.removeprefix("s3://").partition("/")[0]
         names_bucket = _BUCKET.fullmatch(bucket) is not None
         if url.startswith("s3://") and not (names_bucket and has_key(url)):
             what = "no key" if names_bucket else f'no valid bucket name: "{bucket}"'
             fix = "write s3://bucket/key" if names_bucket else _BUCKETS_NAME
-            yield Finding(path, f'"{url}" has {what}', fix)
+            yield Problem(path, f'"{url}" has {what}', fix)
 
 
 _OR_PLAIN_FILES = {
@@ -76,9 +79,11 @@ _OR_PLAIN_FILES = {
 }
 
 
-@error("IS231", "A model archive must be a single `.tar.gz`.", CONTAINER_PAGE, ModelSpec)
-def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
-    """Except for the prefix of a multi-model endpoint and the files of an adapter. The key of a CDK asset
+@error("IS231", CONTAINER_PAGE)
+def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Problem]:
+    """A model archive must be a single `.tar.gz`.
+
+    Except for the prefix of a multi-model endpoint and the files of an adapter. The key of a CDK asset
     ends in `.gz`: SageMaker looks at the object's content, as CDK's own models are deployed like that.
     """
     adapters = {
@@ -92,82 +97,67 @@ def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Finding]:
         plain = path[-1] == "s3_uri" or path[:-1] in prefixes or path[:-2] in adapters
         if not plain and is_no_archive(url):
             fix = f"pack the files into a tar.gz{_OR_PLAIN_FILES.get(str(path[-1]), '')}"
-            yield Finding(path, f'"{url}" is not a `.tar.gz` archive', fix)
+            yield Problem(path, f'"{url}" is not a `.tar.gz` archive', fix)
 
 
-@error(
-    "IS232",
-    "A model must have an image or come from a model package.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about=("model", "models"),
-)
-def model_has_an_image(spec: ModelSpec) -> Iterator[Finding]:
-    """A package from the registry brings its own image."""
+@error("IS232", CONTAINER_PAGE)
+def model_has_an_image(spec: ModelSpec) -> Iterator[Problem]:
+    """A model must have an image or come from a model package.
+
+    A package from the registry brings its own image.
+    """
     for path, _, model in model_containers(spec):
         if model.image is None and model.model_package_name is None:
             fix = 'add `image: {framework: triton, version: "26.05"}` or an ECR URI'
-            yield Finding(path, "the model has no image", fix, lacks="image")
+            yield Problem(path, "the model has no image", fix, lacks="image")
 
 
-@warning(
-    "IS233",
-    "A model package already has an image and files: the model should not set its own.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="model_package_name",
-)
-def package_brings_everything(spec: ModelSpec) -> Iterator[Finding]:
-    """Which of the two wins is not documented."""
+@warning("IS233", CONTAINER_PAGE)
+def package_brings_everything(spec: ModelSpec) -> Iterator[Problem]:
+    """A model package already has an image and files: the model should not set its own.
+
+    Which of the two wins is not documented.
+    """
     for path, _, model in model_containers(spec):
         for key in ("image", "model_data_url", "model_data_source"):
             if model.model_package_name is not None and getattr(model, key) is not None:
-                yield Finding(
+                yield Problem(
                     (*path, key), f"`{key}` should not be used with `model_package_name`", "keep one of them"
                 )
 
 
-@error(
-    "IS234",
-    "`model_data_url` and `model_data_source` cannot be used together.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="model_data_source",
-)
-def one_source_of_files(spec: ModelSpec) -> Iterator[Finding]:
-    """Each of the two says where the files are."""
+@error("IS234", CONTAINER_PAGE)
+def one_source_of_files(spec: ModelSpec) -> Iterator[Problem]:
+    """`model_data_url` and `model_data_source` cannot be used together.
+
+    Each of the two says where the files are.
+    """
     for path, _, model in model_containers(spec):
         if model.model_data_url is not None and model.model_data_source is not None:
             message = "`model_data_url` and `model_data_source` both say where the files are"
-            yield Finding((*path, "model_data_source"), message, "keep one of them")
+            yield Problem((*path, "model_data_source"), message, "keep one of them")
 
 
-@error(
-    "IS235",
-    "`inference_specification_name` needs `model_package_name`.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="inference_specification_name",
-)
-def specification_of_a_package(spec: ModelSpec) -> Iterator[Finding]:
-    """Without a package there is nothing to choose from."""
+@error("IS235", CONTAINER_PAGE)
+def specification_of_a_package(spec: ModelSpec) -> Iterator[Problem]:
+    """`inference_specification_name` needs `model_package_name`.
+
+    Without a package there is nothing to choose from.
+    """
     for path, _, model in model_containers(spec):
         if model.inference_specification_name is not None and model.model_package_name is None:
             message = "`inference_specification_name` cannot be used without `model_package_name`"
-            yield Finding(
+            yield Problem(
                 (*path, "inference_specification_name"), message, "add `model_package_name`, or remove it"
             )
 
 
-@error(
-    "IS240",
-    "The URL of an `S3Prefix` must end in `/`.",
-    _SOURCE,
-    ModelSpec,
-    about="s3_data_source",
-)
-def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
-    """A prefix without it also matches its neighbours."""
+@error("IS240", _SOURCE)
+def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
+    """The URL of an `S3Prefix` must end in `/`.
+
+    A prefix without it also matches its neighbours.
+    """
     for path, source in _sources(spec):
         if (
             source.s3_data_type == "S3Prefix"
@@ -175,76 +165,64 @@ def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
             and not source.s3_uri.endswith("/")
         ):
             message = f'the prefix "{source.s3_uri}" does not end in `/`'
-            yield Finding(
+            yield Problem(
                 (*path, "s3_uri"),
                 message,
                 f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object',
             )
 
 
-@error(
-    "IS241",
-    "The URL of an `S3Object` cannot end in `/`, since it is a single object.",
-    _SOURCE,
-    ModelSpec,
-    about="s3_data_source",
-)
-def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Finding]:
-    """The opposite of a prefix."""
+@error("IS241", _SOURCE)
+def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
+    """The URL of an `S3Object` cannot end in `/`, since it is a single object.
+
+    The opposite of a prefix.
+    """
     for path, source in _sources(spec):
         if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
             message = f'"{source.s3_uri}" is a prefix, not an object'
-            yield Finding((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
+            yield Problem((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
 
 
-@warning(
-    "IS242",
-    "Compressed files should be a single object: `Gzip` needs `S3Object`.",
-    _SOURCE,
-    ModelSpec,
-    about="s3_data_source",
-)
-def compressed_is_one_object(spec: ModelSpec) -> Iterator[Finding]:
-    """What a compressed prefix would mean is not documented."""
+@warning("IS242", _SOURCE)
+def compressed_is_one_object(spec: ModelSpec) -> Iterator[Problem]:
+    """Compressed files should be a single object: `Gzip` needs `S3Object`.
+
+    What a compressed prefix would mean is not documented.
+    """
     for path, source in _sources(spec):
         if source.compression_type == "Gzip" and source.s3_data_type == "S3Prefix":
             fix = (
                 "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
             )
-            yield Finding((*path, "compression_type"), "`Gzip` should not be used with `S3Prefix`", fix)
+            yield Problem((*path, "compression_type"), "`Gzip` should not be used with `S3Prefix`", fix)
 
 
-@error(
-    "IS243",
-    "A gated model can only be used once its license is accepted.",
-    _ACCESS,
-    ModelSpec,
-    about="model_access_config",
-)
-def licence_is_accepted(spec: ModelSpec) -> Iterator[Finding]:
-    """`accept_eula: false` makes a model that cannot start."""
+@error("IS243", _ACCESS)
+def licence_is_accepted(spec: ModelSpec) -> Iterator[Problem]:
+    """A gated model can only be used once its license is accepted.
+
+    `accept_eula: false` makes a model that cannot start.
+    """
     for path, source in _sources(spec):
         if source.model_access_config is not None and not source.model_access_config.accept_eula:
             where = (*path, "model_access_config", "accept_eula")
-            yield Finding(
+            yield Problem(
                 where, "the model's license is not accepted", "read it, then write `accept_eula: true`"
             )
 
 
-@error(
-    "IS244",
-    "An image from a private registry needs access through a VPC.",
-    _IMAGE,
-    ModelSpec,
-    about="image_config",
-)
-def private_registry_needs_a_vpc(spec: ModelSpec) -> Iterator[Finding]:
-    """`repository_access_mode: Vpc` reaches the registry through the model's subnets."""
+@error("IS244", _IMAGE)
+def private_registry_needs_a_vpc(spec: ModelSpec) -> Iterator[Problem]:
+    """An image from a private registry needs access through a VPC.
+
+    `repository_access_mode: Vpc` reaches the registry through the model's subnets.
+    """
     networks = {name: model.vpc_config for _, name, model in models(spec)}
     for path, name, container in model_containers(spec):
         if _pulls_through_vpc(container) and networks[name] is None:
             where = (*path, "image_config", "repository_access_mode")
-            yield Finding(
+            yield Problem(
                 where, "the image is pulled through a VPC, but the model has none", "add `vpc_config`"
             )
 
@@ -253,20 +231,17 @@ def _pulls_through_vpc(model: Container) -> bool:
     return model.image_config is not None and model.image_config.repository_access_mode == "Vpc"
 
 
-@error(
-    "IS245",
-    "A login for the registry needs `repository_access_mode: Vpc`.",
-    _IMAGE,
-    ModelSpec,
-    about="image_config",
-)
-def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Finding]:
-    """For Amazon ECR, the role is used instead."""
+@error("IS245", _IMAGE)
+def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Problem]:
+    """A login for the registry needs `repository_access_mode: Vpc`.
+
+    For Amazon ECR, the role is used instead.
+    """
     for path, _, model in model_containers(spec):
         config = model.image_config
         if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
             where = (*path, "image_config", "repository_auth_config")
-            yield Finding(
+            yield Problem(
                 where,
                 "a login for the registry is set, but the image is pulled from Amazon ECR",
                 "remove it, or write `repository_access_mode: Vpc`",
@@ -279,14 +254,12 @@ MODEL_IN_ENVIRONMENT = frozenset(
 """Variables that tell the published images where their model is."""
 
 
-@warning(
-    "IS246",
-    "A container with an image from AWS should have model files, or a variable that names them.",
-    CONTAINER_PAGE,
-    ModelSpec,
-)
-def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
-    """Your own image may include its model. Where there are many, IS300 asks for their prefix."""
+@warning("IS246", CONTAINER_PAGE)
+def container_has_a_model(spec: ModelSpec) -> Iterator[Problem]:
+    """A container with an image from AWS should have model files, or a variable that names them.
+
+    Your own image may include its model. Where there are many, IS300 asks for their prefix.
+    """
     for placed in containers(spec):
         container = placed.container
         if placed.takes_prefix or not isinstance(container.image, FrameworkImage) or _has_files(container):
@@ -297,7 +270,7 @@ def container_has_a_model(spec: ModelSpec) -> Iterator[Finding]:
         if not told:
             message = f"the {container.image.framework} container has no model"
             variable = ", or a variable such as HF_MODEL_ID to `environment`" if fetches else ""
-            yield Finding(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)
+            yield Problem(placed.path, message, f"add `{placed.url_key}`{variable}", lacks=placed.url_key)
 
 
 def _has_files(container: Container | ComponentContainer) -> bool:
@@ -307,14 +280,12 @@ def _has_files(container: Container | ComponentContainer) -> bool:
     return any(it is not None for it in sources)
 
 
-@error(
-    "IS247",
-    "An image must be in Amazon ECR, or in a registry that the model's VPC reaches.",
-    _IMAGE,
-    ModelSpec,
-)
-def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker does not know Docker Hub or short names."""
+@error("IS247", _IMAGE)
+def image_can_be_pulled(spec: ModelSpec) -> Iterator[Problem]:
+    """An image must be in Amazon ECR, or in a registry that the model's VPC reaches.
+
+    SageMaker does not know Docker Hub or short names.
+    """
     for placed in containers(spec):
         image = placed.image
         if not isinstance(image, str) or is_opaque(image) or ecr_image(str(sample(image))) is not None:
@@ -323,7 +294,7 @@ def image_can_be_pulled(spec: ModelSpec) -> Iterator[Finding]:
             fix = f"write the ECR URI, or {_published(image)}"
             if is_ecr_without_account(str(sample(image))):
                 fix = "write the 12 digits of the registry's account before `.dkr`"
-            yield Finding((*placed.path, "image"), f'"{image[:60]}" is not an image in Amazon ECR', fix)
+            yield Problem((*placed.path, "image"), f'"{image[:60]}" is not an image in Amazon ECR', fix)
 
 
 def _published(image: str) -> str:

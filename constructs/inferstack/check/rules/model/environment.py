@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog import cloudformation, instances
-from inferstack.check.rules.base import CONTAINER_PAGE, Finding, error, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
 from inferstack.facts.walk import PlacedContainer, containers, models, runs
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec, PipelineSpec
 from inferstack.format.model import Container
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque, sample
 
 _REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
@@ -43,21 +43,18 @@ def _variables(spec: ModelSpec) -> Iterator[_Variable]:
             yield _Variable((*placed.path, "environment", key), key, value, _bounds(placed))
 
 
-@error(
-    "IS210",
-    "Names of environment variables must consist of letters, digits and underscores.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="environment",
-)
-def variable_names(spec: ModelSpec) -> Iterator[Finding]:
-    """The pattern is CloudFormation's."""
+@error("IS210", CONTAINER_PAGE)
+def variable_names(spec: ModelSpec) -> Iterator[Problem]:
+    """Names of environment variables must consist of letters, digits and underscores.
+
+    The pattern is CloudFormation's.
+    """
     for variable in _variables(spec):
         names = variable.bounds["propertyNames"]
         fits = re.fullmatch(names["pattern"], variable.key) is not None
         if not fits or len(variable.key) > names.get("maxLength", len(variable.key)):
             message = f'"{variable.key[:60]}" is not a valid environment variable name'
-            yield Finding(variable.path, message, _how_to_name(variable.key), of_key=True)
+            yield Problem(variable.path, message, _how_to_name(variable.key), of_key=True)
 
 
 def _how_to_name(key: str) -> str:
@@ -67,40 +64,34 @@ def _how_to_name(key: str) -> str:
     return "in a component, use two characters or more" if len(key) == 1 else "write at most 1024 characters"
 
 
-@error(
-    "IS211",
-    "The value of an environment variable cannot be longer than SageMaker allows.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="environment",
-)
-def variable_values(spec: ModelSpec) -> Iterator[Finding]:
-    """The bound is CloudFormation's."""
+@error("IS211", CONTAINER_PAGE)
+def variable_values(spec: ModelSpec) -> Iterator[Problem]:
+    """The value of an environment variable cannot be longer than SageMaker allows.
+
+    The bound is CloudFormation's.
+    """
     for variable in _variables(spec):
         most = variable.bounds["additionalProperties"]["maxLength"]
         if not is_opaque(variable.value) and len(str(sample(variable.value))) > most:
             message = f"`{variable.key}` has {len(variable.value)} characters"
-            yield Finding(
+            yield Problem(
                 variable.path,
                 message,
                 f"at most {most} are allowed: put long values into a file of the model",
             )
 
 
-@error(
-    "IS212",
-    "The names and values of a container's environment must fit into 32 KB together.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="environment",
-)
-def environment_size(spec: ModelSpec) -> Iterator[Finding]:
-    """Counted in bytes, as the API does."""
+@error("IS212", CONTAINER_PAGE)
+def environment_size(spec: ModelSpec) -> Iterator[Problem]:
+    """The names and values of a container's environment must fit into 32 KB together.
+
+    Counted in bytes, as the API does.
+    """
     for placed in containers(spec):
         size = _bytes(placed.container)
         if size > _MOST_BYTES:
             message = f"the environment has {size} bytes"
-            yield Finding(
+            yield Problem(
                 (*placed.path, "environment"),
                 message,
                 f"at most {_MOST_BYTES} are allowed, names and values together",
@@ -112,64 +103,52 @@ def _bytes(container: Container | ComponentContainer) -> int:
     return sum(len((key + value).encode("utf-8", "surrogatepass")) for key, value in pairs)
 
 
-@error(
-    "IS276",
-    "The environments of a pipeline's containers must fit into 32 KB together.",
-    CONTAINER_PAGE,
-    PipelineSpec,
-    about="environment",
-)
-def environments_size(spec: PipelineSpec) -> Iterator[Finding]:
-    """IS212 reports a container whose environment is too large by itself."""
+@error("IS276", CONTAINER_PAGE)
+def environments_size(spec: PipelineSpec) -> Iterator[Problem]:
+    """The environments of a pipeline's containers must fit into 32 KB together.
+
+    IS212 reports a container whose environment is too large by itself.
+    """
     for path, _, model in models(spec):
         sizes = [_bytes(container) for container in model.containers or ()]
         if sum(sizes) > _MOST_BYTES >= max(sizes):
             message = f"the environments of {len(sizes)} containers have {sum(sizes)} bytes together"
             fix = f"at most {_MOST_BYTES} are allowed, names and values together"
             fix = f"{fix}: put long values into files of the models"
-            yield Finding((*path, "containers"), message, fix)
+            yield Problem((*path, "containers"), message, fix)
 
 
-@error(
-    "IS213",
-    "A container cannot have more environment variables than SageMaker allows.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="environment",
-)
-def environment_count(spec: ModelSpec) -> Iterator[Finding]:
-    """A component's container may have far fewer than a model's."""
+@error("IS213", CONTAINER_PAGE)
+def environment_count(spec: ModelSpec) -> Iterator[Problem]:
+    """A container cannot have more environment variables than SageMaker allows.
+
+    A component's container may have far fewer than a model's.
+    """
     for placed in containers(spec):
         count, most = len(placed.environment), _bounds(placed)["maxProperties"]
         if count > most:
             message = f"the environment has {count} variables"
-            yield Finding((*placed.path, "environment"), message, f"at most {most} are allowed here")
+            yield Problem((*placed.path, "environment"), message, f"at most {most} are allowed here")
 
 
-@error(
-    "IS217",
-    "An `environment` cannot look like a CloudFormation function.",
-    _REF,
-    ModelSpec,
-    about="environment",
-)
-def environment_is_no_function(spec: ModelSpec) -> Iterator[Finding]:
-    """A mapping whose only key is `Ref` is a reference, wherever it is in a template."""
+@error("IS217", _REF)
+def environment_is_no_function(spec: ModelSpec) -> Iterator[Problem]:
+    """An `environment` cannot look like a CloudFormation function.
+
+    A mapping whose only key is `Ref` is a reference, wherever it is in a template.
+    """
     for placed in containers(spec):
         if set(placed.environment) == {"Ref"}:
             message = "`Ref` as the only variable would be read as a CloudFormation reference"
-            yield Finding((*placed.path, "environment"), message, "rename the variable, or add another one")
+            yield Problem((*placed.path, "environment"), message, "rename the variable, or add another one")
 
 
-@warning(
-    "IS273",
-    "A model should not be split over more GPUs than its container has.",
-    _LMI,
-    ModelSpec,
-    about="environment",
-)
-def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding]:
-    """With more, the server exits when it starts, after downloading the model."""
+@warning("IS273", _LMI)
+def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Problem]:
+    """A model should not be split over more GPUs than its container has.
+
+    With more, the server exits when it starts, after downloading the model.
+    """
     for placed in containers(spec):
         for name in _GPUS_OF_ONE_MODEL:
             said = placed.environment.get(name, "")
@@ -181,7 +160,7 @@ def model_is_split_over_gpus_that_are_there(spec: ModelSpec) -> Iterator[Finding
                         f"`{name}` is {said[:20]}, but {what} {there:g} {'GPU' if there == 1 else 'GPUs'}"
                     )
                     fix = f'write "{there:g}" or less, or give the model more GPUs'
-                    yield Finding((*placed.path, "environment", name), message, fix)
+                    yield Problem((*placed.path, "environment", name), message, fix)
                     break
 
 

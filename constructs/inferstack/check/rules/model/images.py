@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage, ecr_image
-from inferstack.check.rules.base import CONTAINER_PAGE, Finding, error, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
 from inferstack.facts.triton import TRITON_FRAMEWORKS, may_be_triton, own_block, shows_triton
 from inferstack.facts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
 from inferstack.format.model import FrameworkImage
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import ask, did_you_mean_then, likest, listed
 from inferstack.texts.placeholders import has_pseudo_parameter, is_opaque
 
@@ -34,14 +34,12 @@ def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
     return images.find(image.framework, image.version, instance_type, **flavour)
 
 
-@error(
-    "IS700",
-    "AWS must publish the framework's image in this version for this kind of instance.",
-    _PATHS,
-    ModelSpec,
-)
-def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
-    """Each image is reported once, even if several instance types find the same fault."""
+@error("IS700", _PATHS)
+def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
+    """AWS must publish the framework's image in this version for this kind of instance.
+
+    Each image is reported once, even if several instance types find the same fault.
+    """
     for placed in containers(spec):
         for image, instance_type in _published(placed):
             try:
@@ -49,7 +47,7 @@ def image_is_published(spec: ModelSpec) -> Iterator[Finding]:
             except UnknownImage as unknown:
                 word = _at_fault(image, unknown.message)
                 fix = _mend(image, word, instance_type, unknown)
-                yield Finding((*placed.path, "image", word), unknown.message, fix)
+                yield Problem((*placed.path, "image", word), unknown.message, fix)
                 break
 
 
@@ -162,9 +160,12 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall("[0-9]+", version)))
 
 
-@error("IS701", "AWS must publish the framework's image in the stack's region.", _PATHS, ModelSpec)
-def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """If the spec names a region."""
+@error("IS701", _PATHS)
+def image_is_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
+    """AWS must publish the framework's image in the stack's region.
+
+    If the spec names a region.
+    """
     region = region_of(spec)
     for placed in containers(spec) if region is not None else ():
         for image, instance_type in _published(placed):
@@ -174,7 +175,7 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
                 break
             if region not in registries:
                 message = f"{image.framework} {image.version} is not published in {region}"
-                yield Finding((*placed.path, "image"), message, f"published in {listed(sorted(registries))}")
+                yield Problem((*placed.path, "image"), message, f"published in {listed(sorted(registries))}")
                 break
 
 
@@ -182,15 +183,12 @@ def image_is_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
 _KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarge")
 
 
-@error(
-    "IS707",
-    "The instance type must be known before the deployment where it chooses a framework's image.",
-    _PATHS,
-    ModelSpec,
-    about="framework",
-)
-def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
-    """An instance type that decides between images for CPUs and GPUs cannot be left to the deployment."""
+@error("IS707", _PATHS)
+def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Problem]:
+    """The instance type must be known before the deployment where it chooses a framework's image.
+
+    An instance type that decides between images for CPUs and GPUs cannot be left to the deployment.
+    """
     for placed in containers(spec):
         image = placed.image
         if isinstance(image, FrameworkImage) and any(map(is_opaque, placed.hosts)):
@@ -201,19 +199,22 @@ def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Finding]:
                     "deployment"
                 )
                 fix = "write the instance type itself, or the URI of the image"
-                yield Finding((*placed.path, "image"), message, fix)
+                yield Problem((*placed.path, "image"), message, fix)
 
 
-@error("IS702", "An image in Amazon ECR must be in the stack's region.", CONTAINER_PAGE, ModelSpec)
-def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker pulls from its own region only."""
+@error("IS702", CONTAINER_PAGE)
+def image_is_not_elsewhere(spec: ModelSpec) -> Iterator[Problem]:
+    """An image in Amazon ECR must be in the stack's region.
+
+    SageMaker pulls from its own region only.
+    """
     region = region_of(spec)
     for path, uri in _uris(spec):
         image = ecr_image(uri)
         if image is not None and region is not None and _is_elsewhere(image.region, region):
             message = f"the image is in {image.region}, but the stack is in {region}"
             fix = f"copy it to {region}, or write ${{AWS::Region}} into the URI"
-            yield Finding(path, message, fix)
+            yield Problem(path, message, fix)
 
 
 def _is_elsewhere(place: str, region: str) -> bool:
@@ -226,29 +227,30 @@ def _uris(spec: ModelSpec) -> Iterator[tuple[SpecPath, str]]:
             yield (*placed.path, "image"), placed.image
 
 
-@error("IS703", "A Triton model repository needs a Triton image.", _TRITON, ModelSpec)
-def triton_runs_triton(spec: ModelSpec) -> Iterator[Finding]:
-    """So does an ensemble, since only Triton has those."""
+@error("IS703", _TRITON)
+def triton_runs_triton(spec: ModelSpec) -> Iterator[Problem]:
+    """A Triton model repository needs a Triton image.
+
+    So does an ensemble, since only Triton has those.
+    """
     for placed in _must_be_triton(spec):
         image = placed.image
         if isinstance(image, FrameworkImage) and not may_be_triton(image):
             message = f"{image.framework} cannot load a Triton model repository"
-            yield Finding((*placed.path, "image", "framework"), message, "write `framework: triton`")
+            yield Problem((*placed.path, "image", "framework"), message, "write `framework: triton`")
 
 
-@warning(
-    "IS704",
-    "A Triton model repository needs a Triton image, and the image's name should show that it is one.",
-    _TRITON,
-    ModelSpec,
-)
-def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Finding]:
-    """A custom image may be built on Triton, but its name does not tell."""
+@warning("IS704", _TRITON)
+def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Problem]:
+    """A Triton model repository needs a Triton image, and the image's name should show that it is one.
+
+    A custom image may be built on Triton, but its name does not tell.
+    """
     for placed in _must_be_triton(spec):
         image = placed.image
         if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
             message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
-            yield Finding(
+            yield Problem(
                 (*placed.path, "image"), message, "make sure that it contains Triton, then ignore IS704"
             )
 
@@ -262,16 +264,19 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
             yield placed
 
 
-@warning("IS705", "The build of an image should fit the processors of the instance.", _PATHS, ModelSpec)
-def build_fits_the_processors(spec: ModelSpec) -> Iterator[Finding]:
-    """Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own."""
+@warning("IS705", _PATHS)
+def build_fits_the_processors(spec: ModelSpec) -> Iterator[Problem]:
+    """The build of an image should fit the processors of the instance.
+
+    Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own.
+    """
     for placed in containers(spec):
         for name in placed.hosts:
             misfit = next(_misfits(placed, name), None)
             if misfit is not None:
                 where = "a serverless endpoint" if name == SERVERLESS else name
                 message = f"{misfit[0]}, but {where} has {misfit[1]}"
-                yield Finding((*placed.path, "image"), message, _other_build(placed.image, name))
+                yield Problem((*placed.path, "image"), message, _other_build(placed.image, name))
 
 
 def _other_build(image: str | FrameworkImage | None, instance_type: str) -> str:
@@ -300,15 +305,12 @@ def _misfits(placed: PlacedContainer, name: str) -> Iterator[tuple[str, str]]:
         yield f'"{tag}" is a build for {build}', f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"
 
 
-@error(
-    "IS706",
-    "A framework's image must be the same on all instance types that a container runs on.",
-    _PATHS,
-    ModelSpec,
-    about="framework",
-)
-def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
-    """A model names one image, and AWS builds some images separately for each kind of processor."""
+@error("IS706", _PATHS)
+def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Problem]:
+    """A framework's image must be the same on all instance types that a container runs on.
+
+    A model names one image, and AWS builds some images separately for each kind of processor.
+    """
     for placed in containers(spec):
         first_on: dict[str, str] = {}
         for image, name in _published(placed):
@@ -318,7 +320,7 @@ def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Finding]:
         if len(first_on) > 1:
             (one, here), (other, there) = list(first_on.items())[:2]
             message = f"{here} needs {one}, but {there} needs {other}"
-            yield Finding((*placed.path, "image"), message, _an_image_each(spec, placed))
+            yield Problem((*placed.path, "image"), message, _an_image_each(spec, placed))
 
 
 def _an_image_each(spec: ModelSpec, placed: PlacedContainer) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
-from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, Finding, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, warning
 from inferstack.check.rules.model.artifacts import urls
 from inferstack.facts.role import marketplace_packages
 from inferstack.facts.walk import (
@@ -16,7 +16,7 @@ from inferstack.facts.walk import (
     shadow_variants,
 )
 from inferstack.format.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 
 # ----------------------------------------------------------------
 # Files of SageMaker JumpStart: the name of a bucket says where it is and whether its files are gated.
@@ -29,28 +29,27 @@ _OF_JUMPSTART = "jumpstart-"
 _BUCKET = re.compile(rf"s3://{_OF_JUMPSTART}(?P<private>private-)?cache-prod-(?P<region>[^/]+)/.*")
 
 
-@warning(
-    "IS237",
-    "Files of SageMaker JumpStart should come from the bucket of the stack's region.",
-    CONTAINER_PAGE,
-    ModelSpec,
-)
-def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Finding]:
-    """The bucket's name says where it is, and model files must be in the endpoint's region."""
+@warning("IS237", CONTAINER_PAGE)
+def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
+    """Files of SageMaker JumpStart should come from the bucket of the stack's region.
+
+    The bucket's name says where it is, and model files must be in the endpoint's region.
+    """
     here = region_of(spec)
     for path, bucket in _buckets(spec):
         there = bucket["region"]
         if here is not None and there != here and regions.has_form(there):
             message = f"the bucket is in {there}, but the stack is in {here}"
             name = f"jumpstart-{bucket['private'] or ''}cache-prod-{here}"
-            yield Finding(path, message, f"write {name}, or ${{AWS::Region}} at the end of its name")
+            yield Problem(path, message, f"write {name}, or ${{AWS::Region}} at the end of its name")
 
 
-@warning(
-    "IS238", "The license of a gated model of SageMaker JumpStart should be accepted.", _ACCESS, ModelSpec
-)
-def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
-    """JumpStart's private buckets hold what is gated; declining a license is an error of its own."""
+@warning("IS238", _ACCESS)
+def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Problem]:
+    """The license of a gated model of SageMaker JumpStart should be accepted.
+
+    JumpStart's private buckets hold what is gated; declining a license is an error of its own.
+    """
     accepting = {
         (*path, "model_data_source", "s3_data_source", "s3_uri")
         for path, _, model in model_containers(spec)
@@ -60,7 +59,7 @@ def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Finding]:
     for path, bucket in _buckets(spec):
         if bucket["private"] and path not in accepting:
             message = "JumpStart's private bucket holds gated models, but no license is accepted"
-            yield Finding(path, message, f"read the license, then {_how_to_accept(str(path[-1]))}")
+            yield Problem(path, message, f"read the license, then {_how_to_accept(str(path[-1]))}")
 
 
 def _buckets(spec: ModelSpec) -> Iterator[tuple[SpecPath, re.Match[str]]]:
@@ -92,11 +91,12 @@ _SHADOWS = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests-exclusi
 _KEY = "model_package_name"
 
 
-@warning(
-    "IS236", "A model from AWS Marketplace should have network isolation.", _ISOLATION, ModelSpec, about=_KEY
-)
-def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker refuses training jobs without it. Serverless endpoints have neither it nor such models."""
+@warning("IS236", _ISOLATION)
+def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Problem]:
+    """A model from AWS Marketplace should have network isolation.
+
+    SageMaker refuses training jobs without it. Serverless endpoints have neither it nor such models.
+    """
     where = "the model"
     if isinstance(spec, InferenceComponentsSpec):
         where += " and in `endpoint_config`"
@@ -104,52 +104,43 @@ def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Finding]:
     for path, name in marketplace_packages(spec):
         if not (name in isolated or _is_serverless(spec, name)):
             message = "a package from AWS Marketplace needs network isolation"
-            yield Finding((*path, _KEY), message, f"write `enable_network_isolation: true` in {where}")
+            yield Problem((*path, _KEY), message, f"write `enable_network_isolation: true` in {where}")
 
 
-@warning(
-    "IS609",
-    "A serverless endpoint should not host a model from AWS Marketplace: AWS lists it as unsupported.",
-    SERVERLESS_PAGE,
-    ModelSpec,
-    about=_KEY,
-)
-def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Finding]:
-    """Among the features that serverless endpoints lack."""
+@warning("IS609", SERVERLESS_PAGE)
+def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Problem]:
+    """A serverless endpoint should not host a model from AWS Marketplace: AWS lists it as unsupported.
+
+    Among the features that serverless endpoints lack.
+    """
     for path, name in marketplace_packages(spec):
         if _is_serverless(spec, name):
             message = "a package from AWS Marketplace cannot be used with a serverless variant"
-            yield Finding((*path, _KEY), message, "replace `serverless_config` with instances")
+            yield Problem((*path, _KEY), message, "replace `serverless_config` with instances")
 
 
-@warning(
-    "IS632",
-    "Guardrails do not work with models from AWS Marketplace.",
-    _GUARDRAILS,
-    ModelSpec,
-    about="deployment_config",
-)
-def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker silently falls back to all at once."""
+@warning("IS632", _GUARDRAILS)
+def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Problem]:
+    """Guardrails do not work with models from AWS Marketplace.
+
+    SageMaker silently falls back to all at once.
+    """
     if deployment_config(spec) is not None and marketplace_packages(spec):
         message = "guardrails do not work with packages from AWS Marketplace: traffic moves all at once"
-        yield Finding(("endpoint", "deployment_config"), message, "remove `deployment_config`")
+        yield Problem(("endpoint", "deployment_config"), message, "remove `deployment_config`")
 
 
-@warning(
-    "IS285",
-    "A model from AWS Marketplace should not be tested with shadow variants: AWS lists it as unsupported.",
-    _SHADOWS,
-    ModelBackedSpec,
-    about="shadow_variants",
-)
-def no_shadows_with_marketplace_models(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Neither beside a shadow variant nor as one."""
+@warning("IS285", _SHADOWS)
+def no_shadows_with_marketplace_models(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """A model from AWS Marketplace should not be tested with shadow variants: AWS lists it as unsupported.
+
+    Neither beside a shadow variant nor as one.
+    """
     if shadow_variants(spec):
         for path, _ in marketplace_packages(spec):
             message = "a package from AWS Marketplace cannot be used with `shadow_variants`"
             fix = "remove them, or compare two production variants by their weights"
-            yield Finding((*path, _KEY), message, fix)
+            yield Problem((*path, _KEY), message, fix)
 
 
 def _is_serverless(spec: ModelSpec, model: str | None) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
-from inferstack.check.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, Finding, error, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, error, warning
 from inferstack.facts.triton import is_triton, loaded_by, may_be_triton
 from inferstack.facts.walk import (
     PlacedContainer,
@@ -16,7 +16,7 @@ from inferstack.facts.walk import (
 )
 from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
 from inferstack.format.model import Container, FrameworkImage
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.texts.addresses import ARCHIVE_SUFFIX, has_key, is_open
 from inferstack.texts.placeholders import is_opaque
 
@@ -35,43 +35,37 @@ _SHOWN_ON_GPUS = frozenset(
 _ARCHIVES = (ARCHIVE_SUFFIX, ".tgz", ".tar", ".gz", ".zip")
 
 
-@error(
-    "IS300",
-    "A multi-model container needs the prefix of its archives; with a `triton` block, it ends in `/`.",
-    _CREATE,
-    ModelBackedSpec,
-)
-def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Requests add the name of an archive (`TargetModel`). Those of a `triton` block are in a folder."""
+@error("IS300", _CREATE)
+def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """A multi-model container needs the prefix of its archives; with a `triton` block, it ends in `/`.
+
+    Requests add the name of an archive (`TargetModel`). Those of a `triton` block are in a folder.
+    """
     for placed, container in _with_many_models(spec):
         url, where = container.model_data_url, (*placed.path, "model_data_url")
         if url is None and container.model_data_source is None:
             fix = "add the prefix of the archives: s3://bucket/prefix/"
-            yield Finding(placed.path, "the model has no `model_data_url`", fix, lacks="model_data_url")
+            yield Problem(placed.path, "the model has no `model_data_url`", fix, lacks="model_data_url")
         elif url is not None and _is_archive(url):
             message = f'"{url}" is one archive: {_what_has_many(spec)} needs a prefix'
-            yield Finding(where, message, f'write "{url.rpartition("/")[0]}/"')
+            yield Problem(where, message, f'write "{url.rpartition("/")[0]}/"')
         elif _lacks_slash(url) and loaded_by(spec, placed) is not None:
             message = f'"{url}" does not end in `/`, but the archives of the `triton` block go below it'
-            yield Finding(where, message, f'write "{url}/"')
+            yield Problem(where, message, f'write "{url}/"')
 
 
-@warning(
-    "IS311",
-    "The prefix of a multi-model container should end in `/`, or each request must begin with it.",
-    _CREATE,
-    ModelBackedSpec,
-    about="model_data_url",
-)
-def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """AWS's guide has a prefix without it, and deploy_and_monitor/sm-mme_with_torchserve of
+@warning("IS311", _CREATE)
+def prefix_ends_in_a_slash(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """The prefix of a multi-model container should end in `/`, or each request must begin with it.
+
+    AWS's guide has a prefix without it, and deploy_and_monitor/sm-mme_with_torchserve of
     aws/amazon-sagemaker-examples, too: its requests name `/sam.tar.gz`.
     """
     for placed, container in _with_many_models(spec):
         url = container.model_data_url
         if _lacks_slash(url) and loaded_by(spec, placed) is None:
             message = f'"{url}" does not end in `/`, so requests must name archives as `/name.tar.gz`'
-            yield Finding((*placed.path, "model_data_url"), message, f'write "{url}/"')
+            yield Problem((*placed.path, "model_data_url"), message, f'write "{url}/"')
 
 
 def _is_archive(url: str) -> bool:
@@ -93,67 +87,62 @@ def _what_has_many(spec: ModelBackedSpec) -> str:
     return f"a multi-model {'endpoint' if isinstance(spec, MultiModelSpec) else 'container'}"
 
 
-@error(
-    "IS301",
-    "A multi-model container cannot have `model_data_source`.",
-    CONTAINER_PAGE,
-    ModelBackedSpec,
-    about="model_data_source",
-)
-def no_data_source(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """Only archives can be loaded on request."""
+@error("IS301", CONTAINER_PAGE)
+def no_data_source(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """A multi-model container cannot have `model_data_source`.
+
+    Only archives can be loaded on request.
+    """
     for placed, container in _with_many_models(spec):
         if container.model_data_source is not None:
             fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
             message = f"`model_data_source` cannot be used with {_what_has_many(spec)}"
-            yield Finding((*placed.path, "model_data_source"), message, fix)
+            yield Problem((*placed.path, "model_data_source"), message, fix)
 
 
-@error(
-    "IS302",
-    "A multi-model endpoint cannot be serverless.",
-    SERVERLESS_PAGE,
-    MultiModelSpec,
-    about="serverless_config",
-)
-def not_serverless(spec: MultiModelSpec) -> Iterator[Finding]:
-    """Among the features that serverless endpoints lack."""
+@error("IS302", SERVERLESS_PAGE)
+def not_serverless(spec: MultiModelSpec) -> Iterator[Problem]:
+    """A multi-model endpoint cannot be serverless.
+
+    Among the features that serverless endpoints lack.
+    """
     for path, variant in variants(spec):
         if variant.serverless_config is not None:
             fix = "use `instance_type` and `initial_instance_count`, or an endpoint for each model"
-            yield Finding((*path, "serverless_config"), "a multi-model endpoint cannot be serverless", fix)
+            yield Problem((*path, "serverless_config"), "a multi-model endpoint cannot be serverless", fix)
 
 
-@error("IS303", "On GPUs, a multi-model endpoint must run Triton.", _SUPPORT, ModelBackedSpec)
-def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """AWS's other frameworks do this on CPUs only, except for some that its guide does not mention."""
+@error("IS303", _SUPPORT)
+def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """On GPUs, a multi-model endpoint must run Triton.
+
+    AWS's other frameworks do this on CPUs only, except for some that its guide does not mention.
+    """
     for path, image in _images_on_gpus(spec):
         if not isinstance(image, FrameworkImage) or image.framework in _SHOWN_ON_GPUS:
             continue
         if not may_be_triton(image):
             message = f"{image.framework} cannot host several models on a GPU"
-            yield Finding(
+            yield Problem(
                 (*path, "image"), message, "use `framework: triton`, or an instance type without GPU"
             )
 
 
-@warning(
-    "IS304",
-    "On GPUs, a multi-model endpoint should run Triton, or an image made for it.",
-    _SUPPORT,
-    ModelBackedSpec,
-)
-def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Finding]:
-    """A custom image may implement the contract, but its name does not tell."""
+@warning("IS304", _SUPPORT)
+def own_image_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """On GPUs, a multi-model endpoint should run Triton, or an image made for it.
+
+    A custom image may implement the contract, but its name does not tell.
+    """
     for path, image in _images_on_gpus(spec):
         if isinstance(image, FrameworkImage) and image.framework in _SHOWN_ON_GPUS:
             message = f"AWS's guide has only Triton, and not {image.framework}, for several models on a GPU"
             fix = "use `framework: triton`, or test it and ignore IS304"
-            yield Finding((*path, "image"), message, fix)
+            yield Problem((*path, "image"), message, fix)
         elif isinstance(image, str) and not is_opaque(image) and not is_triton(image):
             message = f'nothing shows that "{image[:60]}" can host several models on a GPU'
             fix = "make sure that it has the `multi-models` label and its API, then ignore IS304"
-            yield Finding((*path, "image"), message, fix)
+            yield Problem((*path, "image"), message, fix)
 
 
 def _images_on_gpus(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, str | FrameworkImage]]:
@@ -163,35 +152,31 @@ def _images_on_gpus(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, str | Fra
             yield placed.path, placed.image
 
 
-@warning(
-    "IS305",
-    "AWS documents multi-model endpoints on GPUs only for instance types with one GPU.",
-    _SUPPORT,
-    MultiModelSpec,
-)
-def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Finding]:
-    """Others may work, but nothing promises that."""
+@warning("IS305", _SUPPORT)
+def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Problem]:
+    """AWS documents multi-model endpoints on GPUs only for instance types with one GPU.
+
+    Others may work, but nothing promises that.
+    """
     for path, variant in variants(spec):
         for host in hosts(variant):
             if host.gpus and host.name not in MULTI_MODEL_GPU_TYPES:
                 message = (
                     f"{host.name} is not among the GPU types that AWS documents for multi-model endpoints"
                 )
-                yield Finding(
+                yield Problem(
                     (*path, "instance_type"),
                     message,
                     "use a single-GPU g4dn or g5, or test it and ignore IS305",
                 )
 
 
-@warning(
-    "IS306",
-    "A multi-model endpoint should have two or more instances, to stay up when one fails.",
-    _CREATE,
-    MultiModelSpec,
-)
-def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
-    """What counts is the lowest number that scaling may leave. Zero, or impossible limits, are errors."""
+@warning("IS306", _CREATE)
+def two_instances(spec: MultiModelSpec) -> Iterator[Problem]:
+    """A multi-model endpoint should have two or more instances, to stay up when one fails.
+
+    What counts is the lowest number that scaling may leave. Zero, or impossible limits, are errors.
+    """
     scaled = {id(variant): (path, scaling.min_capacity) for path, variant, scaling in variant_scalings(spec)}
     unclear = {
         id(variant)
@@ -204,60 +189,51 @@ def two_instances(spec: MultiModelSpec) -> Iterator[Finding]:
         if id(variant) in scaled:
             where, fewest = (*scaled[id(variant)][0], "min_capacity"), scaled[id(variant)][1]
         if fewest == 1 and id(variant) not in unclear:
-            yield Finding(where, "the endpoint may run on 1 instance", "write 2 or more, as AWS recommends")
+            yield Problem(where, "the endpoint may run on 1 instance", "write 2 or more, as AWS recommends")
 
 
-@error(
-    "IS307",
-    "`multi_model_config` is only for multi-model containers.",
-    CONTAINER_PAGE,
-    ModelSpec,
-    about="multi_model_config",
-)
-def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Finding]:
-    """Elsewhere there is nothing to cache."""
+@error("IS307", CONTAINER_PAGE)
+def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
+    """`multi_model_config` is only for multi-model containers.
+
+    Elsewhere there is nothing to cache.
+    """
     for placed in containers(spec):
         config = getattr(placed.container, "multi_model_config", None)
         if config is not None and not placed.takes_prefix:
             message = f"`multi_model_config` cannot be used with {_what_has_one(spec)}"
             fix = f"remove it, or {how_to_have_many(spec)}"
-            yield Finding((*placed.path, "multi_model_config"), message, fix)
+            yield Problem((*placed.path, "multi_model_config"), message, fix)
 
 
 def _what_has_one(spec: ModelSpec) -> str:
     return "a container with one model" if isinstance(spec, PipelineSpec) else f"`kind: {spec.kind}`"
 
 
-@warning(
-    "IS309",
-    "AWS does not document multi-model endpoints that are asynchronous.",
-    _MULTI_MODEL,
-    MultiModelSpec,
-    about="async_inference_config",
-)
-def not_asynchronous(spec: MultiModelSpec) -> Iterator[Finding]:
-    """An asynchronous request has no parameter `TargetModel`."""
+@warning("IS309", _MULTI_MODEL)
+def not_asynchronous(spec: MultiModelSpec) -> Iterator[Problem]:
+    """AWS does not document multi-model endpoints that are asynchronous.
+
+    An asynchronous request has no parameter `TargetModel`.
+    """
     if is_async(spec):
         path = ("endpoint_config", "async_inference_config")
-        yield Finding(
+        yield Problem(
             path,
             "AWS does not document asynchronous multi-model endpoints",
             "use `kind: single-model`, or remove `async_inference_config`",
         )
 
 
-@warning(
-    "IS310",
-    "AWS documents instance pools only for single models and inference components.",
-    POOLS_PAGE,
-    MultiModelSpec,
-    about="instance_pools",
-)
-def no_instance_pools(spec: MultiModelSpec) -> Iterator[Finding]:
-    """Multi-model endpoints are not mentioned."""
+@warning("IS310", POOLS_PAGE)
+def no_instance_pools(spec: MultiModelSpec) -> Iterator[Problem]:
+    """AWS documents instance pools only for single models and inference components.
+
+    Multi-model endpoints are not mentioned.
+    """
     for path, variant in variants(spec):
         if variant.instance_pools is not None:
-            yield Finding(
+            yield Problem(
                 (*path, "instance_pools"),
                 "AWS does not document instance pools for multi-model endpoints",
                 "write one `instance_type`",

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, Finding, error
+from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, error
 from inferstack.facts.walk import models, variants
 from inferstack.format.kinds import ModelSpec, PipelineSpec
 from inferstack.format.model import Container, Model
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import listed
 
@@ -22,15 +22,12 @@ def _mode(model: Model) -> str:
     return "Serial" if config is None else config.mode
 
 
-@error(
-    "IS320",
-    "Only a pipeline can have `containers`.",
-    OWN_FORMAT,
-    ModelSpec,
-    about=("containers", "inference_execution_config"),
-)
-def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
-    """All other kinds have one container per model or component, and write its properties there directly."""
+@error("IS320", OWN_FORMAT)
+def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Problem]:
+    """Only a pipeline can have `containers`.
+
+    All other kinds have one container per model or component, and write its properties there directly.
+    """
     if isinstance(spec, PipelineSpec):
         return
     for path, _, model in models(spec):
@@ -40,40 +37,44 @@ def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Finding]:
                 instead = f"write the container's properties directly under `{where}`"
                 way = instead if key == "containers" else "remove it"
                 message = f"`{key}` cannot be used with `kind: {spec.kind}`"
-                yield Finding((*path, key), message, f"{way}, or choose `kind: pipeline`")
+                yield Problem((*path, key), message, f"{way}, or choose `kind: pipeline`")
 
 
-@error("IS321", "A pipeline needs two or more containers.", _SERIAL, PipelineSpec)
-def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Finding]:
-    """One container alone is no pipeline."""
+@error("IS321", _SERIAL)
+def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Problem]:
+    """A pipeline needs two or more containers.
+
+    One container alone is no pipeline.
+    """
     for path, _, model in models(spec):
         count = len(model.containers or ())
         if count < _FEWEST:
             message = f"the pipeline has {count} container{'' if count == 1 else 's'}"
-            yield Finding((*path, "containers"), message, "add `containers`, or choose another kind")
+            yield Problem((*path, "containers"), message, "add `containers`, or choose another kind")
 
 
-@error("IS322", "In a pipeline, what a container runs must be written in `containers`.", _MODEL, PipelineSpec)
-def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Finding]:
-    """A model has one container or a list of them."""
+@error("IS322", _MODEL)
+def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Problem]:
+    """In a pipeline, what a container runs must be written in `containers`.
+
+    A model has one container or a list of them.
+    """
     for path, _, model in models(spec):
         for key in Container.__struct_fields__:
             if getattr(model, key) is not None:
-                yield Finding(
+                yield Problem(
                     (*path, key),
                     f"`{key}` cannot be used beside `containers`",
                     "move it into the container it is for",
                 )
 
 
-@error(
-    "IS323",
-    "A serial pipeline can have at most one multi-model container, a direct one none.",
-    _DIRECT,
-    PipelineSpec,
-)
-def one_multi_model_container(spec: PipelineSpec) -> Iterator[Finding]:
-    """`TargetModel` can only mean a model of one container."""
+@error("IS323", _DIRECT)
+def one_multi_model_container(spec: PipelineSpec) -> Iterator[Problem]:
+    """A serial pipeline can have at most one multi-model container, a direct one none.
+
+    `TargetModel` can only mean a model of one container.
+    """
     for path, _, model in models(spec):
         most = 1 if _mode(model) == "Serial" else 0
         found = [i for i, it in enumerate(model.containers or ()) if it.mode == "MultiModel"]
@@ -81,41 +82,41 @@ def one_multi_model_container(spec: PipelineSpec) -> Iterator[Finding]:
             where = (*path, "containers", index, "mode")
             containers = f"{len(found)} multi-model container{'s' * (len(found) > 1)}"
             message = f"the {_mode(model).lower()} pipeline has {containers}"
-            yield Finding(
+            yield Problem(
                 where, message, f"{'only 1' if most else 'none'} is allowed: write `mode: SingleModel`"
             )
 
 
-@error("IS324", "Containers that requests call by name need names of their own.", _DIRECT, PipelineSpec)
-def direct_containers_have_names(spec: PipelineSpec) -> Iterator[Finding]:
-    """`TargetContainerHostname` of a request is one of these names."""
+@error("IS324", _DIRECT)
+def direct_containers_have_names(spec: PipelineSpec) -> Iterator[Problem]:
+    """Containers that requests call by name need names of their own.
+
+    `TargetContainerHostname` of a request is one of these names.
+    """
     for path, _, model in models(spec):
         if _mode(model) == "Direct":
             yield from _nameless(path, model)
 
 
-def _nameless(path: SpecPath, model: Model) -> Iterator[Finding]:
+def _nameless(path: SpecPath, model: Model) -> Iterator[Problem]:
     names = Counter(it.container_hostname for it in model.containers or ())
     for index, container in enumerate(model.containers or ()):
         where, name = (*path, "containers", index), container.container_hostname
         if name is None:
-            yield Finding(
+            yield Problem(
                 where, "the container has no name by which requests can call it", "add `container_hostname`"
             )
         elif names[name] > 1:
             message = f"{names[name]} containers are called `{name}`"
-            yield Finding((*where, "container_hostname"), message, "give each a name of its own")
+            yield Problem((*where, "container_hostname"), message, "give each a name of its own")
 
 
-@error(
-    "IS329",
-    "In a serial pipeline, all containers must have a `container_hostname`, or none.",
-    CONTAINER_PAGE,
-    PipelineSpec,
-    about="container_hostname",
-)
-def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
-    """SageMaker makes up names only if it is given none at all; a direct pipeline needs them in any case."""
+@error("IS329", CONTAINER_PAGE)
+def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Problem]:
+    """In a serial pipeline, all containers must have a `container_hostname`, or none.
+
+    SageMaker makes up names only if it is given none at all; a direct pipeline needs them in any case.
+    """
     for path, _, model in models(spec):
         found = model.containers or ()
         names = [it.container_hostname for it in found if it.container_hostname is not None]
@@ -126,15 +127,18 @@ def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Finding]:
                     f"the container has no `container_hostname`, but {listed(names, last='and')} {have} one"
                 )
                 fix = "add `container_hostname` here too, or remove it from all containers"
-                yield Finding((*path, "containers", index), message, fix)
+                yield Problem((*path, "containers", index), message, fix)
 
 
-@error("IS325", "A pipeline must run on instances.", SERVERLESS_PAGE, PipelineSpec)
-def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Finding]:
-    """Serverless endpoints have one container."""
+@error("IS325", SERVERLESS_PAGE)
+def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Problem]:
+    """A pipeline must run on instances.
+
+    Serverless endpoints have one container.
+    """
     for path, variant in variants(spec):
         if variant.serverless_config is not None:
             message = "a serverless variant cannot host a pipeline"
-            yield Finding(
+            yield Problem(
                 (*path, "serverless_config"), message, "write `instance_type` and `initial_instance_count`"
             )

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from inferstack.check.rules.base import Finding, error
+from inferstack.check.rules.base import error
 from inferstack.check.rules.model.artifacts import model_urls
 from inferstack.facts.role import Named, baselines, core_dumps, hub_contents, login_functions, results
 from inferstack.facts.walk import containers
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import SpecPath
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe, listed
 from inferstack.texts.addresses import s3_url
 from inferstack.texts.placeholders import PSEUDO_PARAMETERS, wildcard_in
@@ -18,20 +18,17 @@ from inferstack.texts.placeholders import PSEUDO_PARAMETERS, wildcard_in
 _REFERENCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
 
 
-@error(
-    "IS239",
-    "An S3 URL must show its bucket, even where that is known only at deployment.",
-    _REFERENCES,
-    ModelSpec,
-)
-def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Finding]:
-    """The role's permissions name it. CloudFormation's functions can take a token apart, but not a dynamic
+@error("IS239", _REFERENCES)
+def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Problem]:
+    """An S3 URL must show its bucket, even where that is known only at deployment.
+
+    The role's permissions name it. CloudFormation's functions can take a token apart, but not a dynamic
     reference, which is filled in only after they have run.
     """
     for path, url in every_url(spec):
         if s3_url(url) is None:
             fix = "write s3://bucket/key; the bucket, or parts of the key, may be known only at deployment"
-            yield Finding(path, f"{describe(url)} does not show the bucket", fix)
+            yield Problem(path, f"{describe(url)} does not show the bucket", fix)
 
 
 def every_url(spec: ModelSpec) -> Iterator[Named]:
@@ -49,19 +46,17 @@ _RESOURCES = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policie
 _FILES = ("model_data_url", "s3_uri", "artifact_url")
 
 
-@error(
-    "IS248",
-    "Files, images, functions and hub contents cannot have wildcards or IAM variables in their names.",
-    _RESOURCES,
-    ModelSpec,
-)
-def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Finding]:
-    """SageMaker looks for exactly this name, and in the role's policy it would allow more than is meant."""
+@error("IS248", _RESOURCES)
+def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Problem]:
+    """Files, images, functions and hub contents cannot have wildcards or IAM variables in their names.
+
+    SageMaker looks for exactly this name, and in the role's policy it would allow more than is meant.
+    """
     for path, text in _used(spec):
         wild = wildcard_in(text)
         if wild is not None:
             what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which is never filled in"
-            yield Finding(path, f"{describe(text)} has a {what}", _fix(path, wild))
+            yield Problem(path, f"{describe(text)} has a {what}", _fix(path, wild))
 
 
 def _fix(path: SpecPath, wild: str) -> str:

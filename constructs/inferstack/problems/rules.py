@@ -1,0 +1,48 @@
+"""What a rule is: one small function with a code and a source. Its docstring says what it demands, then why.
+
+A rule yields a :class:`Problem` for each place that breaks it, and never raises. The class that annotates its
+first parameter says what it is about: a kind of spec, for instance.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from inferstack.problems import Problem, Severity
+from inferstack.problems.codes import OWN_FORMAT, Code
+
+Check = TypeVar("Check", bound=Callable[..., Iterator[Problem]])
+
+
+class Rule(Code, frozen=True):
+    """A rule with its code. A ``partial`` one may run where something that it could look at is unreadable."""
+
+    applies_to: type[Any]
+    check: Callable[..., Iterator[Problem]]
+    partial: bool
+
+
+class RuleTable(dict[str, Rule]):
+    """Rules by their codes. Its methods are decorators that enter a function."""
+
+    def error(
+        self, code: str, source: str = OWN_FORMAT, *, partial: bool = False
+    ) -> Callable[[Check], Check]:
+        """Enters a rule that AWS or Triton enforces: breaking it stops synthesis."""
+        return self._entered(code, Severity.ERROR, source, partial)
+
+    def warning(
+        self, code: str, source: str = OWN_FORMAT, *, partial: bool = False
+    ) -> Callable[[Check], Check]:
+        """Enters advice, or a fact that nobody confirms; a spec can ignore it."""
+        return self._entered(code, Severity.WARNING, source, partial)
+
+    def _entered(self, code: str, severity: Severity, source: str, partial: bool) -> Callable[[Check], Check]:
+        def enter(check: Check) -> Check:
+            if code in self:
+                raise ValueError(f"{code} is taken by {self[code].check.__name__}")
+            sentence = " ".join((check.__doc__ or "").partition("\n\n")[0].split())
+            about = next(iter(check.__annotations__.values()))
+            self[code] = Rule(code, severity, sentence, source, about, check, partial)
+            return check
+
+        return enter
