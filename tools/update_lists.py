@@ -10,6 +10,7 @@ from typing import get_args
 
 from inferstack.catalog import images, metrics
 from inferstack.facts.alarms import evaluation
+from inferstack.facts.kinds import KINDS
 from inferstack.format.defaults import DEFAULT_ALARMS, GPU_MEMORY_TAKEN, VARIABLES_OF_GPU_MEMORY_TAKERS
 from tools import generated_files
 from tools.generated_files import ROOT, Contents
@@ -62,6 +63,12 @@ _SCALING_TOP = """\
 
 Application Auto Scaling computes these itself: write `metric: NAME` in `autoscaling`, nothing else.
 """
+_KINDS_TOP = """\
+## Kinds
+
+What each kind of spec runs on its instances, which metrics it publishes, and what can scale. Asynchronous and
+serverless endpoints have metrics of their own, in the sections below.
+"""
 _ALARMS_TOP = """\
 ## Default alarms
 
@@ -108,7 +115,25 @@ inferstack knows, and with a later inferstack perhaps a newer one. To stay with 
 
 def metrics_page() -> str:
     """The metrics that each kind of endpoint publishes, and those predefined for target tracking."""
-    return "\n".join([_METRICS_TOP, _alarms_section(), _scaling_section(), *_hosting_sections()])
+    return "\n".join(
+        [_METRICS_TOP, _kinds_section(), _alarms_section(), _scaling_section(), *_hosting_sections()]
+    )
+
+
+def _kinds_section() -> str:
+    rows = [
+        (
+            f"`{it.name}`",
+            it.hosts,
+            _TITLES[it.publishes],
+            ", ".join(f"`{dimension}`" for dimension in sorted(it.scales)),
+            ", ".join(f"`{alarm.rule.metric}`" for alarm in it.alarms),
+            ", ".join(widget.title for widget in it.shows),
+        )
+        for it in KINDS
+    ]
+    heads = ("Kind", "Hosts", "Metrics", "Scales", "Default alarms on", "Graphs")
+    return f"{_KINDS_TOP}\n{table(heads, rows)}"
 
 
 def _alarms_section() -> str:

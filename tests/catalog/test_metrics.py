@@ -1,6 +1,9 @@
+from itertools import chain
+from pathlib import Path
 from typing import get_args
 
 import pytest
+import yaml
 from botocore.session import get_session
 
 from inferstack.catalog import cloudformation, metrics
@@ -16,6 +19,13 @@ def enum(service: str, shape: str) -> set[str]:
 def only(name: str, hosting: Hosting) -> Metric:
     [metric] = metrics.find(name, hosting)
     return metric
+
+
+def test_every_name_is_on_a_page_of_aws_and_none_of_those_is_missing() -> None:
+    pages = yaml.safe_load(Path(__file__).with_name("metric_pages.yaml").read_text("utf-8"))
+    listed = [name for lines in pages.values() for name in chain(*lines)]
+    assert len(listed) == len(set(listed))
+    assert set(metrics.names()) == set(listed)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from types import MappingProxyType
 from inferstack.catalog import instances
 from inferstack.check.lock.destinations import vouched
 from inferstack.check.lock.file import LockedArchive
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.triton import PlacedTriton, triton_blocks, triton_release
 from inferstack.facts.walk import PlacedContainer, runs_of
-from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.source.document import Document
 from inferstack.triton.repository.of_spec import repositories_at
@@ -66,7 +67,7 @@ def triton_contexts(spec: ModelSpec, placed: PlacedTriton) -> Iterator[Context]:
 
 def _gpus(spec: ModelSpec, placed: PlacedContainer) -> tuple[int, ...]:
     """The GPUs that the container may see, for each instance type; empty where that is unknown."""
-    if isinstance(spec, InferenceComponentsSpec):
+    if hosts_components(spec):
         return tuple(_reserved_gpus(spec, placed.path))
     found = []
     # A spec that is wrong there has no instance types, so the GPUs are unknown, too.

@@ -7,6 +7,7 @@ import msgspec
 from inferstack.catalog import instances, regions
 from inferstack.catalog.images import SERVERLESS
 from inferstack.catalog.metrics import INSTANCE_COUNT, PROVISIONED_CONCURRENCY, Hosting
+from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.once import answered_once, found_once
 from inferstack.format.alarms import Watched
 from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
@@ -21,8 +22,6 @@ from inferstack.format.kinds import (
     InferenceComponentsSpec,
     ModelBackedSpec,
     ModelSpec,
-    MultiModelSpec,
-    PipelineSpec,
 )
 from inferstack.format.model import Container, FrameworkImage, Model
 from inferstack.format.variant import Variant
@@ -41,13 +40,12 @@ _NO_SETTINGS = EndpointConfig()
 @answered_once
 def hosting_of(spec: ModelSpec) -> Hosting:
     """How the endpoint runs its models."""
-    if isinstance(spec, InferenceComponentsSpec):
-        return "inference-components"
-    if is_async(spec):
-        return "async"
-    if any(variant.serverless_config is not None for _, variant in variants(spec)):
-        return "serverless"
-    return "multi-model" if isinstance(spec, MultiModelSpec) else "instances"
+    if not hosts_components(spec):
+        if is_async(spec):
+            return "async"
+        if any(variant.serverless_config is not None for _, variant in variants(spec)):
+            return "serverless"
+    return kind_of(spec).publishes
 
 
 def region_of(spec: ModelSpec) -> str | None:
@@ -99,7 +97,7 @@ def every_variant(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant]]:
 
 def has_weights(spec: ModelSpec) -> bool:
     """Whether several variants share the traffic by weight. Components do not: each names its variant."""
-    return not isinstance(spec, InferenceComponentsSpec) and len(every_variant(spec)) > 1
+    return not hosts_components(spec) and len(every_variant(spec)) > 1
 
 
 @found_once
@@ -208,7 +206,8 @@ class PlacedContainer(msgspec.Struct, frozen=True):
     @property
     def takes_prefix(self) -> bool:
         """Whether its files are many archives under an S3 prefix, each loaded when a request names it."""
-        return isinstance(self.spec, MultiModelSpec) or getattr(self.container, "mode", None) == "MultiModel"
+        mode = getattr(self.container, "mode", None)
+        return kind_of(self.spec).archives == "many" or mode == "MultiModel"
 
     @property
     def image(self) -> str | FrameworkImage | None:
@@ -270,12 +269,13 @@ def environment_variables(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, str]
 
 def how_to_have_many(spec: ModelSpec) -> str:
     """What to write so that a container takes an S3 prefix."""
-    return "write `mode: MultiModel`" if isinstance(spec, PipelineSpec) else "choose `kind: multi-model`"
+    several = kind_of(spec).containers == "several"
+    return "write `mode: MultiModel`" if several else "choose `kind: multi-model`"
 
 
 def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
     """The variants that host a model, by naming it or through the inference components that run it."""
-    if isinstance(spec, InferenceComponentsSpec):
+    if hosts_components(spec):
         running = [run.component for run in runs_of(spec, ("models", str(model)))]
         found = variants(spec)
         return tuple(it for _, it in found if any(it in component_variants(spec, one) for one in running))
@@ -284,7 +284,7 @@ def hosting(spec: ModelSpec, model: str | None) -> tuple[Variant, ...]:
 
 def _types_hosting(spec: ModelSpec, model: str | None) -> Iterator[str]:
     """The instance types that a model runs on; an instance pool may override the model."""
-    if isinstance(spec, InferenceComponentsSpec):
+    if hosts_components(spec):
         running = runs_of(spec, ("models", str(model)))
         yield from dict.fromkeys(name for run in running for name in _types_of(spec, run))
         return

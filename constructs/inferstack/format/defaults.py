@@ -290,3 +290,81 @@ DEFAULT_ALARMS: tuple[DefaultAlarm, ...] = (
         "Requests wait in the queue and no instance works on them.",
     ),
 )
+
+
+class Widget(msgspec.Struct, frozen=True):
+    """One graph of the dashboard: metrics with the statistics to draw."""
+
+    title: str
+    metrics: tuple[tuple[str, str], ...]
+
+
+DASHBOARD_WIDGETS = (
+    Widget(
+        "Requests a minute",
+        (("Invocations", "Sum"), ("InvocationsPerInstance", "Sum"), ("InvocationsPerCopy", "Sum")),
+    ),
+    Widget(
+        "Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))
+    ),
+    Widget(
+        "Errors a minute",
+        (
+            ("Invocation4XXErrors", "Sum"),
+            ("Invocation5XXErrors", "Sum"),
+            ("InvocationModelErrors", "Sum"),
+            ("NoCapacityInvocationFailures", "Sum"),
+            ("InvocationFailures", "Sum"),
+            ("RequestDownloadFailures", "Sum"),
+            ("ResponseUploadFailures", "Sum"),
+            ("ExpiredRequests", "Sum"),
+        ),
+    ),
+    Widget("GPU (%)", (("GPUUtilization", "Average"), ("GPUMemoryUtilization", "Maximum"))),
+    Widget(
+        "GPU, normalized (%)",
+        (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Maximum")),
+    ),
+    Widget(
+        "CPU, memory, disk (%)",
+        (("CPUUtilization", "Average"), ("MemoryUtilization", "Maximum"), ("DiskUtilization", "Maximum")),
+    ),
+    Widget(
+        "CPU, memory, normalized (%)",
+        (("CPUUtilizationNormalized", "Average"), ("MemoryUtilizationNormalized", "Maximum")),
+    ),
+    Widget(
+        "Reserved by components (%)",
+        (("GPUReservation", "Average"), ("CPUReservation", "Average"), ("MemoryReservation", "Average")),
+    ),
+    Widget("Loaded models", (("LoadedModelCount", "Average"), ("ModelCacheHit", "Average"))),
+    Widget(
+        "Loading of models (µs)",
+        (
+            ("ModelLoadingWaitTime", "p90"),
+            ("ModelDownloadingTime", "Average"),
+            ("ModelLoadingTime", "Average"),
+        ),
+    ),
+    Widget(
+        "Backlog",
+        (
+            ("ApproximateBacklogSize", "Maximum"),
+            ("ApproximateBacklogSizePerInstance", "Average"),
+            ("HasBacklogWithoutCapacity", "Maximum"),
+        ),
+    ),
+    Widget("Age of the backlog (s)", (("ApproximateAgeOfOldestRequest", "Maximum"),)),
+    Widget(
+        "Concurrency in use (share)",
+        (
+            ("ServerlessConcurrentExecutionsUtilization", "Maximum"),
+            ("ServerlessProvisionedConcurrencyUtilization", "Maximum"),
+        ),
+    ),
+    Widget("Start of serverless capacity (µs)", (("ModelSetupTime", "p99"),)),
+)
+"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics.
+
+What a default alarm watches is drawn with the alarm's statistic, so that the graph shows what went off.
+"""

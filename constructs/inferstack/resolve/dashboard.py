@@ -13,6 +13,7 @@ import msgspec
 from inferstack.catalog import metrics, regions
 from inferstack.facts.measured import Measured, dashboard_name, measured
 from inferstack.facts.walk import hosting_of
+from inferstack.format.defaults import DASHBOARD_WIDGETS
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.resource import Resource, Resources, Value, substituted
 
@@ -24,84 +25,6 @@ _MOST_METRICS = 500
 _MOST_ALARMS = 100
 # So many are shown beside each other; what is higher than a graph is scrolled.
 _ALARMS_IN_A_ROW = 6
-
-
-class Widget(msgspec.Struct, frozen=True):
-    """One graph: metrics with the statistics to draw."""
-
-    title: str
-    metrics: tuple[tuple[str, str], ...]
-
-
-WIDGETS = (
-    Widget(
-        "Requests a minute",
-        (("Invocations", "Sum"), ("InvocationsPerInstance", "Sum"), ("InvocationsPerCopy", "Sum")),
-    ),
-    Widget(
-        "Latency (µs)", (("ModelLatency", "p50"), ("ModelLatency", "p99"), ("OverheadLatency", "Average"))
-    ),
-    Widget(
-        "Errors a minute",
-        (
-            ("Invocation4XXErrors", "Sum"),
-            ("Invocation5XXErrors", "Sum"),
-            ("InvocationModelErrors", "Sum"),
-            ("NoCapacityInvocationFailures", "Sum"),
-            ("InvocationFailures", "Sum"),
-            ("RequestDownloadFailures", "Sum"),
-            ("ResponseUploadFailures", "Sum"),
-            ("ExpiredRequests", "Sum"),
-        ),
-    ),
-    Widget("GPU (%)", (("GPUUtilization", "Average"), ("GPUMemoryUtilization", "Maximum"))),
-    Widget(
-        "GPU, normalized (%)",
-        (("GPUUtilizationNormalized", "Average"), ("GPUMemoryUtilizationNormalized", "Maximum")),
-    ),
-    Widget(
-        "CPU, memory, disk (%)",
-        (("CPUUtilization", "Average"), ("MemoryUtilization", "Maximum"), ("DiskUtilization", "Maximum")),
-    ),
-    Widget(
-        "CPU, memory, normalized (%)",
-        (("CPUUtilizationNormalized", "Average"), ("MemoryUtilizationNormalized", "Maximum")),
-    ),
-    Widget(
-        "Reserved by components (%)",
-        (("GPUReservation", "Average"), ("CPUReservation", "Average"), ("MemoryReservation", "Average")),
-    ),
-    Widget("Loaded models", (("LoadedModelCount", "Average"), ("ModelCacheHit", "Average"))),
-    Widget(
-        "Loading of models (µs)",
-        (
-            ("ModelLoadingWaitTime", "p90"),
-            ("ModelDownloadingTime", "Average"),
-            ("ModelLoadingTime", "Average"),
-        ),
-    ),
-    Widget(
-        "Backlog",
-        (
-            ("ApproximateBacklogSize", "Maximum"),
-            ("ApproximateBacklogSizePerInstance", "Average"),
-            ("HasBacklogWithoutCapacity", "Maximum"),
-        ),
-    ),
-    Widget("Age of the backlog (s)", (("ApproximateAgeOfOldestRequest", "Maximum"),)),
-    Widget(
-        "Concurrency in use (share)",
-        (
-            ("ServerlessConcurrentExecutionsUtilization", "Maximum"),
-            ("ServerlessProvisionedConcurrencyUtilization", "Maximum"),
-        ),
-    ),
-    Widget("Start of serverless capacity (µs)", (("ModelSetupTime", "p99"),)),
-)
-"""What is drawn, in order. A widget is left out if the endpoint publishes none of its metrics.
-
-What a default alarm watches is drawn with the alarm's statistic, so that the graph shows what went off.
-"""
 
 
 def resolve_dashboard(spec: ModelSpec, alarms: Sequence[str] = ()) -> Resources:
@@ -181,7 +104,7 @@ def _shown(hosting: metrics.Hosting) -> tuple[tuple[msgspec.Raw, Shown], ...]:
             msgspec.Raw(json.dumps(it.title)),
             tuple((found, stat) for name, stat in it.metrics for found in metrics.find(name, hosting)),
         )
-        for it in WIDGETS
+        for it in DASHBOARD_WIDGETS
     )
 
 

@@ -1,8 +1,9 @@
 """AWS::SageMaker::EndpointConfig. It never gets a name: every change replaces it."""
 
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import managed_scaling
 from inferstack.facts.walk import shadow_variants, variants
-from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import InstancePool, Variant
 from inferstack.resolve.convert import properties
 from inferstack.resolve.execution_role import role_arn
@@ -15,7 +16,7 @@ ENDPOINT_CONFIG = "EndpointConfig"
 def resolve_endpoint_config(spec: ModelSpec) -> Resources:
     """The configuration with every variant of the spec."""
     config = {} if spec.endpoint_config is None else properties(spec.endpoint_config)
-    with_components = isinstance(spec, InferenceComponentsSpec)
+    with_components = hosts_components(spec)
     made = present(
         # Only inference components start under the configuration's role; models have their own.
         ExecutionRoleArn=role_arn(spec.execution_role) if with_components else None,
@@ -31,13 +32,12 @@ _FILLED_IN_HERE = frozenset({"variant_name", "model_name", "instance_pools", "ma
 
 
 def _variant(spec: ModelSpec, variant: Variant) -> Value:
-    hosts_model = not isinstance(spec, InferenceComponentsSpec)
     rest = properties(variant, leave_out=_FILLED_IN_HERE)
     managed = managed_scaling(spec, variant)
     pools = [_pool(pool) for pool in variant.instance_pools or ()]
     return present(
         VariantName=variant.variant_name,
-        ModelName=model_name(variant.model_name) if hosts_model else None,
+        ModelName=model_name(variant.model_name) if not hosts_components(spec) else None,
         **rest,
         ManagedInstanceScaling=None if managed is None else properties(managed),
         InstancePools=pools or None,

@@ -9,6 +9,7 @@ import msgspec
 from inferstack.catalog.cloudformation import AS_WRITTEN
 from inferstack.check.rules.base import CONFIG_PAGE, error, warning
 from inferstack.check.rules.model.artifacts import MODEL_IN_ENVIRONMENT
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import (
     PlacedContainer,
     containers,
@@ -18,7 +19,7 @@ from inferstack.facts.walk import (
     models,
 )
 from inferstack.format.inference_component import ComponentContainer
-from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import VpcConfig
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe
@@ -43,7 +44,7 @@ def network_where_it_counts(spec: ModelSpec) -> Iterator[Problem]:
     The endpoint configuration's own VPC is only for inference components.
     """
     config = spec.endpoint_config
-    if config is None or isinstance(spec, InferenceComponentsSpec):
+    if config is None or hosts_components(spec):
         return
     for key in ("vpc_config", "enable_network_isolation"):
         if getattr(config, key) is not None:
@@ -96,7 +97,7 @@ def isolated_containers_have_their_model(spec: ModelSpec) -> Iterator[Problem]:
 
 def _isolated(spec: ModelSpec) -> Iterator[PlacedContainer]:
     """The containers of isolated models; all components' if the endpoint's configuration says so."""
-    if _isolates_components(spec) and isinstance(spec, InferenceComponentsSpec):
+    if _isolates_components(spec) and hosts_components(spec):
         yield from containers(spec)
         return
     isolated = [path for path, _, model in models(spec) if model.enable_network_isolation]

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation
 from inferstack.check.rules.base import error
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.scaling import scaled_parts, steps_of
 from inferstack.format.alarms import Alarms
-from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
 from inferstack.texts.placeholders import is_opaque, sample
 
@@ -115,7 +116,7 @@ def tags_have_values(spec: ModelSpec) -> Iterator[Problem]:
 
 def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
     """The optional types that this spec needs, of those that are strict about tags."""
-    if isinstance(spec, InferenceComponentsSpec):
+    if hosts_components(spec):
         yield "AWS::SageMaker::InferenceComponent"
     has_alarms = spec.alarms is not False
     if has_alarms and isinstance(spec.alarms, Alarms):

@@ -6,6 +6,7 @@ from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
 from inferstack.check.rules.alarms.queries import broken_metric, broken_metrics, customized
 from inferstack.check.rules.base import METRICS_PAGE, TRACKING_PAGE, error, warning
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.measured import devices_by_type
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
 from inferstack.facts.scaling import WHAT, Scaled, metrics_of, named_policies, policies, steps
@@ -47,7 +48,7 @@ def _fitting(spec: ModelSpec, scaled: Scaled) -> list[str]:
 
 def _has_data(spec: ModelSpec, scaled: Scaled, name: str) -> bool:
     """Whether it is published, and not one of those that IS524 warns of."""
-    doubtful = isinstance(spec, InferenceComponentsSpec) and _is_of_requests_to_variant(spec, scaled, name)
+    doubtful = hosts_components(spec) and _is_of_requests_to_variant(spec, scaled, name)
     return _published(spec, scaled, name) and not doubtful
 
 

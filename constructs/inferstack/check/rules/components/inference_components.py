@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog import regions
 from inferstack.check.rules.base import POOLS_PAGE, error, warning
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import (
     component_variants,
     components,
@@ -91,7 +92,7 @@ def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Problem]:
     Elsewhere Application Auto Scaling sets the number of instances.
     """
     for path, variant in variants(spec):
-        if variant.managed_instance_scaling is not None and not isinstance(spec, InferenceComponentsSpec):
+        if variant.managed_instance_scaling is not None and not hosts_components(spec):
             message = f"`managed_instance_scaling` cannot be used with `kind: {spec.kind}`"
             yield Problem((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
 

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation
+from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
 from inferstack.check.rules.base import CONFIG_PAGE, POOLS_PAGE, error, warning
+from inferstack.facts.kinds import kind_of
 from inferstack.facts.walk import every_variant, hosts, instance_types, variants
-from inferstack.format.kinds import ModelSpec, SingleModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed, span
@@ -31,7 +33,7 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Problem]:
     """
     for path, variant in _on_instances(spec):
         if not instance_types(variant):
-            serverless = ", or `serverless_config`" if isinstance(spec, SingleModelSpec) else ""
+            serverless = ", or `serverless_config`" if PROVISIONED_CONCURRENCY in kind_of(spec).scales else ""
             fix = f"add `instance_type` (or `instance_pools`{serverless})"
             yield Problem(path, "the variant is missing `instance_type`", fix, lacks="instance_type")
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from inferstack.check.rules.base import CONFIG_PAGE, CONTAINER_PAGE, SERVERLESS_PAGE, error
+from inferstack.facts.kinds import kind_of
 from inferstack.facts.walk import every_variant, is_async, models, shadow_variants, variants
-from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
+from inferstack.format.kinds import ModelBackedSpec, ModelSpec
 from inferstack.format.variant import ServerlessConfig, Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed
@@ -219,7 +220,7 @@ def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Problem]:
     unfit = {
         "serverless": serverless,
         "asynchronous": is_async(spec),
-        "multi-model": isinstance(spec, MultiModelSpec),
+        "multi-model": kind_of(spec).archives == "many",
     }
     for what, there in unfit.items():
         if there and spec.shadow_variants is not None:

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage, ecr_image
 from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
+from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.triton import TRITON_FRAMEWORKS, may_be_triton, own_block, shows_triton
 from inferstack.facts.walk import PlacedContainer, containers, region_of, variants
 from inferstack.format.inference_component import ComponentContainer
-from inferstack.format.kinds import EnsembleSpec, InferenceComponentsSpec, ModelSpec
+from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import ask, did_you_mean_then, likest, listed
@@ -260,7 +261,7 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
     found = containers(spec)
     shared = spec.triton is not None and len(found) == 1
     for placed in found:
-        if isinstance(spec, EnsembleSpec) or shared or own_block(placed) is not None:
+        if kind_of(spec).triton == "always" or shared or own_block(placed) is not None:
             yield placed
 
 
@@ -326,7 +327,7 @@ def one_image_for_all_processors(spec: ModelSpec) -> Iterator[Problem]:
 def _an_image_each(spec: ModelSpec, placed: PlacedContainer) -> str:
     if isinstance(placed.container, ComponentContainer):
         return "write `specifications`, one for each instance type"
-    if isinstance(spec, InferenceComponentsSpec):
+    if hosts_components(spec):
         pooled = any(len(variant.instance_pools or ()) > 1 for _, variant in variants(spec))
         types = "in the `specifications` for the instance types"
         where = types if pooled else "in the `model_name` of the components on each"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from inferstack.catalog import regions
 from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, warning
 from inferstack.check.rules.model.artifacts import urls
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.role import marketplace_packages
 from inferstack.facts.walk import (
     deployment_config,
@@ -15,7 +16,7 @@ from inferstack.facts.walk import (
     region_of,
     shadow_variants,
 )
-from inferstack.format.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
+from inferstack.format.kinds import ModelBackedSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 
 # ----------------------------------------------------------------
@@ -98,7 +99,7 @@ def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Problem]:
     SageMaker refuses training jobs without it. Serverless endpoints have neither it nor such models.
     """
     where = "the model"
-    if isinstance(spec, InferenceComponentsSpec):
+    if hosts_components(spec):
         where += " and in `endpoint_config`"
     isolated = {name for _, name, model in models(spec) if model.enable_network_isolation}
     for path, name in marketplace_packages(spec):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
 from inferstack.check.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, error, warning
+from inferstack.facts.kinds import kind_of
 from inferstack.facts.triton import is_triton, loaded_by, may_be_triton
 from inferstack.facts.walk import (
     PlacedContainer,
@@ -14,7 +15,7 @@ from inferstack.facts.walk import (
     variant_scalings,
     variants,
 )
-from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
+from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.format.model import Container, FrameworkImage
 from inferstack.problems import Problem, SpecPath
 from inferstack.texts.addresses import ARCHIVE_SUFFIX, has_key, is_open
@@ -84,7 +85,7 @@ def _with_many_models(spec: ModelBackedSpec) -> Iterator[tuple[PlacedContainer, 
 
 
 def _what_has_many(spec: ModelBackedSpec) -> str:
-    return f"a multi-model {'endpoint' if isinstance(spec, MultiModelSpec) else 'container'}"
+    return f"a multi-model {'endpoint' if kind_of(spec).archives == 'many' else 'container'}"
 
 
 @error("IS301", CONTAINER_PAGE)
@@ -207,7 +208,8 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
 
 
 def _what_has_one(spec: ModelSpec) -> str:
-    return "a container with one model" if isinstance(spec, PipelineSpec) else f"`kind: {spec.kind}`"
+    several = kind_of(spec).containers == "several"
+    return "a container with one model" if several else f"`kind: {spec.kind}`"
 
 
 @warning("IS309", _MULTI_MODEL)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, error
+from inferstack.facts.kinds import kind_of
 from inferstack.facts.walk import models, variants
 from inferstack.format.kinds import ModelSpec, PipelineSpec
 from inferstack.format.model import Container, Model
@@ -28,7 +29,7 @@ def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Problem]:
 
     All other kinds have one container per model or component, and write its properties there directly.
     """
-    if isinstance(spec, PipelineSpec):
+    if kind_of(spec).containers == "several":
         return
     for path, _, model in models(spec):
         for key in ("containers", "inference_execution_config"):
