@@ -82,10 +82,10 @@ def test_a_model_that_never_gets_ready_is_given_up_in_time(rehearsed: Rehearse, 
 
 def test_an_answer_that_never_comes_is_given_up_in_time(rehearsed: Rehearse, tmp_path: Path) -> None:
     files = {"net.py": model('__import__("time").sleep(1000)')}
-    [net] = _only(rehearsed(tmp_path, SPEC, files, seconds=10.0)).models
+    [net] = _only(rehearsed(tmp_path, SPEC, files, seconds=5.0)).models
     assert [answer.failure is not None and answer.failure.what for answer in net.answers] == [
-        "no answer within 10 s",
-        "no answer within 10 s",
+        "no answer within 5 s",
+        "no answer within 5 s",
     ]
 
 

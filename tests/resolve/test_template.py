@@ -10,8 +10,8 @@ from support.resolving import BASES, Resolved, of_type, only
 
 from inferstack.catalog import cloudformation, metrics
 from inferstack.facts.quantity import is_time
-from inferstack.format.defaults import DEFAULT_ALARMS, DefaultAlarm
-from inferstack.resolve.dashboard import WIDGETS, Widget, ascii_json
+from inferstack.format.defaults import DASHBOARD_WIDGETS, DEFAULT_ALARMS, DefaultAlarm, Widget
+from inferstack.resolve.dashboard import ascii_json
 from inferstack.resolve.resource import at_deployment
 
 ALL = pytest.mark.parametrize("base", ["single", "multi", "components"])
@@ -213,16 +213,16 @@ def test_the_dashboard_begins_with_the_states_of_the_alarms(resolve: Resolved) -
 
 @pytest.mark.parametrize("default", DEFAULT_ALARMS, ids=lambda default: default.rule.metric)
 def test_what_a_default_alarm_watches_is_on_the_dashboard(default: DefaultAlarm) -> None:
-    drawn = [line for widget in WIDGETS for line in widget.metrics]
+    drawn = [line for widget in DASHBOARD_WIDGETS for line in widget.metrics]
     assert (default.rule.metric, default.rule.statistic) in drawn
 
 
 def test_every_metric_of_the_dashboard_exists() -> None:
-    drawn = [name for widget in WIDGETS for name, _ in widget.metrics]
+    drawn = [name for widget in DASHBOARD_WIDGETS for name, _ in widget.metrics]
     assert [name for name in drawn if not metrics.find(name)] == []
 
 
-@pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.title)
+@pytest.mark.parametrize("widget", DASHBOARD_WIDGETS, ids=lambda widget: widget.title)
 def test_what_shares_an_axis_is_all_time_or_no_time(widget: Widget) -> None:
     found = [metric for name, _ in widget.metrics for metric in metrics.find(name)]
     assert len({is_time(metric) for metric in found}) == 1
