@@ -18,7 +18,7 @@ test-deploy: $(READY) $(CDK) ## every example deployed to an AWS that runs on th
 
 check: $(READY) ## style and types; pyright reads what users write, in tests/constructs/test_typing.py
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/ruff format --quiet --check app.py benchmarks constructs stacks tests tools
 	@$(BIN)/mypy --no-error-summary
 
 unit: $(READY)
