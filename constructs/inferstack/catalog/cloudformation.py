@@ -1,5 +1,9 @@
-"""What CloudFormation accepts for the resource types that our stacks consist of, and its dynamic
-references.
+"""What CloudFormation accepts for the resource types that our stacks consist of, and its dynamic references.
+
+Shapes come from the CloudFormation registry, completed by the API's own model:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html
+Dynamic references (`{{resolve:service:…}}`) are filled in after functions:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
 """
 
 import re
@@ -12,11 +16,7 @@ import msgspec
 
 from inferstack.catalog import document
 
-# ----------------------------------------------------------------
-# CloudFormation's dynamic references, `{{resolve:service:…}}`, which are filled in after its functions.
-#
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
-
+# ---------------------------------------------------------------- dynamic references
 
 BEGINNING = r"\{\{resolve:"
 """How every reference begins."""
@@ -40,12 +40,7 @@ AS_WRITTEN: Mapping[str, str] = {
 """A whole reference for each of these services."""
 
 
-# ----------------------------------------------------------------
-# What CloudFormation accepts for the resource types that our stacks consist of.
-#
-# Shapes come from the CloudFormation registry, completed by the API's own model; see
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html
-
+# ---------------------------------------------------------------- shapes of resources
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

@@ -1,5 +1,7 @@
-"""Image URIs of AWS's own inference containers, and where any container image is stored according to its
-URI.
+"""Where container images are stored, and the URIs of AWS's own inference containers.
+
+Framework names are the SageMaker Python SDK's; ``triton`` also stands for its ``sagemaker-tritonserver``.
+https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html
 """
 
 import re
@@ -12,9 +14,7 @@ import msgspec
 from inferstack.catalog import document, regions as aws_regions
 from inferstack.catalog.cloudformation import REFERENCE
 
-# ----------------------------------------------------------------
-# Where a container image is stored, according to its URI.
-
+# ---------------------------------------------------------------- any image, by its URI
 
 # Host names of Amazon ECR: the usual ones, FIPS endpoints, and dual-stack (IPv4 and IPv6) ones (dkr-ecr).
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
@@ -63,12 +63,7 @@ def name_in_registry(uri: str) -> str:
     return uri.split("/", 1)[-1]
 
 
-# ----------------------------------------------------------------
-# Image URIs of AWS's own inference containers, by framework, version, region and instance type.
-#
-# Framework names are the SageMaker Python SDK's; ``triton`` also stands for its ``sagemaker-tritonserver``;
-# see https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html
-
+# ---------------------------------------------------------------- AWS's own images
 
 SERVERLESS = "serverless"
 """Used instead of an instance type for a serverless endpoint, which has CPUs only."""

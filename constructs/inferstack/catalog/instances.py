@@ -1,4 +1,11 @@
-"""Instance types that can host a model: their hardware, and the NVIDIA drivers of their hosts."""
+"""Instance types that can host a model: their hardware, and the NVIDIA drivers of their hosts.
+
+The facts are EC2's; an ``ml.`` type has the processors, memory and disks of the EC2 type of the same name.
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html
+Which CUDA versions the drivers of instance families and AMIs run:
+https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html
+"""
 
 import csv
 from collections.abc import Mapping
@@ -10,13 +17,7 @@ import msgspec
 
 from inferstack.catalog import text
 
-# ----------------------------------------------------------------
-# Instance types that can host a model, with their hardware.
-#
-# The facts are EC2's
-# (https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html); an ``ml.`` type
-# has the processors, memory and disks of the EC2 type of the same name.
-
+# ---------------------------------------------------------------- hardware
 
 Device = Literal["gpu", "vcpu"]
 
@@ -117,13 +118,7 @@ def _count(cell: str) -> int:
     return int(cell) if cell else 0
 
 
-# ----------------------------------------------------------------
-# NVIDIA's drivers on SageMaker's hosts: which CUDA versions they run, and which GPUs they support.
-#
-# The drivers of instance families and AMIs are from
-# https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html and
-# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html
-
+# ---------------------------------------------------------------- drivers
 
 Cuda = tuple[int, int]
 

@@ -1,4 +1,10 @@
-"""AWS regions: partition, host names, what they offer, and the accounts of AWS Marketplace in them."""
+"""AWS regions: their partitions, host names, and what they offer; and accounts of AWS Marketplace.
+
+Sources: botocore's partition table; for inference components, the regions whose CloudFormation registry has
+AWS::SageMaker::InferenceComponent (that can be inexact: warn, but never refuse). The accounts are from the
+ARNs and tables of aws/amazon-sagemaker-examples (aws_marketplace/*/src/*_arns.py) and of
+tests/integ/marketplace_utils.py in aws/sagemaker-python-sdk. What SageMaker JumpStart sells is there, too.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,12 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from inferstack.catalog import document
-
-# ----------------------------------------------------------------
-# AWS regions: which partition they belong to, how their host names end, and what they offer.
-#
-# Sources: botocore's partition table; for inference components, the regions whose CloudFormation registry
-# has AWS::SageMaker::InferenceComponent (that can be inexact: warn, but never refuse).
 
 
 def names() -> tuple[str, ...]:
@@ -60,13 +60,7 @@ def _partitions() -> Mapping[str, Any]:
     return found
 
 
-# ----------------------------------------------------------------
-# AWS Marketplace: the accounts with the model packages that a subscription gives access to.
-#
-# They are from the ARNs and tables of aws/amazon-sagemaker-examples (aws_marketplace/*/src/*_arns.py) and
-# of tests/integ/marketplace_utils.py in aws/sagemaker-python-sdk. What SageMaker JumpStart sells is there,
-# too.
-
+# ---------------------------------------------------------------- AWS Marketplace
 
 ACCOUNTS: Mapping[str, str] = MappingProxyType(
     {

@@ -1,4 +1,7 @@
-"""Every code that a problem can have, with an example: what `inferstack explain` and docs/codes.md show."""
+"""Every code that a problem can have, with an example: what `inferstack explain` and docs/codes.md show.
+
+`tools/update_examples.py` generates the examples from the test cases, so each of them has been tested.
+"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,9 +20,7 @@ from inferstack.problems.codes import Code
 from inferstack.problems.file_codes import FILE_CODES
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
 
-# ----------------------------------------------------------------
-# Every code that a problem can have, in one list: what `inferstack explain` and docs/codes.md show.
-
+# ---------------------------------------------------------------- codes
 
 TOPICS = {
     "IS0": "The file, its YAML, its stages, its lock",
@@ -56,11 +57,7 @@ def every_code() -> dict[str, Code]:
     return {code: entries[code] for code in sorted(entries)}
 
 
-# ----------------------------------------------------------------
-# For each rule, what is wrong in a spec and what is right instead; `inferstack explain` shows it.
-#
-# `tools/update_examples.py` generates the file from the test cases, so every example has been tested.
-
+# ---------------------------------------------------------------- examples
 
 EXAMPLES_FILE = Path(__file__).with_name("examples.json")
 WRONG, RIGHT, BOTH = "-+ "

@@ -11,9 +11,7 @@ from inferstack.problems.words import choose, did_you_mean_then, listed
 from inferstack.source.document import Document, scalars, texts_with
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque, tokens
 
-# ----------------------------------------------------------------
-# Pseudo parameters and dynamic references that CloudFormation would not fill in.
-
+# ---------------------------------------------------------------- pseudo parameters and dynamic references
 
 UNKNOWN_PLACEHOLDER = "IS110"
 NOT_RESOLVED = "IS216"
@@ -86,11 +84,7 @@ def _faults(text: str) -> Iterator[tuple[str, str]]:
             yield message, f"write '{AS_WRITTEN[service]}'"
 
 
-# ----------------------------------------------------------------
-# Where a CDK token cannot be used: where its value decides what is created, and as one entry of a list.
-#
-# Tokens occur only in data made in Python; for many files it is known that they contain nothing like them.
-
+# ---------------------------------------------------------------- CDK tokens, in data made in Python
 
 NEEDED_BEFORE = "IS112"
 LIST_AMONG_OTHERS = "IS113"

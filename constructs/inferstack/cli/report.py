@@ -1,4 +1,8 @@
-"""Problems as text for people, and in formats that programs read."""
+"""Problems as text for people, and in formats that programs read.
+
+Each format has a function that turns what was found into the whole output, which ends in a line break unless
+it is empty.
+"""
 
 import json
 import os
@@ -19,9 +23,7 @@ from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_ST
 from inferstack.texts.addresses import LOCK_SUFFIX, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
-# ----------------------------------------------------------------
-# What all formats have in common: words for problems, how many there are, the product's version.
-
+# ---------------------------------------------------------------- what all formats have in common
 
 # These problems are not about a spec, but about a folder without specs, or a template to compare with.
 _BESIDE_SPECS = {NO_SPECS, UNREADABLE, NOT_A_TEMPLATE, OTHER_STACK, LEFT_OVER}
@@ -86,7 +88,7 @@ def words(problem: Problem) -> str:
     return f"{problem.message}; {problem.fix}" if problem.fix else problem.message
 
 
-# ---------------------------------------------------------------- For people at a terminal
+# ---------------------------------------------------------------- for people at a terminal
 
 
 def text(problems: Sequence[Problem]) -> str:
@@ -94,7 +96,7 @@ def text(problems: Sequence[Problem]) -> str:
     return "".join(f"{problem}\n" for problem in problems)
 
 
-# ---------------------------------------------------------------- JSON, for the user's own programs
+# ---------------------------------------------------------------- JSON, for programs
 
 
 def as_json(problems: Sequence[Problem]) -> str:
@@ -115,8 +117,7 @@ def _fields(problem: Problem) -> dict[str, Any]:
     }
 
 
-# ----------------------------------------------------------------
-# For GitHub: annotations on the lines of a pull request.
+# ---------------------------------------------------------------- annotations of a pull request on GitHub
 
 
 def github(problems: Sequence[Problem]) -> str:
@@ -148,9 +149,7 @@ def _property(value: str) -> str:
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 
-# ----------------------------------------------------------------
-# For GitLab: findings on the lines of a merge request.
-
+# ---------------------------------------------------------------- findings in a merge request on GitLab
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
 
@@ -233,9 +232,7 @@ def _uri(file: str) -> str:
     return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(name))
 
 
-# ----------------------------------------------------------------
-# For reviewers: a comment on a pull request.
-
+# ---------------------------------------------------------------- a comment for reviewers
 
 LONGEST = 40_000
 """Characters for all rows, or for all lines. GitHub allows 65,536 a comment; the pipeline has the rest."""
@@ -287,12 +284,7 @@ def _escaped(said: str) -> str:
     return _SPECIAL.sub(r"\\\1", said)
 
 
-# ----------------------------------------------------------------
-# Problems as text for people, and in formats that programs read.
-#
-# Each format has a module here, with a function that turns what was found into the whole output, which ends
-# in a line break unless it is empty. A command needs only one format, so only that module is imported.
-
+# ---------------------------------------------------------------- the table of formats
 
 __all__ = ["FORMATS", "Findings", "in_format", "summary", "text"]
 

@@ -1,6 +1,4 @@
-"""The alarms that a spec asks for, part by part: the default set of its kind and its own rules, and how
-CloudWatch evaluates them.
-"""
+"""The alarms that a spec asks for, part by part: the default set of its kind and its own rules."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,8 +40,7 @@ from inferstack.format.model import Container, FrameworkImage
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
 
-# ----------------------------------------------------------------
-# How CloudWatch evaluates an alarm: what a rule or a step policy says, completed by our defaults.
+# ---------------------------------------------------------------- how CloudWatch evaluates an alarm
 
 
 class Evaluation(msgspec.Struct, frozen=True):
@@ -85,9 +82,7 @@ def _periods(queries: Sequence[AlarmMetricDataQuery]) -> Iterator[int]:
             yield query.period
 
 
-# ----------------------------------------------------------------
-# Which parts of an endpoint run a server that takes most of a GPU's memory when it starts.
-
+# ---------------------------------------------------------------- servers that take a GPU's memory
 
 _SERVER = re.compile(rf"(?<![a-z])({'|'.join(GPU_MEMORY_TAKEN)})(?![a-z])")
 
@@ -135,9 +130,7 @@ def _containers_of_component(spec: ModelSpec, name: str) -> Iterator[Container |
     return (placed.container for placed in containers(spec) if placed.path in running)
 
 
-# ----------------------------------------------------------------
-# The alarms that a spec asks for: the default set of its kind and its own rules, part by part.
-
+# ---------------------------------------------------------------- the alarms
 
 ROLLBACK = ("deployment_config", "auto_rollback_configuration")
 
@@ -254,7 +247,7 @@ def watches(rule: AlarmRule, part: Measured) -> bool:
     return is_chosen(part.values, rule.variant_name, rule.inference_component)
 
 
-# ---------------------------------------------------------------- those that undo an update
+# ---------------------------------------------------------------- alarms that undo an update
 
 
 @found_once

@@ -24,10 +24,6 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
 
-# ----------------------------------------------------------------
-# Which parts of an endpoint publish which of SageMaker's metrics.
-
-
 MINUTE = 60
 
 
@@ -157,8 +153,7 @@ def seconds_between_readings(spec: ModelSpec, metric: Metric) -> int:
     return config.metric_publish_frequency_in_seconds if follows else MINUTE
 
 
-# ---------------------------------------------------------------- The name of an endpoint's dashboard
-
+# ---------------------------------------------------------------- the dashboard
 
 _REGION = "${AWS::Region}"
 

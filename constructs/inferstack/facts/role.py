@@ -1,4 +1,7 @@
-"""What SageMaker uses under the role, what the spec adds to it, and models that come from AWS Marketplace."""
+"""The endpoint's role: what SageMaker uses under it besides files and images, and what the spec adds to it.
+
+Also which models come from AWS Marketplace, since that changes what the role must allow.
+"""
 
 import re
 from collections.abc import Iterator
@@ -14,9 +17,7 @@ from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import SpecPath
 from inferstack.texts.placeholders import arn_fields
 
-# ----------------------------------------------------------------
-# What SageMaker uses under the role besides files and images: its path in the spec, and its name.
-
+# ---------------------------------------------------------------- what is used under the role
 
 Named = tuple[SpecPath, str]
 
@@ -115,11 +116,7 @@ def hub_contents(spec: ModelSpec) -> Iterator[Named]:
             yield (*path, *_HUB), access.hub_content_arn
 
 
-# ----------------------------------------------------------------
-# The role that is made: what the spec adds to it, how many managed policies it will have, and how their
-#
-# statements are named.
-
+# ---------------------------------------------------------------- what the spec adds
 
 OurSid = Literal[
     "ReadModelFiles",
@@ -186,8 +183,7 @@ def _lengths(spec: ModelSpec) -> Iterator[int]:
         yield len(msgspec.json.encode(statement))
 
 
-# ----------------------------------------------------------------
-# Which models come from AWS Marketplace, judging by the ARNs of their packages.
+# ---------------------------------------------------------------- models from AWS Marketplace
 
 
 @found_once

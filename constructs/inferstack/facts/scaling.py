@@ -1,4 +1,10 @@
-"""What scales, by which policies and steps, and whether it scales to zero."""
+"""What scales, by which policies and steps, and whether it scales to zero.
+
+With inference components, four pieces belong together for that: copies may go to zero, instances may, a
+policy follows the traffic, and another one starts a copy at the first refused request.
+https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
+https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
+"""
 
 from collections.abc import Iterator
 
@@ -34,12 +40,7 @@ from inferstack.format.variant import ManagedInstanceScaling, Variant
 from inferstack.problems import SpecPath
 from inferstack.problems.words import describe
 
-# ----------------------------------------------------------------
-# Scaling to zero, always or by a schedule: what follows from a `min_capacity` of 0.
-#
-# With inference components, four pieces belong together: copies may go to zero, and instances, too;
-# policies of :mod:`inferstack.facts.scaling` follow the traffic, and start a copy at the first refused
-# request. https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
+# ---------------------------------------------------------------- to zero
 
 
 def goes_to_zero(scaling: Autoscaling) -> bool:
@@ -91,12 +92,7 @@ def _empties(spec: ModelSpec, variant: Variant) -> bool:
     return bool(here) and all(it.autoscaling is not None and goes_to_zero(it.autoscaling) for it in here)
 
 
-# ---------------------------------------------------------------- What scales, and by which policies
-#
-# This is asked when resources are made, by the rules, and by the check of a template's limits.
-#
-# https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html
-
+# ---------------------------------------------------------------- what scales
 
 WHAT = {INSTANCE_COUNT: "instances", PROVISIONED_CONCURRENCY: "provisioned concurrency", COPY_COUNT: "copies"}
 """What scaling adds and removes, by the scalable dimension."""
@@ -241,9 +237,7 @@ def metrics_of(spec: ModelSpec, scaled: Scaled, name: str) -> tuple[Metric, ...]
     return tuple(it for it in metrics.find(name, hosting_of(spec)) if it.dimensions in scaled.levels)
 
 
-# ----------------------------------------------------------------
-# Where the steps of a policy begin and end, in the unit in which CloudWatch counts the threshold.
-
+# ---------------------------------------------------------------- steps
 
 _LOW, _HIGH = "metric_interval_lower_bound", "metric_interval_upper_bound"
 BOUNDS = (_LOW, _HIGH)

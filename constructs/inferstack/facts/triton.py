@@ -1,4 +1,9 @@
-"""Which images run Triton, the model repositories of a spec, and the containers that load each of them."""
+"""Which images run Triton, the model repositories of a spec, and the containers that load each of them.
+
+A `triton` block may be at the top of the spec. Each of several models may have its own, and so may the
+container of an inference component; the one at the top is then for Triton containers without their own.
+https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,11 +24,7 @@ from inferstack.problems import SpecPath
 from inferstack.texts.addresses import location_of
 from inferstack.texts.placeholders import is_opaque
 
-# ----------------------------------------------------------------
-# Which images run Triton, and which release, judging by the image's name.
-#
-# https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
-
+# ---------------------------------------------------------------- images
 
 WrittenImage = str | FrameworkImage | None
 """An image as the spec writes it; None if it has none."""
@@ -74,12 +75,7 @@ def triton_release(image: WrittenImage) -> Release | None:
     return None if found is None else (int(found[1]), int(found[2]))
 
 
-# ----------------------------------------------------------------
-# The model repositories of a spec, and the containers that load each of them.
-#
-# A `triton` block may be at the top of the spec. Each of several models may have its own, and so may the
-# container of an inference component; the one at the top is then for Triton containers without their own.
-
+# ---------------------------------------------------------------- repositories
 
 ARCHIVE = "model.tar.gz"
 """Name of the archive if the endpoint has a single one."""

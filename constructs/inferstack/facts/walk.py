@@ -1,4 +1,8 @@
-"""The parts of a spec with their paths, whichever way the spec writes them."""
+"""The parts of a spec with their paths, whichever way the spec writes them.
+
+`variant` or `variants`, `model` or `models`, `autoscaling` in several places: code that reads a spec asks
+this module, and need not know the different ways. Paths are those of the YAML file.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,13 +30,6 @@ from inferstack.format.kinds import (
 from inferstack.format.model import Container, FrameworkImage, Model
 from inferstack.format.variant import Variant
 from inferstack.problems import SpecPath
-
-# ----------------------------------------------------------------
-# The parts of a spec with their paths, whichever way the spec writes them.
-#
-# `variant` or `variants`, `model` or `models`, `autoscaling` in several places: code that reads a spec asks
-# this module, and need not know the different ways. Paths are those of the YAML file.
-
 
 _NO_SETTINGS = EndpointConfig()
 
@@ -376,8 +373,7 @@ def component_scalings(spec: ModelSpec) -> Iterator[tuple[SpecPath, str, Inferen
             yield (*path, "autoscaling"), name, component, component.autoscaling
 
 
-# ----------------------------------------------------------------
-# Which components are adapters, and which components are their bases.
+# ---------------------------------------------------------------- adapters and their bases
 
 
 @answered_once

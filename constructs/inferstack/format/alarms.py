@@ -7,9 +7,7 @@ from msgspec import Meta
 from inferstack.format.base import Block, Number, Statistic, form
 from inferstack.texts.addresses import ALARM_ACTION
 
-# ----------------------------------------------------------------
-# What an alarm watches: a metric that SageMaker publishes, a metric of your own, or an expression.
-
+# ---------------------------------------------------------------- what an alarm watches
 
 ALARM_TYPE = "AWS::CloudWatch::Alarm"
 SCALING_POLICY_TYPE = "AWS::ApplicationAutoScaling::ScalingPolicy"
@@ -108,8 +106,7 @@ class Watched(Block):
     metric has its own period and statistic."""
 
 
-# ----------------------------------------------------------------
-# CloudWatch alarms and the dashboard of an endpoint.
+# ---------------------------------------------------------------- alarms and dashboard
 
 
 class AlarmRule(Watched, kw_only=True):

@@ -1,5 +1,6 @@
-"""AWS::SageMaker::Endpoint and AWS::SageMaker::EndpointConfig: the name that clients invoke, how updates
-roll out, and what applies to all variants.
+"""The endpoint: the name that clients invoke, how updates roll out, and settings that apply to all variants.
+
+AWS::SageMaker::Endpoint and AWS::SageMaker::EndpointConfig.
 """
 
 from typing import Annotated, ClassVar
@@ -9,9 +10,7 @@ from msgspec import Meta
 from inferstack.format.base import Block, KmsKey
 from inferstack.format.model import VpcConfig
 
-# ----------------------------------------------------------------
-# AWS::SageMaker::Endpoint: the name that clients invoke, and how updates of it are rolled out.
-
+# ---------------------------------------------------------------- AWS::SageMaker::Endpoint
 
 _ENDPOINT = "AWS::SageMaker::Endpoint"
 
@@ -140,9 +139,7 @@ class Endpoint(Block):
     """True reuses the deployment configuration of the last update."""
 
 
-# ----------------------------------------------------------------
-# AWS::SageMaker::EndpointConfig: the settings that apply to all variants.
-
+# ---------------------------------------------------------------- AWS::SageMaker::EndpointConfig
 
 _CONFIG = "AWS::SageMaker::EndpointConfig"
 

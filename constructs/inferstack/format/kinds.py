@@ -14,9 +14,7 @@ from inferstack.format.load_test import LoadTest
 from inferstack.format.model import Model, NamedModel, Triton
 from inferstack.format.variant import Variant
 
-# ----------------------------------------------------------------
-# AWS::IAM::Role: what the containers are allowed to do.
-
+# ---------------------------------------------------------------- the role
 
 ROLE_ARN = r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$"
 RoleArn = Annotated[str, form(ROLE_ARN)]
@@ -61,9 +59,7 @@ class ExecutionRole(Block):
     """IAM path of the role and of its policies."""
 
 
-# ----------------------------------------------------------------
-# The kinds of spec. `kind` decides which blocks a spec may have; everything else is shared.
-
+# ---------------------------------------------------------------- the kinds
 
 # AWS's pattern for the names of endpoints, variants and components. The CloudFormation registry allows an
 # endpoint's name 64 characters, the API only 63.

@@ -1,5 +1,6 @@
-"""AWS::SageMaker::Model: what runs in the container, and with which files, Triton model repositories among
-them.
+"""AWS::SageMaker::Model: what runs in the container, and with which files.
+
+A model in a `triton` block is Triton's own ModelConfig, written in YAML, with Triton's schema.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -8,9 +9,7 @@ from msgspec import Meta
 
 from inferstack.format.base import Block, form
 
-# ----------------------------------------------------------------
-# Triton model repositories. A model is Triton's own ModelConfig, written in YAML, with Triton's schema.
-
+# ---------------------------------------------------------------- Triton model repositories
 
 TritonModel = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/TritonModelConfig"})]
 ArchiveName = Annotated[str, form(r"^[^/].*\.tar\.gz$")]
@@ -38,8 +37,7 @@ class Triton(Block):
     """Path of an existing model repository with its own `config.pbtxt` files, instead of `models`."""
 
 
-# ----------------------------------------------------------------
-# AWS::SageMaker::Model: what runs in the container, and with which files.
+# ---------------------------------------------------------------- models
 
 
 class FrameworkImage(Block):

@@ -10,10 +10,6 @@ import msgspec
 from inferstack.format.kinds import KINDS
 from inferstack.problems import SpecPath
 
-# ----------------------------------------------------------------
-# The JSON Schema of the format, as it ships with the package, and how to find definitions in it.
-
-
 JsonSchema = dict[str, Any]
 
 SCHEMA_FILE = "inferstack.schema.json"
@@ -46,8 +42,7 @@ def resolved(branch: JsonSchema) -> JsonSchema:
     return definition
 
 
-# ----------------------------------------------------------------
-# Whether the format has a key at a given path, whether or not the spec has it.
+# ---------------------------------------------------------------- keys of the format at a path
 
 
 def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, JsonSchema]:
