@@ -10,7 +10,7 @@ from typing import TypeVar
 from benchmarks.compare import table
 from benchmarks.surroundings import specs_folder
 from inferstack.check.load import LoadedSpec, load_spec
-from inferstack.check.structure import structure_problems
+from inferstack.check.structure.report import structure_problems
 from inferstack.resolve import resolve_template
 from inferstack.source.document import read_document
 from inferstack.source.stages import at_stage

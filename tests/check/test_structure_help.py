@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from support.checking import check_file
 
-from inferstack.check.structure.keywords import has_form
 from inferstack.check.structure.other_names import CALLED_HERE, NAMED_BY, NOT_A_KEY_HERE
-from inferstack.check.structure.patterns import WHAT_A_PATTERN_MEANS
+from inferstack.check.structure.validator import has_form
+from inferstack.check.structure.values import WHAT_A_PATTERN_MEANS
 from inferstack.format.schema import shipped_schema, shipped_schema_text
 
 SINGLE = """\

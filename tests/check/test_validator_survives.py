@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from support.damaged_specs import KEYS, ODD, SPECS, damage, damaged, exchange
 
 from inferstack.check.load import parse_spec
-from inferstack.check.structure import structure_problems
+from inferstack.check.structure.report import structure_problems
 from inferstack.problems import SpecError
 from inferstack.source.document import Document
 

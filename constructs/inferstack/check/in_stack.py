@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from inferstack.check.load import LoadedSpec, ruled, with_region
 from inferstack.check.references import reference_problems
-from inferstack.check.structure import structure_problems
+from inferstack.check.structure.report import structure_problems
 from inferstack.format.kinds import ExecutionRole, Spec
 from inferstack.problems import Problem, SpecError
 from inferstack.problems.codes import by_code, error

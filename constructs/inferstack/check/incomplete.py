@@ -14,7 +14,7 @@ import msgspec
 from inferstack.catalog.cloudformation import snake
 from inferstack.check.rules.asking import rule_problems
 from inferstack.check.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY
-from inferstack.check.structure.misplaced import homes_in_kind
+from inferstack.check.structure.keys import homes_in_kind
 from inferstack.check.structure.other_names import meant_key
 from inferstack.format.base import Block
 from inferstack.format.kinds import KINDS, ModelSpec

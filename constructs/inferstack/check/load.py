@@ -17,7 +17,7 @@ from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
 from inferstack.check.references import placeholder_problems, reference_problems, token_problems
 from inferstack.check.rules.asking import rule_problems
-from inferstack.check.structure import of_meant_kind, structure_problems
+from inferstack.check.structure.report import of_meant_kind, structure_problems
 from inferstack.facts.triton import triton_blocks
 from inferstack.format.kinds import Environment, ModelSpec, Spec
 from inferstack.problems import Problem, Severity, SpecError, SpecPath, dotted, in_file_order

@@ -255,6 +255,16 @@ NOT_A_KEY_HERE: dict[str, dict[str, str]] = {
 }
 """By the name of a block's class: keys that it does not have, and what to do about each of them."""
 
+INSTEAD_OF_FUNCTIONS = (
+    "a spec has no CloudFormation functions or parameters: write the value itself; text may contain "
+    "`${AWS::Region}` and the like"
+)
+
+
+def is_intrinsic(*keys: object) -> bool:
+    """Whether a mapping's keys are those of a CloudFormation function, such as `Ref` or `Fn::Sub`."""
+    return len(keys) == 1 and (keys[0] == "Ref" or str(keys[0]).startswith("Fn::"))
+
 
 def called_here(key: str, block: str, known: Collection[str]) -> str | None:
     """The key of a block that has this other name elsewhere; ``block`` is the name of the block's class."""

@@ -1,7 +1,7 @@
-"""What `jsonschema` finds wrong with a spec, in words that help.
+"""The problems with the structure of a spec: what `jsonschema` finds, in words that help.
 
-`jsonschema` finds it; this module says where it is, which key was meant or where it belongs, and how to fix
-it. What is wrong with a single value is said by :mod:`inferstack.check.structure.values`.
+`jsonschema` finds it; this module says where it is and hands it to the module that knows the words:
+:mod:`inferstack.check.structure.keys` or :mod:`inferstack.check.structure.values`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,28 +15,32 @@ from inferstack.check.structure import (
     MISSING_KEY,
     NOT_AN_OPTION,
     OUT_OF_RANGE,
-    UNKNOWN_KEY,
     WRONG_FORM,
     WRONG_LENGTH,
     WRONG_TYPE,
 )
-from inferstack.check.structure.keywords import is_integer
-from inferstack.check.structure.misplaced import (
-    INSTEAD,
+from inferstack.check.structure.keys import (
     blocks_without_names,
-    homes,
-    homes_in_kind,
-    how_to_name,
-    is_api_only_key,
-    kinds_having,
-    why_not,
+    missing_key,
+    named,
+    removed_in_vain,
+    unknown_keys,
+    without_a_name,
 )
-from inferstack.check.structure.other_names import belongs_unwrapped, called_here, said_otherwise
-from inferstack.check.structure.validator import Error, accepts_type, validator
-from inferstack.check.structure.values import INSTEAD_OF_FUNCTIONS, SAYINGS, as_wanted, is_intrinsic, key_of
+from inferstack.check.structure.other_names import OTHER_KINDS, is_intrinsic
+from inferstack.check.structure.validator import Error, accepts_type, is_integer, validator
+from inferstack.check.structure.values import SAYINGS
+from inferstack.check.structure.wrong_types import as_wanted, key_of
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
-from inferstack.format.schema import allowed_at, blocks_at, kind_definitions, resolved
-from inferstack.problems import FilePlace, Problem, SpecPath
+from inferstack.format.schema import (
+    JsonSchema,
+    allowed_at,
+    blocks_at,
+    kind_definitions,
+    names_no_key,
+    resolved,
+)
+from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed, slip_of, type_name
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
@@ -44,12 +48,21 @@ from inferstack.texts.placeholders import is_opaque
 _OF_A_VALUE = (WRONG_TYPE, NOT_AN_OPTION, WRONG_FORM, WRONG_LENGTH, OUT_OF_RANGE)
 
 
-def reported(document: Document, definition: str) -> list[Problem]:
-    """Everything in a document that a definition of the schema forbids; nothing if it fits."""
+def structure_problems(document: Document) -> list[Problem]:
+    """Everything in a document (at one stage) that the schema forbids."""
+    kind = document.data.get(_KIND)
+    definition = kind_definitions().get(kind) if isinstance(kind, str) else None
+    if definition is None:
+        return [_kind_problem(document)]
+    idle = names_no_key(definition, document.nulls.idle)
+    return [*_forbidden(document, definition), *removed_in_vain(document, idle)]
+
+
+def _forbidden(document: Document, definition: str) -> list[Problem]:
     errors = list(validator(definition).iter_errors(document.data))
     wrong = {error.absolute_path[0] for error in errors if error.absolute_path}
     nameless = blocks_without_names(document.data, definition, wrong)
-    of_blocks = [_without_a_name(document, key, found, definition) for key, found in nameless.items()]
+    of_blocks = [without_a_name(document, key, found, definition) for key, found in nameless.items()]
     others = (error for error in errors if next(iter(error.absolute_path), None) not in nameless)
     found = [*of_blocks, *(problem for error in others for problem in _problems(document, error))]
     # The schema may constrain a value twice: in a block, and in the definition that the block refers to. The
@@ -67,26 +80,18 @@ def _worst_of_each_value(problems: list[Problem]) -> list[Problem]:
     return [it for it in problems if it.code not in _OF_A_VALUE or _OF_A_VALUE[first[it.path]] == it.code]
 
 
-def _without_a_name(document: Document, key: str, found: list[str], definition: str) -> Problem:
-    what = key.replace("_", " ")
-    keys = listed(found, last="and")
-    message = f"`{key}` holds {what} by name, but this has the keys of a single one: {keys}"
-    return document.problem((key,), UNKNOWN_KEY, message, how_to_name(key, definition), key=True)
-
-
 def _problems(document: Document, error: Error) -> Iterable[Problem]:
     path = tuple(error.absolute_path)
     if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
         return _bad_name(document, path, error)
     if _is_said_of_the_options(error):
         return ()
-    match str(error.validator):
-        case "additionalProperties" | "required" | "anyOf" | "propertyNames" | "not" as keyword:
-            return _SEVERAL[keyword](document, path, error)
-        case keyword:
-            code, say = SAYINGS[keyword]
-            message, fix = say(_name(path), error)
-            return [document.problem(path, code, message, _fix_by_neighbours(document, path, error) or fix)]
+    keyword = str(error.validator)
+    if keyword in OF_BLOCKS:
+        return OF_BLOCKS[keyword](document, path, error)
+    code, say = SAYINGS[keyword]
+    message, fix = say(named(path), error)
+    return [document.problem(path, code, message, _fix_by_neighbours(document, path, error) or fix)]
 
 
 def _is_said_of_the_options(error: Error) -> bool:
@@ -125,7 +130,7 @@ def _around(document: Document, path: SpecPath) -> Any:
     return found
 
 
-def _indent(document: Document, path: SpecPath, block: dict[str, Any]) -> str:
+def _indent(document: Document, path: SpecPath, block: JsonSchema) -> str:
     """What to do if the keys of an empty block follow it, unindented; empty if they do not."""
     around = _around(document, path)
     if not isinstance(around, dict) or around[path[-1]] is not None:
@@ -155,101 +160,13 @@ def _least(document: Document, path: SpecPath) -> int:
     return max((it.get("minimum", 0) for it in allowed), default=0)
 
 
-def _name(path: SpecPath) -> str:
-    """The key that a value belongs to, in backticks."""
-    keys = [part for part in path if isinstance(part, str)]
-    entry = "an entry of " if path and isinstance(path[-1], int) else ""
-    return f"{entry}`{keys[-1]}`" if keys else "the spec"
-
-
-def _unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
-    for key in error.instance:
-        if key not in error.schema["properties"]:
-            message, fix = _of_unknown_key(document, path, key, error.schema)
-            yield document.problem((*path, key), UNKNOWN_KEY, message, fix, key=True)
-
-
-def _of_unknown_key(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> tuple[str, str]:
-    message = f"unknown key `{key}` in {_name(path)}"
-    if is_api_only_key(block.get("title", ""), snake(key)):
-        message = f"`{key}` cannot be deployed: {why_not(snake(key))}"
-    return message, _instead_of(document, path, key, block)
-
-
-def removed_in_vain(document: Document, blocks: dict[SpecPath, dict[str, Any]]) -> Iterator[Problem]:
-    """Keys that a stage removes but that the format does not have: what was meant is still there."""
-    nulls = document.nulls
-    for path, block in blocks.items():
-        key = str(path[-1])
-        message, fix = _of_unknown_key(document, path[:-1], key, block)
-        message = f"{message}, so the stage `{nulls.stage}` removes nothing"
-        yield Problem(path, message, fix, UNKNOWN_KEY, at=FilePlace(document.file, *nulls.idle[path].at))
-
-
-def _instead_of(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
-    known, title = list(block["properties"]), block.get("title", "")
-    # Keys in CloudFormation's spelling are converted, so `ProductionVariants` gets the advice for
-    # `production_variants`.
-    ours = snake(key)
-    if is_intrinsic(key):
-        return INSTEAD_OF_FUNCTIONS
-    if is_api_only_key(title, ours):
-        return "remove it"
-    return said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)
-
-
-def _where_it_belongs(document: Document, path: SpecPath, key: str, block: dict[str, Any]) -> str:
-    known, kind = list(block["properties"]), str(document.data.get("kind"))
-    if key in known:
-        return choose(key, known)
-    others = () if path else kinds_having(key)
-    if others:
-        kinds = listed([f"kind: {it}" for it in others])
-        return f"it is for {kinds}: change `kind`, or {INSTEAD.get(key, 'remove it')}"
-    home = homes(block).get(key) or (homes_in_kind(kind).get(key) if slip_of(key, known) is None else None)
-    stands_there = home is not None and home.rpartition(".")[2] == next(iter(path[-1:]), None)
-    return choose(key, known) if home is None or stands_there else f"write it under `{home}`"
-
-
-def _missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
-    missing = error.message.split("'")[1]
-    if _stands_there_misspelt(document, path, missing, error) or _stands_wrapped(missing, error):
-        return
-    text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
-    fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
-    message = f"{_name(path)} is missing `{missing}`{document.absent_by((*path, missing))}"
-    at = document.where_to_mend((*path, missing))
-    yield Problem(path, message, fix, MISSING_KEY, at=FilePlace(document.file, *at))
-
-
-def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:
-    """Whether the report on an unknown key already says that this one was meant: one mistake, one problem."""
-    said = (f"did you mean `{missing}`? ", f"it is called `{missing}` here")
-    known = error.schema["properties"]
-    unknown = (key for key in error.instance if key not in known)
-    return any(_instead_of(document, path, key, error.schema).startswith(said) for key in unknown)
-
-
-def _stands_wrapped(missing: str, error: Error) -> bool:
-    """Whether the key is in a block whose contents belong here, as the report on that block says."""
-    known, title = error.schema["properties"], error.schema.get("title", "")
-    unknown = {key: value for key, value in error.instance.items() if key not in known}
-    wrapped = (value for key, value in unknown.items() if belongs_unwrapped(snake(key), title, known))
-    return any(
-        called_here(ours, title, known) == missing or ours == missing
-        for block in wrapped
-        if isinstance(block, dict)
-        for ours in map(snake, block)
-    )
-
-
 def _no_branch_fits(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
     """Reports the problems of the branch that has the value's type; if there is none, of the whole choice."""
     branches = error.validator_value
     fitting = [i for i, branch in enumerate(branches) if accepts_type(branch, error.instance)]
     if not fitting:
         wanted = listed([_branch_type(branch) for branch in branches], quote="")
-        message = f"{_name(path)} must be {wanted}, found {describe(error.instance)}"
+        message = f"{named(path)} must be {wanted}, found {describe(error.instance)}"
         blocks = [resolved(branch) for branch in branches]
         ways = chain(
             (_indent(document, path, block) for block in blocks),
@@ -273,18 +190,65 @@ def _exclusive_keys(document: Document, path: SpecPath, error: Error) -> Iterato
         return  # JSON Schema's `required` is true of all but mappings; the wrong type is reported anyway.
     pairs = error.validator_value.get("anyOf", [error.validator_value])
     keys = list(dict.fromkeys(key for pair in pairs for key in pair["required"] if key in error.instance))
-    message = f"{listed(keys, last='and')} cannot be used together in {_name(path)}"
+    message = f"{listed(keys, last='and')} cannot be used together in {named(path)}"
     yield document.problem(path, EXCLUSIVE_KEYS, message, "keep one of them")
 
 
-_SEVERAL: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = {
-    "additionalProperties": _unknown_keys,
-    "required": _missing_key,
+OF_BLOCKS: dict[str, Callable[[Document, SpecPath, Error], Iterator[Problem]]] = {
+    "additionalProperties": unknown_keys,
+    "required": missing_key,
     "anyOf": _no_branch_fits,
     "propertyNames": _bad_name,
     "not": _exclusive_keys,
 }
+"""By the JSON Schema keyword that a block, or a choice of forms, breaks: what makes its problems."""
 
 
-def _branch_type(branch: dict[str, Any]) -> str:
+def _branch_type(branch: JsonSchema) -> str:
     return type_name(resolved(branch)["type"])
+
+
+# ---------------------------------------------------------------- the kind, which names the definition
+
+_KIND = "kind"
+_OF_A_TEMPLATE = frozenset({"AWSTemplateFormatVersion", "Resources"})
+_FROM_A_TEMPLATE = (
+    "write a spec, from which `inferstack render` makes such a template; docs/migrating.md lists its keys"
+)
+
+
+def of_meant_kind(document: Document) -> Document | None:
+    """The document without the slip in the value of `kind`, or in the key itself; None if there is no slip.
+
+    Mere likeness to a kind is not enough: problems reported for the wrong kind would mislead.
+    """
+    found, kinds = document.data, list(kind_definitions())
+    key = _KIND if _KIND in found else slip_of(_KIND, list(found))
+    meant = None if key is None else slip_of(str(found[key]), kinds)
+    if key is None or meant is None or found.get(_KIND) == meant:
+        return None
+    return document.rewritten(key, _KIND, meant)
+
+
+def _kind_to_write(found: object, kinds: list[str]) -> str:
+    word = str(found).lower().replace("_", "-").replace(" ", "-").removesuffix("-endpoint")
+    return OTHER_KINDS.get(word) or choose(found, kinds)
+
+
+def _kind_problem(document: Document) -> Problem:
+    kinds = list(kind_definitions())
+    if _KIND in document.data:
+        found = document.data[_KIND]
+        message = f"{describe(found)} is not a valid kind"
+        return document.problem((_KIND,), NOT_AN_OPTION, message, _kind_to_write(found, kinds))
+    if document.data.keys() & _OF_A_TEMPLATE:
+        message = "this is a CloudFormation template, not a spec"
+        return document.problem((), MISSING_KEY, message, _FROM_A_TEMPLATE)
+    slip = slip_of(_KIND, list(document.data))
+    message = "the spec is missing `kind`"
+    if slip is None:
+        return document.problem((), MISSING_KEY, message, f"add `kind:` with {listed(kinds)}")
+    meant = slip_of(str(document.data[slip]), kinds)
+    written = f"`kind:` with {listed(kinds)}" if meant is None else f"`kind: {meant}`"
+    fix = f"instead of `{slip}` write {written}"
+    return document.problem((slip,), MISSING_KEY, message, fix, key=True)

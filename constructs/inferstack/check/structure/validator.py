@@ -1,6 +1,12 @@
-"""`jsonschema`'s validator, extended so that it accepts values that only the deployment knows."""
+"""`jsonschema`'s validator, with the meanings of JSON Schema's keywords that differ for specs.
 
-from collections.abc import Callable, Iterator
+Values that only the deployment knows, such as CDK's tokens, pass where their content would be checked;
+numbers are those of CloudFormation; patterns are AWS's.
+"""
+
+import math
+import re
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from typing import Any
 
@@ -8,13 +14,43 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from inferstack.check.structure.keywords import has_form, is_integer, is_number
-from inferstack.format.schema import resolved, shipped_schema
-from inferstack.texts.placeholders import is_opaque, sample
+from inferstack.format.schema import JsonSchema, resolved, shipped_schema
+from inferstack.texts.placeholders import OR_PLACEHOLDER, is_opaque, sample
 
 # jsonschema's ValidationError. According to its type stub, every attribute may be unset; on errors that
 # `iter_errors` returns, none is.
 Error = Any
+
+_LONGEST_TO_MATCH = 4096
+
+
+def is_integer(value: object) -> bool:
+    """Unlike in JSON Schema itself, 2.0 is a float, as it is for CloudFormation."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Infinity and NaN are no numbers: YAML has them, CloudFormation does not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+
+
+def has_form(value: object, pattern: str, longest: int | None) -> bool:
+    """Whether a text matches, from the pattern's beginning to its end. Anything that is not text passes.
+
+    Some of AWS's patterns take quadratic time, so a text longer than ``longest`` is not matched: its length
+    is reported instead. If ``longest`` is not given, a very long text does not have the form.
+    """
+    if not isinstance(value, str) or is_opaque(value):
+        return True
+    if len(value) > (_LONGEST_TO_MATCH if longest is None else longest):
+        return longest is not None
+    return _whole(pattern).search(str(sample(value))) is not None
+
+
+@cache
+def _whole(pattern: str) -> re.Pattern[str]:
+    # Python's `$` also matches before a final line break, and AWS would refuse such a text.
+    return re.compile(re.sub(r"(?<!\\)\$$", r"\\Z", pattern.removesuffix(OR_PLACEHOLDER)))
 
 
 def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
@@ -24,7 +60,7 @@ def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
     check = Draft202012Validator.VALIDATORS[keyword]
 
     def validate(
-        validator: Any, value: object, instance: object, schema: dict[str, Any]
+        validator: Any, value: object, instance: object, schema: JsonSchema
     ) -> Iterator[ValidationError]:
         if not is_opaque(instance):
             yield from check(validator, value, sample(instance), schema) or ()
@@ -32,15 +68,13 @@ def _unless_opaque(keyword: str) -> Callable[..., Iterator[ValidationError]]:
     return validate
 
 
-def _pattern_fits(
-    _: Any, pattern: str, instance: object, schema: dict[str, Any]
-) -> Iterator[ValidationError]:
+def _pattern_fits(_: Any, pattern: str, instance: object, schema: JsonSchema) -> Iterator[ValidationError]:
     if not has_form(instance, pattern, schema.get("maxLength")):
         yield ValidationError("pattern")
 
 
 def _others_fit(
-    validator: Any, others: object, instance: object, schema: dict[str, Any]
+    validator: Any, others: object, instance: object, schema: JsonSchema
 ) -> Iterator[ValidationError]:
     """In the order of the data: `jsonschema` takes these keys from a set, so in another order in each run."""
     if isinstance(instance, dict) and isinstance(others, dict):
@@ -51,14 +85,37 @@ def _others_fit(
     yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, others, instance, schema)
 
 
+def _all_differ(
+    _validator: Any, is_wanted: bool, instance: object, _schema: JsonSchema
+) -> Iterator[ValidationError]:
+    """In linear time: `jsonschema` compares each block of a list with all others."""
+    if is_wanted and isinstance(instance, list) and len(set(map(_identity, instance))) < len(instance):
+        yield ValidationError("uniqueItems")
+
+
+def _identity(value: Any) -> Hashable:
+    """Equal for values that JSON Schema calls equal: true is not 1, the order of keys does not matter."""
+    match value:
+        case bool():
+            return bool, value
+        case dict():
+            return frozenset((key, _identity(item)) for key, item in value.items())
+        case list():
+            return tuple(map(_identity, value))
+        case _:
+            known: Hashable = value
+            return known
+
+
 # Without `type`: a value that is only known at deployment has its type already.
 _KEYWORDS = ("enum", "minLength", "maxLength", "minimum", "maximum", "minItems")
-_Validator: Any = extend(  # type: ignore[no-untyped-call]
+SpecValidator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     validators={
         **{word: _unless_opaque(word) for word in _KEYWORDS},
         "pattern": _pattern_fits,
         "additionalProperties": _others_fit,
+        "uniqueItems": _all_differ,
     },
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
@@ -72,12 +129,12 @@ _Validator: Any = extend(  # type: ignore[no-untyped-call]
 @cache
 def validator(definition: str) -> Any:
     """The validator for a definition of the shipped schema."""
-    return _Validator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
+    return SpecValidator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
 
 
-def accepts_type(branch: dict[str, Any], instance: object) -> bool:
+def accepts_type(branch: JsonSchema, instance: object) -> bool:
     """Whether a value has the type of one branch of an `anyOf`; the branch may itself be an `anyOf`."""
     found = resolved(branch)
     if "anyOf" in found:
         return any(accepts_type(inner, instance) for inner in found["anyOf"])
-    return bool(_Validator({"type": found["type"]}).is_valid(instance))
+    return bool(SpecValidator({"type": found["type"]}).is_valid(instance))

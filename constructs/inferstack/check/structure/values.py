@@ -1,10 +1,7 @@
-"""What is wrong with one value, in words: what was found, what is allowed, and how to correct it."""
+"""What is wrong with a value of the right type, in words: what was found, and what is allowed."""
 
-import math
 import re
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any
 
 from inferstack.check.structure import (
     NOT_AN_OPTION,
@@ -14,242 +11,82 @@ from inferstack.check.structure import (
     WRONG_LENGTH,
     WRONG_TYPE,
 )
-from inferstack.check.structure.misplaced import NOT_YET, is_api_only_value
-from inferstack.check.structure.other_names import NAMED_BY
-from inferstack.check.structure.patterns import PATTERNS_OF_NAMES, WHAT_A_PATTERN_MEANS
-from inferstack.check.structure.validator import Error, accepts_type
-from inferstack.format.schema import resolved
-from inferstack.problems.words import choose, chosen, describe, listed, span, type_name
-from inferstack.texts.placeholders import OR_PLACEHOLDER, is_opaque
+from inferstack.check.structure.keys import NOT_YET, is_api_only_value
+from inferstack.check.structure.validator import Error
+from inferstack.check.structure.wrong_types import bounds_in_words, wrong_type
+from inferstack.problems.words import choose, describe, span
+from inferstack.texts.addresses import ALARM_ACTION, KMS_KEY
+from inferstack.texts.placeholders import OR_PLACEHOLDER
+from inferstack.texts.statistic import STATISTIC, WHAT_A_STATISTIC_IS
 
-# ----------------------------------------------------------------
-# A number with a unit where the key says the unit: the number to write instead.
-#
-# AWS's keys have their unit in the name (`memory_size_in_mb`) or always the same one (`period`), so that
-# the number alone is the value.
-
-
-_SECOND = 1_000_000
-_TIMES = {
-    **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), 1),
-    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 1_000),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), _SECOND),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60 * _SECOND),
-    **dict.fromkeys(("h", "hour", "hours"), 3600 * _SECOND),
+_NAME = "letters and digits, with hyphens only between them"
+_S3_URL = "an S3 URL: s3://bucket/key"
+WHAT_A_PATTERN_MEANS = {
+    r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
+    r"^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"{_NAME}, at most 63 characters",
+    r"^[a-zA-Z0-9]([\-a-zA-Z0-9]*[a-zA-Z0-9])?$": _NAME,
+    r"^(https|s3)://([^/]+)/?(.*)$": _S3_URL,
+    r"^(https|s3)://([^/])/?(.*)$": _S3_URL,
+    r"^(?:(https|s3)://([^/]+)/?(.*))$": _S3_URL,
+    r"^[0-9]{12}$": 'twelve digits in quotes: "111122223333"',
+    r"^arn:aws[a-z\-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/\-]+$": (
+        "a role's ARN: arn:aws:iam::111122223333:role/name"
+    ),
+    r"^arn:aws[a-z\-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/\-]+$": (
+        "a managed policy's ARN: arn:aws:iam::aws:policy/name"
+    ),
+    ALARM_ACTION: (
+        "the ARN of a topic, function, OpsItem, response plan, investigation group or scaling policy: "
+        "arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^arn:aws[a-z\-]*:sns:[a-z0-9\-]*:[0-9]{12}:[a-zA-Z0-9_.-]+$": (
+        "an SNS topic's ARN: arn:aws:sns:us-east-1:111122223333:name"
+    ),
+    r"^arn:aws[a-z\-]*:kms:[a-z0-9\-]+:[0-9]{12}:(key|alias)/.+$": (
+        "a KMS key's ARN: arn:aws:kms:us-east-1:111122223333:key/id"
+    ),
+    f"^{KMS_KEY}$": (
+        "a KMS key's id, an alias such as alias/name, or the ARN of one: "
+        "arn:aws:kms:us-east-1:111122223333:key/id"
+    ),
+    r"^(?:arn:[0-9A-Za-z\-]+:lambda:[0-9A-Za-z\-]+:[0-9]{12}:function:.*)$": (
+        "a function's ARN: arn:aws:lambda:us-east-1:111122223333:function:name"
+    ),
+    r"^arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]+:([0-9]{12}|aws):hub-content/[^/]+/[^/]+/\S+$": (
+        "a hub content's ARN: arn:aws:sagemaker:us-east-1:aws:hub-content/hub/Model/name/1.0.0"
+    ),
+    (
+        r"^(arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z\-]*\/)?"
+        r"([a-zA-Z0-9]([a-zA-Z0-9-]){0,62})(?<!-)(\/[0-9]{1,9})?$"
+    ): "a model package's name or ARN: arn:aws:sagemaker:us-east-1:111122223333:model-package/name/1",
+    r"^(?:((/[A-Za-z0-9\.,\+@=_-]+)*)/)$": "a path between slashes, of letters, digits and .,+@=_-: /name/",
+    STATISTIC: WHAT_A_STATISTIC_IS,
+    r"^(?:(?!((^[ ]+.*)|(.*([\u0000-\u001f]|[\u007f-\u009f]|[:/|])+.*)|(.*[ ]+$))).+)$": (
+        "text without `:`, `/` and `|`, and without spaces at either end"
+    ),
+    "^(?:[\\u0020-\\uD7FF\\uE000-\\uFFFD\U00010000-\U0010ffff\\r\\n\\t]*)$": (
+        "text without control characters"
+    ),
+    r"^(\*|[a-zA-Z0-9\-]+:[a-zA-Z0-9*?]+)$": "an action: service:Action",
+    r"^(\*|arn:[^:]+:[^:]+:[^:]*:([0-9]{12}|\*|aws)?:.+)$": "an ARN: arn:aws:s3:::bucket/prefix/*",
+    r"^[A-Za-z0-9]+$": "letters and digits",
+    r"^P9[59]$": "P95 or P99",
+    r"^IS[0-9]{3}$": "a warning's code: IS203",
+    r"^[^/].*\.tar\.gz$": "a file name that ends in .tar.gz",
+    r"^[\S]+$": "text without spaces",
+    r"^(?:[\S]+)$": "text without spaces",
+    r"^(?:[^:].*)$": "text on one line that does not begin with `:`",
+    r"^(?:[a-zA-Z0-9](-*[a-zA-Z0-9])*\/[a-zA-Z0-9](-*[a-zA-Z0-9+.])*)$": "a content type: text/csv",
+    r"^(?:arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:[a-z0-9\-]{1,14}/.*)$": (
+        "a reservation's ARN: arn:aws:sagemaker:us-east-1:111122223333:training-plan/name"
+    ),
 }
-# SageMaker's megabytes are 2 ** 20 bytes, whatever they are called.
-_SIZES = {
-    **dict.fromkeys(("mb", "mib", "m"), 1),
-    **dict.fromkeys(("gb", "gib", "g"), 1024),
-    **dict.fromkeys(("tb", "tib", "t"), 1024**2),
-}
-_ALWAYS_SECONDS = ("period", "cooldown")
-_COUNTS_OF_PERIODS = ("evaluation_periods", "datapoints_to_alarm")
-_FORM = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-zA-Zµ]+)")
+"""AWS's patterns in words: what a text must look like. A pattern that is missing here is shown as it is."""
 
-
-def without_unit(key: str, text: str) -> str:
-    """What to write for a key instead of a number with a unit."""
-    last = key.rpartition("_")[2]
-    unit = "seconds" if last in _ALWAYS_SECONDS else last
-    table = next((it for it in (_TIMES, _SIZES) if unit in it), None)
-    if key in _COUNTS_OF_PERIODS:
-        return "write a number of periods, not a time"
-    if table is None:
-        return "write a number without a unit"
-    found = _FORM.fullmatch(text.strip())
-    word = unit.upper() if table is _SIZES else unit
-    if found is None or found[2].lower() not in table:
-        return f"write a number of {word}, without a unit"
-    number = Fraction(found[1]) * table[found[2].lower()] / table[unit]
-    return f"write {number} (in {word})" if number.denominator == 1 else f"write a whole number of {word}"
-
-
-# ----------------------------------------------------------------
-# What is wrong with one value, in words: what was found, what is allowed, and how to correct it.
-
-
-INSTEAD_OF_FUNCTIONS = (
-    "a spec has no CloudFormation functions or parameters: write the value itself; text may contain "
-    "`${AWS::Region}` and the like"
+_PATTERNS_OF_NAMES = frozenset(
+    it for it, meaning in WHAT_A_PATTERN_MEANS.items() if meaning.startswith(_NAME)
 )
-
-
-def is_intrinsic(*keys: object) -> bool:
-    """Whether a mapping's keys are those of a CloudFormation function, such as `Ref` or `Fn::Sub`."""
-    return len(keys) == 1 and (keys[0] == "Ref" or str(keys[0]).startswith("Fn::"))
-
-
-def as_wanted(branch: dict[str, Any], found: object, key: str) -> str:
-    """How a value that fits no branch of a choice becomes one of this branch. For a text nothing: in quotes
-    the value would be one, and mean nothing.
-    """
-    if branch["type"] == "object":
-        return _keys_to_write(branch, found)
-    in_quotes = branch["type"] == "string" and not isinstance(found, dict)
-    return "" if in_quotes else _retype(branch["type"], branch, found, key)
-
-
-def _type(name: str, error: Error) -> tuple[str, str]:
-    wanted, found = error.validator_value, error.instance
-    message = f"{name} must be {type_name(wanted)}, found {describe(found)}"
-    if wanted == "object":
-        return message, _keys_to_write(error.schema, found)
-    return message, _retype(wanted, error.schema, found, key_of(error))
-
-
-def _keys_to_write(block: dict[str, Any], found: object) -> str:
-    """How to write a mapping instead of what was found."""
-    if isinstance(found, list) and found and (home := _home_of_list(block, found[0])):
-        return home
-    keys = list(block.get("properties", {}))
-    if "actions" in keys and isinstance(found, str) and found.startswith("arn:"):
-        return f"write `{{actions: [{found}]}}`"
-    if isinstance(found, str) and (name := NAMED_BY.get(block.get("title", "")) or _only(keys)) in keys:
-        return f"write `{{{name}: {found}}}`"
-    fix = f"write keys under it: {listed(keys, quote='')}" if keys else "write `key: value`, one per line"
-    bare = found is None or found is True
-    needs_a_key = block.get("required") or block.get("title") in _EMPTY_IN_VAIN
-    return f"{fix}; or `{{}}` for defaults alone" if bare and not needs_a_key else fix
-
-
-# The schema requires no key of these, because each can be written in several ways; a rule requires one of
-# them.
-_EMPTY_IN_VAIN = frozenset(
-    {
-        "Variant",
-        "Model",
-        "NamedModel",
-        "PipelineContainer",
-        "ComponentSpecification",
-        "ComponentContainer",
-        "ComputeResourceRequirements",
-        "RoutingConfig",
-        "Triton",
-    }
-)
-
-
-def _only(keys: list[str]) -> str | None:
-    return keys[0] if len(keys) == 1 else None
-
-
-def _home_of_list(block: dict[str, Any], entry: object) -> str:
-    """Where such a list belongs in a block that was itself written as the list; empty if nowhere."""
-    named = block.get("additionalProperties")
-    if isinstance(named, dict) and isinstance(entry, dict) and accepts_type(named, entry):
-        return "write each under its name, without a list: `NAME:`, and its keys below"
-    properties = block.get("properties", {})
-    if isinstance(entry, dict) and properties.keys() & entry.keys():
-        return "it is one block: write its keys under it, without a list"
-    lists = [key for key, value in properties.items() if _takes_a_list_of(value, entry)]
-    return f"write the list under {listed(lists)}" if lists else ""
-
-
-def _takes_a_list_of(value: dict[str, Any], entry: object) -> bool:
-    branches = map(resolved, value.get("anyOf", [value]))
-    return any("items" in branch and accepts_type(branch["items"], entry) for branch in branches)
-
-
-_NUMERAL = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
-# Few enough digits for the number to be safely within a float's range.
-_FRACTION = re.compile(r"[-+]?[0-9]{1,15}\.[0-9]{1,15}")
-_QUANTITY = re.compile(rf"{_NUMERAL.pattern}\s*(%|[a-zA-Zµ].*)")
-_TOKENS = {
-    "string": "pass a CDK token as text: `value_as_string` or `cdk.Token.as_string(…)`",
-    "integer": "pass a CDK token as a number: `value_as_number` or `cdk.Token.as_number(…)`",
-    "number": "pass a CDK token as a number: `value_as_number` or `cdk.Token.as_number(…)`",
-    "array": "pass a CDK token as a list: `value_as_list` or `cdk.Token.as_list(…)`",
-    "boolean": "write true or false: a CDK token cannot be either",
-}
-_YAML_1_1_BOOLEANS = {"yes", "no", "on", "off", "y", "n"}
-
-
-def key_of(error: Error) -> str:
-    """The innermost key that the wrong value belongs to."""
-    return next((step for step in reversed(error.absolute_path) if isinstance(step, str)), "")
-
-
-def _retype(wanted: str | list[str], schema: dict[str, Any], found: object, key: str) -> str:
-    """How to give a value the wanted type, with regard to the schema's bounds if it is a number."""
-    match wanted, found:
-        case str(), _ if is_opaque(found) and wanted in _TOKENS:
-            return _TOKENS[wanted]
-        case _, None:
-            return "give it a value, or remove the key"
-        case _, dict() if is_intrinsic(*found):
-            return INSTEAD_OF_FUNCTIONS
-        case "string", bool():
-            return f'quote it: "{str(found).lower()}" (and check that YAML did not change the text)'
-        case "string", int() | float():
-            return "put quotes around it, just as it is written: without them it is a number"
-        case "integer" | "number", _:
-            return _as_number(wanted == "integer", schema, found, key)
-        case "boolean", str() if found.lower() in ("true", "false"):
-            return f"write it without quotes: {found.lower()}"
-        case "boolean", str() if found.lower() in _YAML_1_1_BOOLEANS:
-            return "write true or false: in YAML 1.2 other words are strings"
-        case "array", dict() if found and _names_and_values(schema):
-            return f"write a list: {_by_name_and_value(found)}"
-        case "array", dict() if found and (how := _as_blocks(schema, found)):
-            return how
-        case "array", _:
-            return "write a list: [a, b] or one `- item` per line"
-        case _:
-            return ""
-
-
-_SHOWN = 3
-"""Entries of a list that are written out; its reader knows how to go on."""
-
-
-def _names_and_values(schema: dict[str, Any]) -> bool:
-    """Whether the list is of names with their values, such as dimensions: elsewhere they are mappings."""
-    return set(resolved(schema.get("items", {})).get("properties", ())) == {"name", "value"}
-
-
-def _as_blocks(schema: dict[str, Any], found: dict[str, Any]) -> str:
-    """How to write a mapping as the list of blocks that it should be; empty if it holds no such blocks."""
-    block = resolved(schema.get("items", {}))
-    keys = block.get("properties", {})
-    first = next(iter(found))
-    if first in keys:
-        return f"write a list: `- {first}: …`, and the other keys below `{first}`"
-    name = NAMED_BY.get(block.get("title", ""))
-    if name in keys and all(isinstance(value, dict) for value in found.values()):
-        return f"write a list: `- {name}: {first}` and its keys below `{name}`, one item for each"
-    return ""
-
-
-def _by_name_and_value(found: dict[str, Any]) -> str:
-    written = [f"{{name: {describe(name)}, value: {describe(value)}}}" for name, value in found.items()]
-    return f"[{', '.join(written[:_SHOWN])}{', …' if len(written) > _SHOWN else ''}]"
-
-
-def _as_number(is_whole: bool, schema: dict[str, Any], found: object, key: str) -> str:
-    match found:
-        case bool():
-            return "write a number"
-        case float() if not math.isfinite(found):
-            return "write a finite number"
-        case float() if is_whole:
-            return _whole(found, schema)
-        case str() if is_whole and _FRACTION.fullmatch(found):
-            return _whole(float(found), schema)
-        case str() if _NUMERAL.fullmatch(found):
-            return f"write it without quotes: {found}"
-        case str() if _QUANTITY.fullmatch(found):
-            return without_unit(key, found)
-        case _:
-            return ""
-
-
-def _whole(number: float, schema: dict[str, Any]) -> str:
-    low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
-    near = [it for it in dict.fromkeys((math.floor(number), math.ceil(number))) if low <= it <= high]
-    if not near:
-        return f"write a whole number: {_span(schema, number)}"
-    return f"write {near[0]}" if len(near) == 1 else f"write a whole number such as {near[0]} or {near[1]}"
+"""The patterns for what AWS refers to by name, not by the ARN that ends with the name."""
 
 
 def _enum(name: str, error: Error) -> tuple[str, str]:
@@ -262,7 +99,7 @@ def _enum(name: str, error: Error) -> tuple[str, str]:
 def _arn_for_a_name(name: str, error: Error) -> tuple[str, str] | None:
     """Message and fix for an ARN if AWS wants only the name at its end."""
     pattern, found = _form(error), error.instance
-    if pattern not in PATTERNS_OF_NAMES or not isinstance(found, str) or not found.startswith("arn:"):
+    if pattern not in _PATTERNS_OF_NAMES or not isinstance(found, str) or not found.startswith("arn:"):
         return None
     alone = re.split("[:/]", found)[-1]
     said = f"{name} is an ARN" if found in name else f"{name} is an ARN: {describe(found)}"
@@ -281,14 +118,10 @@ def _pattern(name: str, error: Error) -> tuple[str, str]:
 
 
 def _bounds(name: str, error: Error) -> tuple[str, str]:
-    return f"{name} is out of range: {error.instance}", f"allowed: {_span(error.schema, error.instance)}"
-
-
-def _span(schema: dict[str, Any], found: float) -> str:
-    """The bounds in words. Where a value is too low, an upper bound that is only the type's is left out."""
-    low, high = schema.get("minimum"), schema.get("maximum")
-    is_too_low = low is not None and chosen(low) is not None and found < low
-    return span(low, chosen(high) if is_too_low else high)
+    return (
+        f"{name} is out of range: {error.instance}",
+        f"allowed: {bounds_in_words(error.schema, error.instance)}",
+    )
 
 
 def _length(name: str, error: Error) -> tuple[str, str]:
@@ -310,7 +143,7 @@ def _twice(name: str, _: Error) -> tuple[str, str]:
 
 
 SAYINGS: dict[str, tuple[str, Callable[[str, Error], tuple[str, str]]]] = {
-    "type": (WRONG_TYPE, _type),
+    "type": (WRONG_TYPE, wrong_type),
     "enum": (NOT_AN_OPTION, _enum),
     "pattern": (WRONG_FORM, _pattern),
     "minimum": (OUT_OF_RANGE, _bounds),

@@ -1,0 +1,264 @@
+"""Keys that a block does not have and keys that it lacks: which was meant, where it belongs, what to write.
+
+An unknown key may be misspelt, called otherwise here, or belong elsewhere: in a block below this one, in
+another block of the same kind of spec, in another kind, or in a block under a name. Some exist in SageMaker's
+API only.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any
+
+from inferstack.catalog import cloudformation
+from inferstack.catalog.cloudformation import snake
+from inferstack.check.structure import MISSING_KEY, UNKNOWN_KEY
+from inferstack.check.structure.other_names import (
+    INSTEAD_OF_FUNCTIONS,
+    belongs_unwrapped,
+    called_here,
+    is_intrinsic,
+    said_otherwise,
+)
+from inferstack.check.structure.validator import Error
+from inferstack.format.base import Block, with_subclasses
+from inferstack.format.schema import JsonSchema, kind_definitions, resolved, shipped_schema
+from inferstack.problems import FilePlace, Problem, SpecPath
+from inferstack.problems.words import choose, listed, slip_of
+from inferstack.source.document import Document
+
+
+def named(path: SpecPath) -> str:
+    """The key that a value belongs to, in backticks."""
+    keys = [part for part in path if isinstance(part, str)]
+    entry = "an entry of " if path and isinstance(path[-1], int) else ""
+    return f"{entry}`{keys[-1]}`" if keys else "the spec"
+
+
+# ---------------------------------------------------------------- unknown keys
+
+
+def unknown_keys(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    """A problem for each key that the block at a path does not have."""
+    for key in error.instance:
+        if key not in error.schema["properties"]:
+            message, fix = _of_unknown_key(document, path, key, error.schema)
+            yield document.problem((*path, key), UNKNOWN_KEY, message, fix, key=True)
+
+
+def _of_unknown_key(document: Document, path: SpecPath, key: str, block: JsonSchema) -> tuple[str, str]:
+    message = f"unknown key `{key}` in {named(path)}"
+    if _is_api_only_key(block.get("title", ""), snake(key)):
+        message = f"`{key}` cannot be deployed: {_why_not(snake(key))}"
+    return message, _instead_of(document, path, key, block)
+
+
+def removed_in_vain(document: Document, blocks: dict[SpecPath, JsonSchema]) -> Iterator[Problem]:
+    """Keys that a stage removes but that the format does not have: what was meant is still there."""
+    nulls = document.nulls
+    for path, block in blocks.items():
+        key = str(path[-1])
+        message, fix = _of_unknown_key(document, path[:-1], key, block)
+        message = f"{message}, so the stage `{nulls.stage}` removes nothing"
+        yield Problem(path, message, fix, UNKNOWN_KEY, at=FilePlace(document.file, *nulls.idle[path].at))
+
+
+def _instead_of(document: Document, path: SpecPath, key: str, block: JsonSchema) -> str:
+    known, title = list(block["properties"]), block.get("title", "")
+    # Keys in CloudFormation's spelling are converted, so `ProductionVariants` gets the advice for
+    # `production_variants`.
+    ours = snake(key)
+    if is_intrinsic(key):
+        return INSTEAD_OF_FUNCTIONS
+    if _is_api_only_key(title, ours):
+        return "remove it"
+    return said_otherwise(ours, title, known) or _where_it_belongs(document, path, ours, block)
+
+
+def _where_it_belongs(document: Document, path: SpecPath, key: str, block: JsonSchema) -> str:
+    known, kind = list(block["properties"]), str(document.data.get("kind"))
+    if key in known:
+        return choose(key, known)
+    others = () if path else _kinds_having(key)
+    if others:
+        kinds = listed([f"kind: {it}" for it in others])
+        return f"it is for {kinds}: change `kind`, or {_INSTEAD.get(key, 'remove it')}"
+    home = _homes(block).get(key) or (homes_in_kind(kind).get(key) if slip_of(key, known) is None else None)
+    stands_there = home is not None and home.rpartition(".")[2] == next(iter(path[-1:]), None)
+    return choose(key, known) if home is None or stands_there else f"write it under `{home}`"
+
+
+# ---------------------------------------------------------------- missing keys
+
+
+def missing_key(document: Document, path: SpecPath, error: Error) -> Iterator[Problem]:
+    """The problem of a key that the block needs, unless the report on an unknown key already names it."""
+    missing = error.message.split("'")[1]
+    if _stands_there_misspelt(document, path, missing, error) or _stands_wrapped(missing, error):
+        return
+    text = error.schema.get("properties", {}).get(missing, {}).get("description", "")
+    fix = f"add `{missing}`" + (f": {text.split('. ')[0].rstrip('.')}" if text else "")
+    message = f"{named(path)} is missing `{missing}`{document.absent_by((*path, missing))}"
+    at = document.where_to_mend((*path, missing))
+    yield Problem(path, message, fix, MISSING_KEY, at=FilePlace(document.file, *at))
+
+
+def _stands_there_misspelt(document: Document, path: SpecPath, missing: str, error: Error) -> bool:
+    """Whether the report on an unknown key already says that this one was meant: one mistake, one problem."""
+    said = (f"did you mean `{missing}`? ", f"it is called `{missing}` here")
+    known = error.schema["properties"]
+    unknown = (key for key in error.instance if key not in known)
+    return any(_instead_of(document, path, key, error.schema).startswith(said) for key in unknown)
+
+
+def _stands_wrapped(missing: str, error: Error) -> bool:
+    """Whether the key is in a block whose contents belong here, as the report on that block says."""
+    known, title = error.schema["properties"], error.schema.get("title", "")
+    unknown = {key: value for key, value in error.instance.items() if key not in known}
+    wrapped = (value for key, value in unknown.items() if belongs_unwrapped(snake(key), title, known))
+    return any(
+        called_here(ours, title, known) == missing or ours == missing
+        for block in wrapped
+        if isinstance(block, dict)
+        for ours in map(snake, block)
+    )
+
+
+# ---------------------------------------------------------------- where keys belong
+
+_INSTEAD = {
+    "inference_components": "write `model` for it",
+    "model": (
+        "write it under `models`, and its name there as `specification.model_name` of an inference component"
+    ),
+}
+"""For a key that only some kinds of spec have: what to write instead in the others."""
+
+_BY_NAME = {
+    "models": ("model", "`models: {NAME: {image: …}}`"),
+    "inference_components": ("component", "`inference_components: {NAME: {specification: …}}`"),
+}
+"""The mappings from names to blocks: what such a block is called, and how to write one."""
+
+_NESTED = 2
+
+
+def _homes(block: JsonSchema) -> dict[str, str]:
+    """Keys of the blocks below this one, each with its block.
+
+    If several blocks have a key, it is the nearest one; if two are equally near, neither.
+    """
+    found_above: dict[str, str] = {}
+    level = {"": block}
+    for _ in range(_NESTED):
+        level = {
+            f"{where}.{name}".lstrip("."): resolved(branch)
+            for where, each in level.items()
+            for name, value in each.get("properties", {}).items()
+            for branch in value.get("anyOf", [value])
+        }
+        found = [(key, where) for where, each in level.items() for key in each.get("properties", {})]
+        times = Counter(key for key, _ in found)
+        found_above = {key: where for key, where in found if times[key] == 1} | found_above
+    return found_above
+
+
+@cache
+def homes_in_kind(kind: str) -> dict[str, str]:
+    """Keys of the blocks in a spec of a kind, each with its block; empty if there is no such kind."""
+    definition = kind_definitions().get(kind)
+    return {} if definition is None else _homes(shipped_schema()["$defs"][definition])
+
+
+def _kinds_having(key: str) -> tuple[str, ...]:
+    """The kinds of spec that have the key at the top level."""
+    blocks = shipped_schema()["$defs"]
+    return tuple(kind for kind, name in kind_definitions().items() if key in blocks[name]["properties"])
+
+
+# ---------------------------------------------------------------- blocks without a name
+
+
+def without_a_name(document: Document, key: str, found: list[str], definition: str) -> Problem:
+    """The problem of a mapping from names to blocks that holds the keys of a single block instead."""
+    what = key.replace("_", " ")
+    keys = listed(found, last="and")
+    message = f"`{key}` holds {what} by name, but this has the keys of a single one: {keys}"
+    return document.problem((key,), UNKNOWN_KEY, message, _how_to_name(key, definition), key=True)
+
+
+def _how_to_name(key: str, definition: str) -> str:
+    """How to write blocks under names in such a spec, or a single block, if there is a shorter way for it."""
+    what, written = _BY_NAME[key]
+    if what in shipped_schema()["$defs"][definition]["properties"]:
+        return f"for one {what} write `{what}:`; for several, write each under its name: {written}"
+    return f"write them under the {what}'s name: {written}"
+
+
+def blocks_without_names(
+    data: dict[str, Any], definition: str, wrong: Collection[object]
+) -> dict[str, list[str]]:
+    """Mappings from names to blocks that contain a single block's keys instead of names, with those keys.
+
+    Only mappings in which something else is wrong count, since a model may be named `image`.
+    """
+    properties = shipped_schema()["$defs"][definition].get("properties", {})
+    mappings = [key for key in _BY_NAME if key in properties and key in wrong]
+    found = {key: _keys_of_one(properties[key], data[key]) for key in mappings}
+    return {key: keys for key, keys in found.items() if keys}
+
+
+def _keys_of_one(by_name: JsonSchema, value: object) -> list[str]:
+    """The keys of a mapping that are keys of such a block; none if any of its values looks like a block."""
+    known = resolved(by_name["additionalProperties"])["properties"].keys()
+    if not isinstance(value, dict) or any(
+        isinstance(it, dict) and known & it.keys() for it in value.values()
+    ):
+        return []
+    return [key for key in value if key in known]
+
+
+# ---------------------------------------------------------------- what only the API has
+
+# What the service model of SageMaker's API has and the CloudFormation registry lacks: unknown here, but not
+# the user's mistake.
+NOT_YET = "SageMaker's API has it, but CloudFormation does not yet"
+"""What to say of such a key or value."""
+# Keys that CloudFormation will never get: what they configured is gone.
+_DISCONTINUED = {
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/ei.html
+    "accelerator_type": "AWS ended Elastic Inference in 2024",
+}
+
+
+def _why_not(key: str) -> str:
+    """Why a key that only the API has cannot be deployed."""
+    return _DISCONTINUED.get(key, NOT_YET)
+
+
+def _is_api_only_key(block: str, key: str) -> bool:
+    """Whether only the API has this key of a block; ``block`` is the name of the block's class."""
+    return any(key in cloudformation.api_only_properties(*shape) for shape in _shapes().get(block, ()))
+
+
+def is_api_only_value(key: str, value: object) -> bool:
+    """Whether only the API has this value of a key, in any block with that key."""
+    for shapes in _shapes().values():
+        for type_name, definition in shapes:
+            found = cloudformation.shape(type_name, definition).get(key)
+            if found and value in cloudformation.api_only_values(type_name, definition, found.name):
+                return True
+    return False
+
+
+@cache
+def _shapes() -> dict[str, tuple[tuple[str, str], ...]]:
+    """SageMaker's CloudFormation shapes of each block, as type and definition."""
+    return {block.__name__: tuple(_sagemaker_shapes(block)) for block in with_subclasses(Block)}
+
+
+def _sagemaker_shapes(block: type[Block]) -> Iterator[tuple[str, str]]:
+    for shape in block.shapes:
+        type_name, _, definition = shape.partition(".")
+        if type_name.startswith("AWS::SageMaker::"):
+            yield type_name, definition
