@@ -13,9 +13,7 @@ from inferstack.source.document import Document
 
 TOKEN, LIST_TOKEN, NUMBER_TOKEN = "${Token[TOKEN.1]}", ["#{Token[TOKEN.1]}"], -1.8881545897087626e289
 # They say nothing of data, or lead to other schemas.
-WITHOUT_WORDS = frozenset(
-    {"title", "description", "default", "$ref", "properties", "items", "allOf"},
-)
+WITHOUT_WORDS = frozenset({"title", "description", "default", "$ref", "properties", "items", "allOf"})
 
 
 @pytest.mark.parametrize(
@@ -31,6 +29,7 @@ WITHOUT_WORDS = frozenset(
         ({"enum": ["aws"]}, "${AWS::Partition}", "${AWS::Region}"),
         ({"enum": ["aws"]}, TOKEN, "other"),
         ({"minLength": 12, "maxLength": 12}, "${AWS::AccountId}", "a" * 13),
+        ({"minLength": 100}, TOKEN, "abc"),
         ({"maxLength": 2}, TOKEN, "abc"),
         ({"pattern": "^a$"}, "a", "a\n"),
         ({"pattern": "^a$"}, "{{resolve:ssm:/a}}", "b"),
