@@ -1,4 +1,7 @@
-"""The JSON Schema of the format, as it ships with the package, and how to find definitions and keys in it."""
+"""The JSON Schema of the format, as it ships with the package, and how to find definitions and keys in it.
+
+A path of a spec leads to what the schema allows there, whether or not the spec has anything there.
+"""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -40,9 +43,6 @@ def resolved(branch: JsonSchema) -> JsonSchema:
         return branch
     definition: JsonSchema = shipped_schema()["$defs"][reference.rpartition("/")[2]]
     return definition
-
-
-# ---------------------------------------------------------------- keys of the format at a path
 
 
 def names_no_key(definition: str, paths: Iterable[SpecPath]) -> dict[SpecPath, JsonSchema]:
