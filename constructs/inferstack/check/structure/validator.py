@@ -77,12 +77,22 @@ def _others_fit(
     validator: Any, others: object, instance: object, schema: JsonSchema
 ) -> Iterator[ValidationError]:
     """In the order of the data: `jsonschema` takes these keys from a set, so in another order in each run."""
-    if isinstance(instance, dict) and isinstance(others, dict):
-        known = schema.get("properties", {})
-        for key in (it for it in instance if it not in known):
-            yield from validator.descend(instance[key], others, path=key)
+    if not isinstance(instance, dict):
         return
-    yield from Draft202012Validator.VALIDATORS["additionalProperties"](validator, others, instance, schema)
+    known = schema.get("properties", {})
+    keys = [key for key in instance if key not in known]
+    if isinstance(others, dict):
+        for key in keys:
+            yield from validator.descend(instance[key], others, path=key)
+    elif keys and not others:
+        yield ValidationError("additionalProperties")
+
+
+def _definition_fits(
+    validator: Any, _reference: str, instance: object, schema: JsonSchema
+) -> Iterator[ValidationError]:
+    """Found by name: every reference is to a definition of the shipped schema, none is a URL to resolve."""
+    yield from validator.descend(instance, resolved(schema))
 
 
 def _all_differ(
@@ -113,6 +123,7 @@ SpecValidator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     validators={
         **{word: _unless_opaque(word) for word in _KEYWORDS},
+        "$ref": _definition_fits,
         "pattern": _pattern_fits,
         "additionalProperties": _others_fit,
         "uniqueItems": _all_differ,
@@ -129,7 +140,7 @@ SpecValidator: Any = extend(  # type: ignore[no-untyped-call]
 @cache
 def validator(definition: str) -> Any:
     """The validator for a definition of the shipped schema."""
-    return SpecValidator({"$ref": f"#/$defs/{definition}", "$defs": shipped_schema()["$defs"]})
+    return SpecValidator(shipped_schema()["$defs"][definition])
 
 
 def accepts_type(branch: JsonSchema, instance: object) -> bool:
