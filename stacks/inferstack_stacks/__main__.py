@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inferstack.texts.addresses import relative_to_cwd
+from inferstack.source.spec_file import relative_to_cwd
 from inferstack_stacks.app import build_app
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.garbage_collection import without_collection
 from inferstack.problems import Problem, SpecError
 from inferstack.resolve.template import resolve_ahead
-from inferstack.texts.addresses import relative_to_cwd
+from inferstack.source.spec_file import relative_to_cwd
 from inferstack_stacks.context import default_place, specs_and_stage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from support.locking import COMPONENTS, IMAGE, MANY, ONE, lay_out_spec, write_lo
 
 from inferstack.check.in_stack import in_region
 from inferstack.check.load import load_spec, parse_spec
-from inferstack.texts.addresses import location_of, pattern_of, uploaded_url
+from inferstack.texts.s3_urls import location_of, pattern_of, uploaded_url
 
 SOURCE = ONE.replace(
     "model_data_url: s3://acme-models/one/model.tar.gz",

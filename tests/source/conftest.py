@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from support.documents import Problems, Read
 
 from inferstack.problems import Problem, SpecError
@@ -13,7 +14,7 @@ from inferstack.source.document import Document, read_document
 @pytest.fixture(params=["libyaml", "python"])
 def read(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     if request.param == "python":
-        monkeypatch.setattr(events, "CParser", None)
+        monkeypatch.setattr(events, "LOADER", yaml.SafeLoader)
 
     def read(content: str | bytes) -> Document:
         path = tmp_path / "spec.yaml"

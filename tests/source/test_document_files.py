@@ -3,7 +3,6 @@
 import gzip
 import os
 import socket
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from support.documents import Problems, Read, places
 
 from inferstack.problems import SpecError, file_codes
-from inferstack.source import file_text
 from inferstack.source.document import read_document
 
 
@@ -141,13 +139,6 @@ def test_a_second_byte_order_mark_is_no_part_of_a_spec(problems: Problems) -> No
         file_codes.UNPRINTABLE,
         "the file begins with two byte order marks",
     )
-
-
-def test_what_python_calls_printable_is_allowed_in_a_spec() -> None:
-    """Then a file that has only such characters need not be searched."""
-    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
-    assert len(printable) > 100_000
-    assert not any(wrong.search(printable) for wrong in file_text.WRONG)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "---\n", "---\n...\n", "null\n", "\ufeff"])

@@ -29,7 +29,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def parser(*, pure: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if pure:
-            patch.setattr(events, "CParser", None)
+            patch.setattr(events, "LOADER", yaml.SafeLoader)
         yield
 
 

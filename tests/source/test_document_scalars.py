@@ -70,16 +70,3 @@ def test_a_value_that_does_not_fit_is_an_error(tmp_path: Path, text: str) -> Non
     (problem,) = caught.value.problems
     assert (problem.code, problem.line, problem.column) == (file_codes.UNFIT_SCALAR, 1, 4)
     assert problem.path == ("a",)
-
-
-WITH_PLACEHOLDER = ["${AWS::Region}", '"${AWS::Region}"', '"\\x24{AWS::Region}"', '"$\\\n  {AWS::Region}"']
-
-
-@pytest.mark.parametrize("text", WITH_PLACEHOLDER)
-def test_a_placeholder_is_found_however_it_is_written(tmp_path: Path, text: str) -> None:
-    assert document(tmp_path, text).placeholders == ((("a",), "${AWS::Region}"),)
-
-
-@pytest.mark.parametrize("text", ["plain", "$ {AWS::Region}", "|\n  $\n  {AWS::Region}", "'\\'"])
-def test_other_texts_have_none(tmp_path: Path, text: str) -> None:
-    assert document(tmp_path, text).placeholders == ()

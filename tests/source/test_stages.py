@@ -9,7 +9,6 @@ from support.checking import check_file
 
 from inferstack.check.load import check_document, load_spec
 from inferstack.problems import Problem, SpecError, file_codes
-from inferstack.source import stages
 from inferstack.source.document import Document, read_document
 from inferstack.source.stages import at_stage, stage_names, uses_stage
 
@@ -348,11 +347,3 @@ def test_too_many_stages_are_one_problem_and_none_of_them_is_checked() -> None:
     specs, found = check_document(of_stages(4000))
     assert specs == []
     assert [problem.code for problem in found] == [file_codes.TOO_MANY_STAGES]
-
-
-def test_the_form_of_a_stage_is_checked_once_for_all_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setattr(stages, "_stage_problems", lambda _, name, __: seen.append(name) or ())
-    document = of_stages(50)
-    check_document(document)
-    assert sorted(seen) == sorted(stage_names(document))

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from inferstack.account.connection import AccountError, Connection, error_code, explained
 from inferstack.resolve.images import s3_location
-from inferstack.texts.addresses import ARCHIVE_SUFFIX, KMS_KEY
+from inferstack.texts.arns import KMS_KEY
 from inferstack.texts.placeholders import PLACEHOLDER
+from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 
 # ----------------------------------------------------------------
 # How S3 is asked to encrypt archives, and whether an archive is encrypted in that way.

@@ -14,8 +14,8 @@ from inferstack.facts.walk import components
 from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, in_file_order
 from inferstack.problems.codes import by_code, error
 from inferstack.source.document import Position, read_document
+from inferstack.source.spec_file import SUFFIXES
 from inferstack.source.stages import stage_names, uses_stage
-from inferstack.texts.addresses import SUFFIXES
 from inferstack.texts.placeholders import without_pseudo_parameters
 
 # ----------------------------------------------------------------

@@ -8,7 +8,7 @@ from inferstack.catalog.cloudformation import AS_WRITTEN, FORMS, REFERENCE
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import by_code, error
 from inferstack.problems.words import choose, did_you_mean_then, listed
-from inferstack.source.document import Document, scalars, texts_with
+from inferstack.source.document import Document
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque, tokens
 
 # ---------------------------------------------------------------- pseudo parameters and dynamic references
@@ -44,7 +44,7 @@ _INSTEAD = f"write '{AS_WRITTEN['secretsmanager']}'"
 def placeholder_problems(document: Document) -> Iterator[Problem]:
     """Every `${AWS::…}` in a document that is not a pseudo parameter, or not one for specs."""
     known = list(PSEUDO_PARAMETERS)
-    for path, text in document.placeholders:
+    for path, text in document.texts_with("${"):
         for name in PLACEHOLDER.findall(text):
             if name.startswith("AWS::") and name not in known:
                 message = f"`${{{name}}}` is not a CloudFormation pseudo parameter"
@@ -59,7 +59,7 @@ def reference_problems(document: Document) -> Iterator[Problem]:
 
     Messages repeat nothing else of the text: it may be a secret.
     """
-    for path, text in texts_with("{{", document.data) if document.may_have_references else ():
+    for path, text in document.texts_with("{{"):
         for message, fix in _faults(text):
             yield document.problem(path, NOT_RESOLVED, message, fix)
 
@@ -130,9 +130,9 @@ _KEYS_STAY = frozenset({"environment", "tags", "condition"})
 
 def token_problems(document: Document) -> Iterator[Problem]:
     """Every token in a document at a place that no deployment could fill in."""
-    if not document.may_have_placeholders:
-        return
-    for path, value in scalars(document.data):
+    for path, value in document.scalars:
+        if not is_opaque(value):
+            continue
         if isinstance(value, str) and is_list_token(value) and not _is_whole(document, path):
             message = f"{_name(path)} has, as one of its texts, a list known only at deployment"
             fix = "pass the token as the whole list, or select an entry: `cdk.Fn.select(0, …)`"

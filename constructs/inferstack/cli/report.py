@@ -20,7 +20,7 @@ from inferstack.check.files import NO_SPECS
 from inferstack.problems import Problem, Severity, printable
 from inferstack.problems.file_codes import NO_SPEC
 from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
-from inferstack.texts.addresses import LOCK_SUFFIX, relative_to_cwd
+from inferstack.source.spec_file import LOCK_SUFFIX, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE
 
 # ---------------------------------------------------------------- what all formats have in common

@@ -15,7 +15,7 @@ from inferstack.facts.once import found_once
 from inferstack.facts.walk import components, containers, endpoint_config, every_variant, model_containers
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import SpecPath
-from inferstack.texts.placeholders import arn_fields
+from inferstack.texts.arns import arn_fields
 
 # ---------------------------------------------------------------- what is used under the role
 

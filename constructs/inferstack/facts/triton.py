@@ -21,8 +21,8 @@ from inferstack.format.inference_component import ComponentContainer, ComponentS
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import FrameworkImage, NamedModel, Triton
 from inferstack.problems import SpecPath
-from inferstack.texts.addresses import location_of
 from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.s3_urls import location_of
 
 # ---------------------------------------------------------------- images
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from inferstack.format.base import Block, Number, Statistic, form
-from inferstack.texts.addresses import ALARM_ACTION
+from inferstack.texts.arns import ALARM_ACTION
 
 # ---------------------------------------------------------------- what an alarm watches
 

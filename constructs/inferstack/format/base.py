@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, dataclass_transform
 import msgspec
 from msgspec import Meta
 
-from inferstack.texts.addresses import KMS_KEY
+from inferstack.texts.arns import KMS_KEY
 from inferstack.texts.statistic import STATISTIC
 
 Number = int | float

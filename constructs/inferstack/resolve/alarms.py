@@ -28,7 +28,8 @@ from inferstack.resolve.resource import (
     ref,
     short_hash,
 )
-from inferstack.texts.placeholders import is_opaque, without_wildcards
+from inferstack.texts.arns import without_wildcards
+from inferstack.texts.placeholders import is_opaque
 
 # ----------------------------------------------------------------
 # How CloudFormation names a metric: its dimensions, its unit.

@@ -12,8 +12,9 @@ from inferstack.catalog.images import ecr_image
 from inferstack.facts.walk import PlacedContainer
 from inferstack.format.model import FrameworkImage
 from inferstack.resolve.resource import Value, meaning_of, pascal, substituted
-from inferstack.texts.addresses import S3Url, s3_url
-from inferstack.texts.placeholders import DYNAMIC_REFERENCE, TOKEN, arn_fields, is_opaque
+from inferstack.texts.arns import arn_fields
+from inferstack.texts.placeholders import DYNAMIC_REFERENCE, TOKEN, is_opaque
+from inferstack.texts.s3_urls import S3Url, s3_url
 
 # ----------------------------------------------------------------
 # Where files and images are, as ARNs that a policy can name.

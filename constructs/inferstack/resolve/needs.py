@@ -31,8 +31,9 @@ from inferstack.format.model import Container, ModelDataSource, VpcConfig
 from inferstack.resolve.alarms import rollback_alarm_arns
 from inferstack.resolve.images import model_package_arn, placed_image
 from inferstack.resolve.resource import Value
-from inferstack.texts.addresses import ARCHIVE_SUFFIX, has_key, is_open, pattern_of
-from inferstack.texts.placeholders import is_opaque, wildcard_in
+from inferstack.texts.arns import wildcard_in
+from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.s3_urls import ARCHIVE_SUFFIX, has_key, is_open, pattern_of
 
 _S3_PREFIX = "S3Prefix"
 

@@ -21,8 +21,8 @@ from inferstack.review.role import changed_rights
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
 from inferstack.review.update import Update, update_of
 from inferstack.source.document import read_document
+from inferstack.source.spec_file import name_in_templates
 from inferstack.source.stages import stage_names
-from inferstack.texts.addresses import name_in_templates
 
 # ----------------------------------------------------------------
 # Which template belongs to which spec, and which to none any more.

@@ -9,7 +9,7 @@ from inferstack.review import deployed
 from inferstack.review.changes import Fate, Resources
 from inferstack.review.deployed import mapping
 from inferstack.review.update import RETAIN, Update, bracketed
-from inferstack.texts.addresses import pattern_of
+from inferstack.texts.s3_urls import pattern_of
 
 # ----------------------------------------------------------------
 # The endpoint itself: its name and its nature.

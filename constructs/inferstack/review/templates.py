@@ -15,7 +15,7 @@ from inferstack.problems.words import describe
 from inferstack.resolve.template import SOURCE_METADATA
 from inferstack.review import deployed
 from inferstack.review.changes import Resources
-from inferstack.source.file_text import read_text
+from inferstack.source.spec_file import read_text
 
 # ----------------------------------------------------------------
 # CloudFormation's YAML: plain data, with tags as a short form of functions.

@@ -1,17 +1,25 @@
-"""From YAML text to a tree, keeping positions.
+"""From the parser's events to a tree with positions: bounded in depth and size, with every problem at once.
 
-The tree is built from the parser's events with a stack of our own. PyYAML's composer recurses (in C, if
-libyaml is there), so a file of a million brackets would crash the process. Depth and size are limited
-while reading, before an alias can multiply anything.
+The parser is PyYAML's (see :mod:`inferstack.source.events`). The composer is our own because no library's
+holds what a spec file needs:
+
+- PyYAML's ``compose`` (and yamlcore, which adds the scalars of YAML 1.2 to it) recurses without a limit: a
+  file of a million brackets ends the process with libyaml, and is a RecursionError without. Nothing limits
+  what aliases multiply, and merge keys lose their positions.
+- ruamel.yaml keeps positions and reads YAML 1.2, but takes 7.5 ms for a small spec instead of half a
+  millisecond, recurses likewise, and stops at the first duplicate key.
+- strictyaml refuses `{…}`, `[…]`, anchors and tags, all of which specs use.
+
+Here each level of nesting is checked before it is entered, and each alias before it is used.
 """
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple, NoReturn
 
-import msgspec
 import yaml
 
-from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, file_codes as codes
+from inferstack.problems import FilePlace, Problem, SpecError, file_codes as codes
 from inferstack.problems.words import describe, did_you_mean
 from inferstack.source.events import events, position
 from inferstack.source.scalars import (
@@ -25,75 +33,10 @@ from inferstack.source.scalars import (
     tag_name,
     tagged_scalar,
 )
-from inferstack.source.tree import DEEPEST, MOST_VALUES, START, Entry, Node, Position, list_node, mapping_node
+from inferstack.source.tree import DEEPEST, START, Entry, Node, Position, list_node, mapping_node
 
-# ----------------------------------------------------------------
-# Mappings and lists that are still being read.
-
-
-class Key(NamedTuple):
-    """A key whose value comes next. ``name`` is ``None`` if the value is to be dropped."""
-
-    at: Position
-    name: str | None
-    is_merge: bool = False
-
-
-class OpenList(msgspec.Struct, eq=False):
-    """A list. ``before`` counts the values in front of it, ``below`` the levels of nesting inside it."""
-
-    at: Position
-    anchor: str | None
-    before: int
-    below: int = 0
-    entries: list[Entry] = msgspec.field(default_factory=list)
-
-    @property
-    def step(self) -> int:
-        """The index of the item that comes next."""
-        return len(self.entries)
-
-
-class OpenMapping(msgspec.Struct, eq=False):
-    """A mapping. Only when it ends is it known which of the merged keys are replaced by its own keys."""
-
-    at: Position
-    anchor: str | None
-    before: int
-    below: int = 0
-    entries: dict[str, Entry] = msgspec.field(default_factory=dict)
-    key: Key | None = None
-    merge_at: Position | None = None
-    merge_index: int = 0
-    merged: list[dict[str, Entry]] = msgspec.field(default_factory=list)
-
-    @property
-    def step(self) -> str | None:
-        """The key whose value is being read."""
-        return None if self.key is None else self.key.name
-
-    def put(self, node: Node) -> None:
-        """Takes the value of the pending key."""
-        if self.key is not None and self.key.name is not None:
-            self.entries[self.key.name] = Entry(self.key.at, node)
-        self.key = None
-
-    def all_entries(self) -> dict[str, Entry]:
-        """Its own entries, and the merged ones in place of ``<<``: own keys win, then earlier mappings."""
-        if not self.merged:
-            return self.entries
-        own = list(self.entries.items())
-        new: dict[str, Entry] = {}
-        for entries in self.merged:
-            for name, entry in entries.items():
-                if name not in self.entries:
-                    new.setdefault(name, entry)
-        return {**dict(own[: self.merge_index]), **new, **dict(own[self.merge_index :])}
-
-
-# ----------------------------------------------------------------
-# From YAML text to a tree, keeping positions.
-
+MOST_VALUES = 100_000
+"""How many keys and values a file may hold; those behind an alias count each time it is used."""
 
 # Limited so that a hostile file with very many anchors costs no time.
 _SEARCHED_ANCHORS = 200
@@ -105,24 +48,18 @@ _VERSION = (1, 2)
 _SECOND = "a second YAML document begins here"
 _SECOND_FIX = "write each spec into a file of its own"
 
-
-class _Anchored(NamedTuple):
-    node: Node
-    size: int
-    levels: int
+Entries = dict[str, Entry]
 
 
 def compose(file: str, text: str) -> Node:
-    """The tree of the single mapping that a spec file holds.
+    """The tree of the single mapping that a spec file holds. ``file`` is its name in messages.
 
     Raises:
         SpecError: with every problem found, up to the place where reading has to stop.
     """
-    composer = _Composer(file)
+    composer = _Composer(file, events(file, text))
     try:
-        for event in events(file, text):
-            composer.take(event)
-        root = composer.finish()
+        root = composer.root()
     except SpecError as end:
         raise SpecError([*composer.problems, *end.problems]) from None
     if composer.problems:
@@ -130,34 +67,48 @@ def compose(file: str, text: str) -> Node:
     return root
 
 
+class _Merge(NamedTuple):
+    """A `<<` in a mapping: where it stands, after how many other keys, and what it merges."""
+
+    at: Position
+    after: int
+    mappings: list[Entries]
+
+    def into(self, own: Entries) -> Entries:
+        """All entries, the merged ones in place of ``<<``: own keys win, then earlier mappings."""
+        merged: Entries = {}
+        for entries in self.mappings:
+            for name, entry in entries.items():
+                if name not in own:
+                    merged.setdefault(name, entry)
+        items = list(own.items())
+        return {**dict(items[: self.after]), **merged, **dict(items[self.after :])}
+
+
 class _Composer:
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, file: str, stream: Iterator[yaml.Event]) -> None:
         self.problems: list[Problem] = []
-        self._stack: list[OpenMapping | OpenList] = []
-        self._anchors: dict[str, _Anchored | OpenMapping | OpenList] = {}
+        self._file = file
+        self._events = stream
+        # One step for each mapping or list that is open; None while a key is read, or a value without one.
+        self._path: list[str | int | None] = []
+        # What each anchor names; None while that is still being read.
+        self._anchors: dict[str, Node | None] = {}
         self._count = 0
-        self._root: Node | None = None
 
-    def take(self, event: yaml.Event) -> None:
-        match event:
-            case yaml.ScalarEvent():
-                self._scalar(event, position(event))
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                self._open(event, position(event))
-            case yaml.CollectionEndEvent():
-                self._close()
-            case yaml.AliasEvent():
-                self._alias(event.anchor or "", position(event))
-            case yaml.DocumentStartEvent() if self._root is not None:
-                self._stop(position(event), codes.SEVERAL_DOCUMENTS, _SECOND, _SECOND_FIX)
-            case yaml.DocumentStartEvent(version=(_, _) as version) if tuple(version) != _VERSION:
-                asked = ".".join(map(str, version))
-                message = f"the file asks for YAML {asked}, but a spec is read as YAML 1.2"
-                self._report(position(event), codes.SYNTAX, message, f"remove the line `%YAML {asked}`")
-
-    def finish(self) -> Node:
-        root = self._root
+    def root(self) -> Node:
+        """Reads the whole file."""
+        root: Node | None = None
+        for event in self._events:
+            match event:
+                case yaml.DocumentStartEvent() if root is not None:
+                    self._stop(position(event), codes.SEVERAL_DOCUMENTS, _SECOND, _SECOND_FIX)
+                case yaml.DocumentStartEvent(version=(_, _) as version) if tuple(version) != _VERSION:
+                    asked = ".".join(map(str, version))
+                    message = f"the file asks for YAML {asked}, but a spec is read as YAML 1.2"
+                    self._report(position(event), codes.SYNTAX, message, f"remove the line `%YAML {asked}`")
+                case yaml.NodeEvent():
+                    root = self._node(event, position(event))
         if root is None or root.data is None:
             self._stop(START, codes.EMPTY, "the file holds no spec", "start with `kind:`")
         if not isinstance(root.data, dict):
@@ -167,15 +118,29 @@ class _Composer:
 
     # ---------------------------------------------------------------- values
 
-    def _scalar(self, event: yaml.ScalarEvent, at: Position) -> None:
-        self._grow(1, at)
-        node = Node(at, self._value(event, at))
-        if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(node, 1, 0)
-        is_merge = event.value == "<<" and event.tag is None and event.implicit[0]
-        self._add(node, at, levels=0, is_merge=is_merge)
+    def _node(self, event: yaml.Event, at: Position) -> Node:
+        """The value that begins with an event."""
+        match event:
+            case yaml.ScalarEvent():
+                self._grow(1, at)
+                node = Node(at, self._scalar(event, at))
+                if event.anchor is not None:
+                    self._anchors[event.anchor] = node
+                return node
+            case yaml.AliasEvent():
+                return self._aliased(event.anchor or "", at)
+            case yaml.CollectionStartEvent():
+                return self._collection(event, at)
+        raise TypeError(event)
 
-    def _value(self, event: yaml.ScalarEvent, at: Position) -> Scalar:
+    def _below(self, step: str | int | None, event: yaml.Event, at: Position) -> Node:
+        """A value in the mapping or list that is being read."""
+        self._path.append(step)
+        node = self._node(event, at)
+        self._path.pop()
+        return node
+
+    def _scalar(self, event: yaml.ScalarEvent, at: Position) -> Scalar:
         tag = event.tag
         try:
             if tag is None:
@@ -190,86 +155,87 @@ class _Composer:
         self._bad_tag(tag, at)
         return None
 
-    def _open(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent, at: Position) -> None:
+    def _collection(self, event: yaml.CollectionStartEvent, at: Position) -> Node:
         self._require_depth(1, at)
-        before = self._count
         self._grow(1, at)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
         if event.tag not in (None, "!", CORE_TAG + ("map" if is_mapping else "seq")):
             self._bad_tag(event.tag or "", at)
-        frame = (OpenMapping if is_mapping else OpenList)(at, event.anchor, before)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = frame
-        self._stack.append(frame)
+        anchor = event.anchor
+        if anchor is not None:
+            self._anchors[anchor] = None
+        node = mapping_node(at, self._entries()) if is_mapping else list_node(at, self._items())
+        # An anchor of the same name inside comes later, so it is the one that is meant from here on.
+        if anchor is not None and self._anchors[anchor] is None:
+            self._anchors[anchor] = node
+        return node
 
-    def _close(self) -> None:
-        frame = self._stack.pop()
-        if isinstance(frame, OpenMapping):
-            node = mapping_node(frame.at, frame.all_entries())
-        else:
-            node = list_node(frame.at, frame.entries)
-        if frame.anchor is not None and self._anchors[frame.anchor] is frame:
-            self._anchors[frame.anchor] = _Anchored(node, self._count - frame.before, frame.below + 1)
-        self._add(node, frame.at, frame.below + 1)
+    def _items(self) -> list[Entry]:
+        items: list[Entry] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            at = position(event)
+            items.append(Entry(at, self._below(len(items), event, at)))
+        return items
 
-    def _alias(self, anchor: str, at: Position) -> None:
-        target = self._anchors.get(anchor)
-        if target is None:
+    def _aliased(self, anchor: str, at: Position) -> Node:
+        if anchor not in self._anchors:
             anchor = anchor[:_LONGEST_SHOWN]
             message = f"there is no anchor `&{anchor}` above `*{anchor}`"
             self._stop(at, codes.UNKNOWN_ALIAS, message, self._similar(anchor))
-        if not isinstance(target, _Anchored):
+        node = self._anchors[anchor]
+        if node is None:
             message = f"`*{anchor}` is used inside the value that it refers to"
             self._stop(at, codes.RECURSIVE_ALIAS, message, "write the value out instead")
-        self._require_depth(target.levels, at)
-        self._grow(target.size, at)
-        self._add(target.node, at, target.levels)
+        # Measuring costs no more than the limit allows: every value of the node was counted when it was read.
+        size, levels = _extent(node)
+        self._require_depth(levels, at)
+        self._grow(size, at)
+        return node
 
-    # ---------------------------------------------------------------- where values go
+    # ---------------------------------------------------------------- mappings
 
-    def _add(self, node: Node, at: Position, levels: int, *, is_merge: bool = False) -> None:
-        if not self._stack:
-            self._root = node
-            return
-        frame = self._stack[-1]
-        frame.below = max(frame.below, levels)
-        if isinstance(frame, OpenList):
-            frame.entries.append(Entry(at, node))
-        elif frame.key is None:
-            frame.key = self._merge_key(frame, at) if is_merge else self._key(frame, node, at)
-        elif frame.key.is_merge:
-            self._merge(frame, node, at)
-        else:
-            frame.put(node)
+    def _entries(self) -> Entries:
+        """The entries of a mapping. Only at its end is it known which merged keys its own replace."""
+        own: Entries = {}
+        merge: _Merge | None = None
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            at = position(event)
+            key = self._below(None, event, at)
+            if not _is_merge_key(event):
+                self._put(own, key, at)
+            elif merge is None:
+                merge = _Merge(at, len(own), list(self._to_merge()))
+            else:
+                message = f"`<<` is used twice in this mapping, first on line {merge.at.line}"
+                self._report(at, codes.DUPLICATE_KEY, message, "merge both at once: `<<: [*first, *second]`")
+                self._value(None)
+        return own if merge is None else merge.into(own)
 
-    def _key(self, frame: OpenMapping, node: Node, at: Position) -> Key:
-        name = node.data
+    def _put(self, own: Entries, key: Node, at: Position) -> None:
+        """Reads the value of a key, and keeps it if the key is right."""
+        name, first = key.data, None
         if not isinstance(name, str):
-            fix = "quote it" if node.entries is None else "quote a text that starts with a bracket or a brace"
+            fix = "quote it" if key.is_scalar else "quote a text that starts with a bracket or a brace"
             self._report(at, codes.KEY_NOT_TEXT, f"a key must be text, found {describe(name)}", fix)
-            return Key(at, None)
-        first = frame.entries.get(name)
-        if first is None:
-            return Key(at, name)
-        message = f"the key {describe(name)} is used twice in this mapping, first on line {first.at.line}"
-        self._report(at, codes.DUPLICATE_KEY, message, "keep one of them", name)
-        return Key(at, None)
+        elif (first := own.get(name)) is not None:
+            message = f"the key {describe(name)} is used twice in this mapping, first on line {first.at.line}"
+            self._report(at, codes.DUPLICATE_KEY, message, "keep one of them", name)
+        else:
+            own[name] = Entry(at, self._value(name))
+            return
+        self._value(None)
 
-    def _merge_key(self, frame: OpenMapping, at: Position) -> Key:
-        if frame.merge_at is not None:
-            message = f"`<<` is used twice in this mapping, first on line {frame.merge_at.line}"
-            self._report(at, codes.DUPLICATE_KEY, message, "merge both at once: `<<: [*first, *second]`")
-            return Key(at, None)
-        frame.merge_at = at
-        frame.merge_index = len(frame.entries)
-        return Key(at, None, is_merge=True)
+    def _value(self, step: str | None) -> Node:
+        event = next(self._events)
+        return self._below(step, event, position(event))
 
-    def _merge(self, frame: OpenMapping, node: Node, at: Position) -> None:
-        frame.key = None
-        items = node.entries if isinstance(node.entries, list) else [Entry(at, node)]
-        for item in items:
+    def _to_merge(self) -> Iterator[Entries]:
+        event = next(self._events)
+        at = position(event)
+        node = self._below(None, event, at)
+        for item in node.entries if isinstance(node.entries, list) else [Entry(at, node)]:
             if isinstance(item.node.entries, dict):
-                frame.merged.append(item.node.entries)
+                yield item.node.entries
             else:
                 message = f"`<<` takes a mapping or a list of mappings, not {describe(item.node.data)}"
                 self._report(item.at, codes.MERGE, message, _MERGE_FIX)
@@ -282,7 +248,7 @@ class _Composer:
             self._stop(at, codes.TOO_MANY_VALUES, _MANY, _MANY_FIX)
 
     def _require_depth(self, levels: int, at: Position) -> None:
-        if len(self._stack) + levels > DEEPEST:
+        if len(self._path) + levels > DEEPEST:
             message = f"mappings and lists are nested more than {DEEPEST} levels deep"
             self._stop(at, codes.TOO_DEEP, message, "close brackets earlier: a spec needs about ten levels")
 
@@ -298,12 +264,29 @@ class _Composer:
         return did_you_mean(f"*{anchor}", known, f"write `&{anchor}` before the value")
 
     def _report(self, at: Position, code: str, message: str, fix: str, *below: str) -> None:
-        self.problems.append(
-            Problem((*self._path(), *below), message, fix, code, at=FilePlace(self._file, *at))
-        )
+        self.problems.append(self._problem(at, code, message, fix, *below))
 
     def _stop(self, at: Position, code: str, message: str, fix: str) -> NoReturn:
-        raise SpecError([Problem(self._path(), message, fix, code, at=FilePlace(self._file, *at))])
+        raise SpecError([self._problem(at, code, message, fix)])
 
-    def _path(self) -> SpecPath:
-        return tuple(frame.step for frame in self._stack if frame.step is not None)
+    def _problem(self, at: Position, code: str, message: str, fix: str, *below: str) -> Problem:
+        path = (*(step for step in self._path if step is not None), *below)
+        return Problem(path, message, fix, code, at=FilePlace(self._file, *at))
+
+
+def _is_merge_key(event: yaml.Event) -> bool:
+    if not isinstance(event, yaml.ScalarEvent) or event.value != "<<":
+        return False
+    return event.tag is None and bool(event.implicit[0])
+
+
+def _extent(node: Node) -> tuple[int, int]:
+    """How many keys and values a value holds, itself included, and how many levels of nesting."""
+    match node.entries:
+        case None:
+            return 1, 0
+        case dict() as entries:
+            own, below = 1 + len(entries), [_extent(entry.node) for entry in entries.values()]
+        case items:
+            own, below = 1, [_extent(entry.node) for entry in items]
+    return own + sum(size for size, _ in below), 1 + max((levels for _, levels in below), default=0)

@@ -1,6 +1,6 @@
-"""A spec file as data, with the position of every part in the file.
+"""A spec as data that knows where each of its parts stands.
 
-path -> text (file_text) -> tree (quick, or for files with anything unusual: events, compose) -> Document
+path -> text (spec_file) -> events -> tree (compose) -> Document -> Document at a stage (stages)
 """
 
 import os
@@ -13,51 +13,11 @@ import msgspec
 
 from inferstack.problems import IN_PYTHON, FilePlace, Problem, Severity, SpecError, SpecPath
 from inferstack.problems.file_codes import NO_SPEC
-from inferstack.source.file_text import read_text
-from inferstack.source.quick import read_quickly
+from inferstack.source.compose import compose
+from inferstack.source.spec_file import LOCK_SUFFIX, name_in_templates, read_text
 from inferstack.source.tree import Entry, Node, Position, mapping_node, tree_of
-from inferstack.texts.addresses import LOCK_SUFFIX, name_in_templates
 
-# ----------------------------------------------------------------
-# The scalars in a spec's data, with their paths.
-
-
-def scalars(value: Any, path: SpecPath = ()) -> Iterator[tuple[SpecPath, Any]]:
-    """Everything in the data that is neither a mapping nor a list."""
-    match value:
-        case dict():
-            for key, item in value.items():
-                yield from scalars(item, (*path, key))
-        case list():
-            for index, item in enumerate(value):
-                yield from scalars(item, (*path, index))
-        case _:
-            yield path, value
-
-
-def texts_with(mark: str, data: object) -> Iterator[tuple[SpecPath, str]]:
-    """Every text in the data that contains the mark."""
-    # Most specs have none, and searching the texts without building paths takes half the time.
-    found = scalars(data) if _any_has(mark, data) else ()
-    return ((path, text) for path, text in found if isinstance(text, str) and mark in text)
-
-
-def _any_has(mark: str, data: object) -> bool:
-    todo = [data]
-    while todo:
-        match todo.pop():
-            case str() as text:
-                if mark in text:
-                    return True
-            case dict() as mapping:
-                todo += mapping.values()
-            case list() as items:
-                todo += items
-    return False
-
-
-# ----------------------------------------------------------------
-# What the `null`s of a stage remove: a key of the spec, or nothing if the spec has no such key.
+__all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
 
 
 class StageNulls(msgspec.Struct, frozen=True, eq=False):
@@ -78,41 +38,11 @@ class StageNulls(msgspec.Struct, frozen=True, eq=False):
 NO_NULLS = StageNulls()
 
 
-def nulls_of(stage: str, base: Node, override: Node) -> StageNulls:
-    """The `null`s in a stage's overrides.
-
-    A `null` in a list is a value like any other, since a list is replaced as a whole.
-    """
-    found = list(_nulls(base, override, ()))
-    effective = {path: entry for path, entry, removes in found if removes}
-    return StageNulls(stage, effective, {path: entry for path, entry, removes in found if not removes})
-
-
-def _nulls(base: Node | None, override: Node, at: SpecPath) -> Iterator[tuple[SpecPath, Entry, bool]]:
-    for name, entry in override.by_key.items():
-        there = None if base is None else base.entry(name)
-        if entry.node.data is None:
-            yield (*at, name), entry, there is not None
-        elif isinstance(entry.node.data, dict):
-            yield from _nulls(None if there is None else there.node, entry.node, (*at, name))
-
-
-# ----------------------------------------------------------------
-# A spec file as data, with the position of every part in the file.
-
-
-__all__ = ["IN_PYTHON", "Document", "Position", "read_document"]
-
-
 class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The content of a spec file. ``file`` is its name as given, with forward slashes."""
 
     file: str
     tree: Node
-    may_have_placeholders: bool = True
-    """False where the file has no `${` in it, so that no value can have one."""
-    may_have_references: bool = True
-    """The same for `{{`, which begins a dynamic reference."""
     nulls: StageNulls = NO_NULLS
     """For a spec at a stage: what the stage removes."""
 
@@ -138,9 +68,13 @@ class Document(msgspec.Struct, frozen=True, eq=False, dict=True):
         return name_in_templates(self.file).encode(errors="backslashreplace").decode()
 
     @cached_property
-    def placeholders(self) -> tuple[tuple[SpecPath, str], ...]:
-        """Every text that may hold a placeholder, with its path."""
-        return () if not self.may_have_placeholders else tuple(texts_with("${", self.data))
+    def scalars(self) -> tuple[tuple[SpecPath, Any], ...]:
+        """Everything in the data that is neither a mapping nor a list, with its path."""
+        return tuple(_scalars(self.data, ()))
+
+    def texts_with(self, mark: str) -> Iterator[tuple[SpecPath, str]]:
+        """Every text in the data that contains the mark, with its path."""
+        return ((path, text) for path, text in self.scalars if isinstance(text, str) and mark in text)
 
     def rewritten(self, found: str, key: str, text: str) -> "Document":
         """The document with ``key: text`` in the place of the key ``found`` at its top."""
@@ -199,19 +133,16 @@ def read_document(path: Path | str) -> Document:
     if file.endswith(LOCK_SUFFIX):
         message, fix = "this is a spec's lock, not a spec", f"name {file.removesuffix(LOCK_SUFFIX)}.yaml"
         raise SpecError([Problem(FilePlace(file), message, fix, NO_SPEC)])
-    text = read_text(Path(path), file)
-    tree = read_quickly(text)
-    # With an escape, a value may have these characters where the text has not.
-    has_escapes = "\\" in text
-    return Document(
-        file,
-        _with_care(file, text) if tree is None else tree,
-        may_have_placeholders=has_escapes or "${" in text,
-        may_have_references=has_escapes or "{{" in text,
-    )
+    return Document(file, compose(file, read_text(Path(path), file)))
 
 
-def _with_care(file: str, text: str) -> Node:
-    from inferstack.source.compose import compose  # noqa: PLC0415 - few files need it
-
-    return compose(file, text)
+def _scalars(value: Any, path: SpecPath) -> Iterator[tuple[SpecPath, Any]]:
+    match value:
+        case dict():
+            for key, item in value.items():
+                yield from _scalars(item, (*path, key))
+        case list():
+            for index, item in enumerate(value):
+                yield from _scalars(item, (*path, index))
+        case _:
+            yield path, value

@@ -2,21 +2,46 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import yaml
-from yaml.parser import Parser
-from yaml.reader import Reader
-from yaml.scanner import Scanner
 
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.file_codes import SYNTAX
-from inferstack.source.file_text import LINE_BREAK
-from inferstack.source.quick import CParser
+from inferstack.source.spec_file import LINE_BREAK
 from inferstack.source.tree import START, Position
 
-# ----------------------------------------------------------------
-# What PyYAML's complaints mean to someone who writes a spec.
+# Only its parser is used. With libyaml, a C library that PyYAML may have been built without, it is ten times
+# faster.
+LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+
+
+def events(file: str, text: str) -> Iterator[yaml.Event]:
+    """The events of a YAML text. ``file`` is its name in messages.
+
+    Raises:
+        SpecError: at the first place that is not valid YAML.
+    """
+    last: yaml.Event | None = None
+    try:
+        for event in yaml.parse(text, LOADER):
+            if isinstance(event, yaml.ScalarEvent):
+                # Half a surrogate pair could never be printed. Only libyaml refuses it.
+                event.value.encode()
+            last = event
+            yield event
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        at = START if last is None else position(last)
+        raise SpecError([_syntax_problem(file, text, error, at)]) from None
+
+
+def position(event: yaml.Event) -> Position:
+    """Where an event begins."""
+    mark = event.start_mark
+    return START if mark is None else Position(mark.line + 1, mark.column + 1)
+
+
+# ---------------------------------------------------------------- syntax errors
 
 
 class _Hint(NamedTuple):
@@ -51,7 +76,7 @@ _HINTS = (
 )
 
 
-def syntax_problem(file: str, text: str, error: Exception, last: Position) -> Problem:
+def _syntax_problem(file: str, text: str, error: Exception, last: Position) -> Problem:
     """Where the YAML is invalid, and how to fix it. ``last`` is used if the parser gives no position."""
     if not isinstance(error, yaml.MarkedYAMLError):
         # This is how libyaml's binding fails on escapes in tags that are not UTF-8, and PyYAML on half a
@@ -79,58 +104,3 @@ def _line(text: str, at: Position) -> str:
 def _fix(problem: str, line: str) -> str:
     fits = (hint.fix for hint in _HINTS if re.search(hint.problem, problem) and re.search(hint.line, line))
     return next(fits)
-
-
-# ----------------------------------------------------------------
-# PyYAML's parser: a stream of events, from libyaml if PyYAML was built with it.
-
-
-class EventParser(Protocol):
-    """The part of a PyYAML parser that is needed here."""
-
-    def get_event(self) -> yaml.Event | None:
-        """The next event, or ``None`` after the last."""
-
-
-class PureParser(Reader, Scanner, Parser):
-    """PyYAML's pure-Python parser, some ten times slower, for machines without libyaml."""
-
-    def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-
-    def get_event(self) -> yaml.Event | None:
-        """The next event. Like libyaml, it refuses half a surrogate pair, which could never be printed."""
-        event: yaml.Event | None = super().get_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.ScalarEvent):
-            event.value.encode()
-        return event
-
-
-def events(file: str, text: str) -> Iterator[yaml.Event]:
-    """The events of a YAML text.
-
-    Raises:
-        SpecError: at the first place that is not valid YAML.
-    """
-    last: yaml.Event | None = None
-    try:
-        parser = new_parser(text)
-        while (event := parser.get_event()) is not None:
-            last = event
-            yield event
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        at = START if last is None else position(last)
-        raise SpecError([syntax_problem(file, text, error, at)]) from None
-
-
-def new_parser(text: str) -> EventParser:
-    """The fastest parser that is installed."""
-    return PureParser(text) if CParser is None else CParser(text)
-
-
-def position(event: yaml.Event) -> Position:
-    """Where an event begins."""
-    mark = event.start_mark
-    return START if mark is None else Position(mark.line + 1, mark.column + 1)

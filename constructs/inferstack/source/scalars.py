@@ -1,15 +1,12 @@
-"""What a YAML scalar and a YAML tag mean: the core schema of YAML 1.2."""
+"""What YAML scalars and tags mean: the core schema of YAML 1.2.
+
+YAML 1.1, which PyYAML implements, turns ``on`` into true, ``1:30`` into 90 and ``2026-01-01`` into a date.
+YAML 1.2 has none of these traps. https://yaml.org/spec/1.2.2/#103-core-schema
+"""
 
 import math
 import re
 from typing import NamedTuple
-
-# ----------------------------------------------------------------
-# What a YAML scalar means: the core schema of YAML 1.2.
-#
-# YAML 1.1, which PyYAML implements, turns ``on`` into true, ``1:30`` into 90 and ``2026-01-01`` into a
-# date. YAML 1.2 has none of these traps. https://yaml.org/spec/1.2.2/#103-core-schema
-
 
 Scalar = str | int | float | bool | None
 
@@ -104,9 +101,7 @@ def _too_large() -> UnfitScalarError:
     )
 
 
-# ----------------------------------------------------------------
-# YAML tags: which of them a spec may use, and what to write instead of the others.
-
+# ---------------------------------------------------------------- which tags a spec may use
 
 COLLECTION_TAGS = {CORE_TAG + "map": "a mapping", CORE_TAG + "seq": "a list"}
 """Tags that are allowed on a mapping or list, since they only say what it is anyway."""

@@ -7,12 +7,11 @@ becomes the stage's name.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from inferstack.problems import Problem, SpecError, SpecPath, file_codes as codes
 from inferstack.problems.words import describe, did_you_mean_then, listed
-from inferstack.source.document import NO_NULLS, Document, StageNulls, nulls_of
+from inferstack.source.document import Document, StageNulls
 from inferstack.source.tree import Entry, Node, list_node, mapping_node
 
 STAGES = "stages"
@@ -60,12 +59,12 @@ def at_stage(document: Document, stage: str | None) -> Document:
         return document
     base = _without_stages(document.tree)
     if stage is None:
-        return _staged(document, base)
+        return Document(document.file, base)
     override = _override(document, stage)
     if override is None:
-        return _staged(document, _with_name(base, stage))
-    nulls = nulls_of(stage, base, override)
-    return _staged(document, _with_name(_merged(base, override), stage), nulls)
+        return Document(document.file, _with_name(base, stage))
+    nulls = _nulls_of(stage, base, override)
+    return Document(document.file, _with_name(_merged(base, override), stage), nulls)
 
 
 def overridden(document: Document, overrides: Mapping[str, Any], stage: str | None) -> Document:
@@ -84,11 +83,6 @@ def overridden(document: Document, overrides: Mapping[str, Any], stage: str | No
         raise SpecError(problems)
     override = over.tree if stage is None else _with_name(over.tree, stage)
     return Document(document.file, _merged(document.tree, override))
-
-
-def _staged(document: Document, tree: Node, nulls: StageNulls = NO_NULLS) -> Document:
-    may_have = document.may_have_references
-    return Document(document.file, tree, nulls=nulls, may_have_references=may_have)
 
 
 def _without_stages(tree: Node) -> Node:
@@ -118,6 +112,28 @@ def _merged_entry(base: Entry | None, override: Entry) -> Entry:
         # Merging into an empty mapping drops the nulls, which have nothing to remove.
         return Entry(override.at, _merged(mapping_node(override.node.at, {}), override.node))
     return Entry(base.at, _merged(base.node, override.node))
+
+
+# ---------------------------------------------------------------- what `null` removes
+
+
+def _nulls_of(stage: str, base: Node, override: Node) -> StageNulls:
+    """The `null`s in a stage's overrides.
+
+    A `null` in a list is a value like any other, since a list is replaced as a whole.
+    """
+    found = list(_removals(base, override, ()))
+    effective = {path: entry for path, entry, removes in found if removes}
+    return StageNulls(stage, effective, {path: entry for path, entry, removes in found if not removes})
+
+
+def _removals(base: Node | None, override: Node, at: SpecPath) -> Iterator[tuple[SpecPath, Entry, bool]]:
+    for name, entry in override.by_key.items():
+        there = None if base is None else base.entry(name)
+        if entry.node.data is None:
+            yield (*at, name), entry, there is not None
+        elif isinstance(entry.node.data, dict):
+            yield from _removals(None if there is None else there.node, entry.node, (*at, name))
 
 
 # ---------------------------------------------------------------- ${stage}
@@ -150,9 +166,7 @@ def _rebuilt(node: Node, named: Callable[[Node], Node], stage: str) -> Node:
 
 def _placeholders(document: Document) -> Iterator[SpecPath]:
     """The paths of texts with `${stage}`, outside of ``stages``."""
-    for path, text in document.placeholders:
-        if PLACEHOLDER in text and path[0] != STAGES:
-            yield path
+    return (path for path, _ in document.texts_with(PLACEHOLDER) if path[0] != STAGES)
 
 
 # ---------------------------------------------------------------- problems
@@ -167,14 +181,7 @@ def _too_many(document: Document) -> Problem | None:
     return document.problem((STAGES,), codes.TOO_MANY_STAGES, message, fix)
 
 
-# A document is used for one stage after the other, and the check of `stages` as a whole has the same result
-# each time.
-@lru_cache(maxsize=1)
-def _form_problems(document: Document) -> tuple[Problem, ...]:
-    return tuple(_found_in_form(document))
-
-
-def _found_in_form(document: Document) -> Iterator[Problem]:
+def _form_problems(document: Document) -> Iterator[Problem]:
     stages = document.data.get(STAGES, {})
     if not isinstance(stages, dict):
         message = f"`stages` must be a mapping from stage names to overrides, found {describe(stages)}"

@@ -1,9 +1,9 @@
-"""A spec's data, together with its positions in the file."""
+"""A spec's data with the position of each part; and how data made in Python becomes such a tree."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,25 +14,6 @@ from inferstack.texts.placeholders import is_opaque
 
 DEEPEST = 64
 """How deeply mappings and lists may be nested; there is a limit because later steps walk data recursively."""
-# What to pass instead of an object: by an attribute that its class has, the one that a spec wants.
-_INSTEAD = {
-    # Before the others: an L1's property of another of these names is what the app has given it, if anything.
-    "cfn_options": "`ref`, or one of its `attr_…`",
-    **{name: f"`{name}`" for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
-    **{name: f"`{name}`" for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
-    **{name: f"`{name}`" for name in ("secret_arn", "string_value", "endpoint_name")},
-    # A plain `repository_uri` has no tag, which would mean `latest`.
-    "repository_uri": "`repository_uri_for_tag(…)`",
-    "value_as_string": "`value_as_string`, `value_as_number` or `value_as_list`",
-    "unsafe_unwrap": "`unsafe_unwrap()`: the template then refers to the secret",
-    # Only what CDK resolves later has this.
-    "type_hint": "text `cdk.Token.as_string(…)`, number `Token.as_number(…)` or list `Token.as_list(…)`",
-    "to_seconds": "`to_seconds()`",
-    "to_mebibytes": "`to_mebibytes()`",
-    "as_posix": "`as_posix()`",
-}
-MOST_VALUES = 100_000
-"""How many keys and values a file may hold; those behind an alias count each time it is used."""
 
 
 class Position(NamedTuple):
@@ -54,35 +35,20 @@ class Entry(NamedTuple):
     node: "Node"
 
 
-Entries = dict[str, Entry] | list[Entry]
-
-
 class Node(msgspec.Struct, frozen=True, eq=False):
     """A value. ``entries`` mirrors ``data`` for mappings and lists, and is ``None`` for scalars.
 
-    ``held`` is either the entries or a function that builds them when they are first needed. Aliases make
-    nodes shared, so neither data nor entries are ever changed once they are built.
+    Aliases make nodes shared, so neither data nor entries are ever changed.
     """
 
     at: Position
     data: Any
-    held: Entries | Callable[[], Entries] | None = None
+    entries: dict[str, Entry] | list[Entry] | None = None
 
     @property
     def is_scalar(self) -> bool:
         """Whether the value is a scalar. An empty mapping or list is not."""
-        return self.held is None
-
-    @property
-    def entries(self) -> Entries | None:
-        """The entries of a mapping or list, with their positions."""
-        if callable(self.held):
-            msgspec.structs.force_setattr(self, "held", self.held())
-        return cast("Entries | None", self.held)
-
-    def __reduce__(self) -> "tuple[type[Node], tuple[Position, Any, Entries | None]]":
-        # A function cannot be copied into another process.
-        return type(self), (self.at, self.data, self.entries)
+        return self.entries is None
 
     @property
     def by_key(self) -> dict[str, Entry]:
@@ -100,13 +66,35 @@ class Node(msgspec.Struct, frozen=True, eq=False):
 
 
 def mapping_node(at: Position, entries: dict[str, Entry]) -> Node:
-    """A mapping node from entries that are built already."""
+    """A mapping of these entries."""
     return Node(at, {key: entry.node.data for key, entry in entries.items()}, entries)
 
 
 def list_node(at: Position, entries: list[Entry]) -> Node:
-    """A list node from entries that are built already."""
+    """A list of these entries."""
     return Node(at, [entry.node.data for entry in entries], entries)
+
+
+# ---------------------------------------------------------------- data made in Python
+
+
+# What to pass instead of an object: by an attribute that its class has, the one that a spec wants.
+_INSTEAD = {
+    # Before the others: an L1's property of another of these names is what the app has given it, if anything.
+    "cfn_options": "`ref`, or one of its `attr_…`",
+    **{name: f"`{name}`" for name in ("role_arn", "topic_arn", "key_arn", "subnet_id", "security_group_id")},
+    **{name: f"`{name}`" for name in ("bucket_name", "alarm_arn", "function_arn", "managed_policy_arn")},
+    **{name: f"`{name}`" for name in ("secret_arn", "string_value", "endpoint_name")},
+    # A plain `repository_uri` has no tag, which would mean `latest`.
+    "repository_uri": "`repository_uri_for_tag(…)`",
+    "value_as_string": "`value_as_string`, `value_as_number` or `value_as_list`",
+    "unsafe_unwrap": "`unsafe_unwrap()`: the template then refers to the secret",
+    # Only what CDK resolves later has this.
+    "type_hint": "text `cdk.Token.as_string(…)`, number `Token.as_number(…)` or list `Token.as_list(…)`",
+    "to_seconds": "`to_seconds()`",
+    "to_mebibytes": "`to_mebibytes()`",
+    "as_posix": "`as_posix()`",
+}
 
 
 def tree_of(data: Mapping[str, Any], file: str) -> Node:

@@ -1,1 +1,1 @@
-"""What single strings mean: placeholders, statistics, addresses, names of files."""
+"""What single strings mean: placeholders, ARNs, S3 URLs, statistics."""

@@ -1,18 +1,15 @@
-"""Parts of a text that are not literal: what only the deployment knows, and IAM's wildcards."""
+"""Parts of a text that only the deployment knows.
+
+``${AWS::Region}`` and its like become ``Fn::Sub``; ``{{resolve:…}}`` is CloudFormation's dynamic reference;
+CDK tokens stand for attributes of other constructs when a spec is made in Python.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
+"""
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from inferstack.catalog.cloudformation import BEGINNING, REFERENCE
-
-# ----------------------------------------------------------------
-# Parts of a text that only the deployment knows.
-#
-# ``${AWS::Region}`` and its like become ``Fn::Sub``; ``{{resolve:…}}`` is CloudFormation's dynamic
-# reference; CDK tokens stand for attributes of other constructs when a spec is made in Python.
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
-
 
 PSEUDO_PARAMETERS = {
     "AWS::AccountId": "111122223333",
@@ -39,7 +36,6 @@ _INSIDE_TOKEN = "{Token["
 # CDK's value for a look-up that is not in cdk.context.json yet: the CLI looks it up after the app has run.
 _NOT_LOOKED_UP = "dummy-value-for-"
 _OPAQUE = re.compile(rf"\$\{{Token\[|#\{{Token\[|{BEGINNING}")
-_OUTER_COLON = re.compile(r":(?![^{}]*\})")
 # A number that stands for a CDK token is further below zero than any real value.
 _TOKEN_NUMBER = -1e280
 
@@ -99,43 +95,3 @@ def sample(value: object) -> object:
     if not isinstance(value, str) or "${" not in value:
         return value
     return PLACEHOLDER.sub(lambda found: PSEUDO_PARAMETERS.get(found[1], found[0]), value)
-
-
-def arn_fields(arn: str) -> list[str]:
-    """The fields of an ARN between its colons; a placeholder, which has colons of its own, stays whole."""
-    return _OUTER_COLON.split(arn)
-
-
-# ----------------------------------------------------------------
-# What IAM does not take literally in an ARN: wildcards and policy variables.
-#
-# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html
-
-
-_PSEUDO = "|".join(map(re.escape, PSEUDO_PARAMETERS))
-# The first three match what the deployment fills in as a whole, so nothing inside it counts as a wildcard.
-_PART = re.compile(rf"{DYNAMIC_REFERENCE}|{TOKEN}|\$\{{(?:{_PSEUDO})\}}|(?P<wild>[*?]|\$\{{[^{{}}]*\}})")
-
-
-def wildcard_in(text: str) -> str | None:
-    """The first IAM wildcard or variable in a text; None if there is none.
-
-    What the deployment fills in does not count.
-    """
-    return next((found["wild"] for found in _parts(text) if found["wild"] is not None), None)
-
-
-def without_wildcards(text: str) -> str:
-    """The text as a policy must write it so that IAM takes it literally: `${*}` is an asterisk."""
-    if wildcard_in(text) is None:
-        return text
-    return _PART.sub(lambda found: found[0] if found["wild"] is None else _plain(found["wild"]), text)
-
-
-def _parts(text: str) -> Iterator[re.Match[str]]:
-    # A quick test first: most texts have none.
-    return _PART.finditer(text) if "*" in text or "?" in text or "${" in text else iter(())
-
-
-def _plain(wild: str) -> str:
-    return f"${{$}}{wild[1:]}" if wild.startswith("$") else f"${{{wild}}}"

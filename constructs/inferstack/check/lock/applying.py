@@ -25,7 +25,7 @@ from inferstack.format.base import Block
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Place, Problem, SpecError, SpecPath
 from inferstack.source.document import IN_PYTHON, Document
-from inferstack.texts.addresses import SUFFIXES
+from inferstack.source.spec_file import SUFFIXES
 
 _WITHOUT = "delete the lock, and name the model's files in the spec"
 

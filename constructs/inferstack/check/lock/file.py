@@ -13,7 +13,8 @@ from msgspec import Meta
 from inferstack.problems import FilePlace, Problem, SpecError
 from inferstack.problems.codes import by_code, error
 from inferstack.source.document import IN_PYTHON, Document
-from inferstack.texts.addresses import LOCK_SUFFIX, uploaded_url
+from inferstack.source.spec_file import LOCK_SUFFIX
+from inferstack.texts.s3_urls import uploaded_url
 
 # ----------------------------------------------------------------
 # Codes for what can be wrong with a lock, or between a lock and its spec: IS050 to IS059.

@@ -8,7 +8,7 @@ import msgspec
 
 from inferstack.check.lock.differences import written_path
 from inferstack.check.lock.file import VERSION, Lock, LockedArchive, LockedFile, Upload, Uploads, set_digest
-from inferstack.texts.addresses import uploaded_url
+from inferstack.texts.s3_urls import uploaded_url
 from inferstack.triton.archive.entries import ArchiveEntry, LocalFile
 from inferstack.triton.archive.packing import Packed
 from inferstack.triton.archive.plan import Plan

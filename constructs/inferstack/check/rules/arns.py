@@ -19,7 +19,8 @@ from inferstack.facts.walk import every_variant, region_of
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import did_you_mean
-from inferstack.texts.placeholders import arn_fields, is_settled
+from inferstack.texts.arns import arn_fields
+from inferstack.texts.placeholders import is_settled
 
 # ---------------------------------------------------------------- The stack's region
 

@@ -79,8 +79,7 @@ def _asked(rule: Rule, spec: ModelSpec) -> Iterable[Problem]:
 
 def rule_problems(spec: ModelSpec, document: Document, ask: Ask = _asked) -> Iterable[Problem]:
     """Everything that the rules find in a spec, whichever values the unknown numbers get at deployment."""
-    data = document.data if document.may_have_placeholders else None
-    first, *others = (list(_found_in(it, document, ask)) for it in with_samples(spec, data))
+    first, *others = (list(_found_in(it, document, ask)) for it in with_samples(spec, document.data))
     lasting = [{(it.code, it.path) for it in other} for other in others]
     return (it for it in first if all((it.code, it.path) in other for other in lasting))
 

@@ -10,8 +10,9 @@ from inferstack.facts.walk import environment_variables, is_async, model_contain
 from inferstack.format.kinds import ModelSpec, PolicyStatement
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, listed
-from inferstack.texts.addresses import has_key
-from inferstack.texts.placeholders import is_opaque, wildcard_in
+from inferstack.texts.arns import wildcard_in
+from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.s3_urls import has_key
 
 _LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
 _MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"

@@ -15,7 +15,7 @@ from inferstack.check.structure.keys import NOT_YET, is_api_only_value
 from inferstack.check.structure.validator import Error
 from inferstack.check.structure.wrong_types import bounds_in_words, wrong_type
 from inferstack.problems.words import choose, describe, span
-from inferstack.texts.addresses import ALARM_ACTION, KMS_KEY
+from inferstack.texts.arns import ALARM_ACTION, KMS_KEY
 from inferstack.texts.placeholders import OR_PLACEHOLDER
 from inferstack.texts.statistic import STATISTIC, WHAT_A_STATISTIC_IS
 

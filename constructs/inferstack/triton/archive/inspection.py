@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from inferstack.problems import FilePlace, Problem, Severity
 from inferstack.problems.words import listed
-from inferstack.texts.addresses import ARCHIVE_SUFFIX
+from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 from inferstack.triton.archive.entries import (
     CLASH,
     JUNK_INSIDE,

@@ -7,7 +7,7 @@ import msgspec
 from inferstack.facts.once import answered_once
 from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean, did_you_mean_then, listed, nearest
-from inferstack.texts.addresses import ARCHIVE_SUFFIX
+from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 from inferstack.triton.rules.base import SOURCE, Context, at, error

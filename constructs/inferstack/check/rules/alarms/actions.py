@@ -12,8 +12,7 @@ from inferstack.format.alarms import ACTION_KEYS, AlarmRule, Alarms
 from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
-from inferstack.texts.addresses import ACTION_KINDS, ActionKind
-from inferstack.texts.placeholders import arn_fields
+from inferstack.texts.arns import ACTION_KINDS, ActionKind, arn_fields
 
 _ACTIONS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-actions.html"
 _LAMBDA = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-actions-Lambda.html"

@@ -11,8 +11,8 @@ from inferstack.format.inference_component import ComponentContainer, ComponentS
 from inferstack.format.kinds import InferenceComponentsSpec
 from inferstack.format.model import Container, FrameworkImage
 from inferstack.problems import Problem, SpecPath
-from inferstack.texts.addresses import is_no_archive
 from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.s3_urls import is_no_archive
 
 _SPECIFICATION = (
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"

@@ -14,8 +14,8 @@ from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage, S3DataSource
 from inferstack.problems import Problem, SpecPath
-from inferstack.texts.addresses import has_key, is_no_archive
 from inferstack.texts.placeholders import is_opaque, sample
+from inferstack.texts.s3_urls import has_key, is_no_archive
 
 _SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
 _ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"

@@ -18,8 +18,8 @@ from inferstack.facts.walk import (
 from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
 from inferstack.format.model import Container, FrameworkImage
 from inferstack.problems import Problem, SpecPath
-from inferstack.texts.addresses import ARCHIVE_SUFFIX, has_key, is_open
 from inferstack.texts.placeholders import is_opaque
+from inferstack.texts.s3_urls import ARCHIVE_SUFFIX, has_key, is_open
 
 _MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
 _SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"

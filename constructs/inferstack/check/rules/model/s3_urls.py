@@ -9,8 +9,9 @@ from inferstack.facts.walk import containers
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe, listed
-from inferstack.texts.addresses import s3_url
-from inferstack.texts.placeholders import PSEUDO_PARAMETERS, wildcard_in
+from inferstack.texts.arns import wildcard_in
+from inferstack.texts.placeholders import PSEUDO_PARAMETERS
+from inferstack.texts.s3_urls import s3_url
 
 # ---------------------------------------------------------------- S3 URLs anywhere in a spec
 

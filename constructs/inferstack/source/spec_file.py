@@ -1,5 +1,6 @@
-"""From a path to text: everything that can go wrong before the YAML is parsed."""
+"""A spec file: its name, and its text with everything that can go wrong before YAML is parsed."""
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -19,24 +20,56 @@ from inferstack.problems.file_codes import (
 from inferstack.problems.words import nearest
 from inferstack.source.tree import START, Position
 
+SUFFIXES = (".yaml", ".yml")
+"""Suffixes of spec files."""
+LOCK_SUFFIX = ".lock.json"
+"""Suffix of the lock beside a spec file."""
 LARGEST_FILE = 1024 * 1024
 """In bytes. A spec has a few kilobytes; a larger file was given by mistake."""
 
-_USUAL = 64 * 1024
 # https://yaml.org/spec/1.2.2/#51-character-set, as PyYAML has it. The byte order mark is removed before.
 _UNPRINTABLE = Reader.NON_PRINTABLE
 # To libyaml the first three end a line, and with it a comment; to YAML 1.2 and every editor they do not. The
 # others reverse the order of the text that is shown. https://trojansource.codes
 _MISLEADING = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-WRONG = {
+# Characters that no file may contain, and why.
+_WRONG = {
     _UNPRINTABLE: "is not allowed in YAML",
     _MISLEADING: "is invisible, and changes what the file says",
 }
-"""Characters that no file may contain, and why. To Python's `isprintable`, none of them is printable."""
 LINE_BREAK = re.compile("\r\n|[\n\r]")
 _MARK = "\ufeff"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
+
+
+def relative_to_cwd(file: str) -> str:
+    """A file's name with forward slashes: as it was given, or from the working directory on if it is an
+    absolute one that lies in there.
+    """
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return path.as_posix()
+
+
+def name_in_templates(file: str) -> str:
+    """The name of a file or folder relative to the working directory, with `..` if it is outside of it.
+
+    It is never absolute, since absolute names differ between machines. If a path shares only the root of the
+    file system with the working directory, just its last part is shown, after `.../`.
+    """
+    near = relative_to_cwd(file)
+    if not Path(near).is_absolute():
+        return near
+    # In `Path.cwd()` links are resolved, so they are in the other, too.
+    here, there = Path.cwd(), Path(near).parent.resolve() / Path(near).name
+    if here.parts[:2] != there.parts[:2]:
+        return f".../{there.name}"
+    return Path(os.path.relpath(there, here)).as_posix()
+
+
+# ---------------------------------------------------------------- reading
 
 
 def read_text(path: Path, file: str) -> str:
@@ -46,14 +79,12 @@ def read_text(path: Path, file: str) -> str:
         SpecError: when it is no readable regular file of at most 1 MiB of printable UTF-8.
     """
     text = _decoded(_read_bytes(path, file), file)
-    # YAML allows whatever Python calls printable. Only other texts need the patterns, which compile slowly.
-    if not text.replace("\n", "").isprintable():
-        if text.startswith(_MARK):
-            message = "the file begins with two byte order marks"
-            raise _error(file, UNPRINTABLE, message, "save it once more, with one or without")
-        for wrong, what in WRONG.items():
-            if wrong.search(text) is not None:
-                raise _wrong_character(file, text, wrong, what)
+    if text.startswith(_MARK):
+        message = "the file begins with two byte order marks"
+        raise _error(file, UNPRINTABLE, message, "save it once more, with one or without")
+    for wrong, what in _WRONG.items():
+        if wrong.search(text) is not None:
+            raise _wrong_character(file, text, wrong, what)
     return text
 
 
@@ -61,9 +92,7 @@ def _read_bytes(path: Path, file: str) -> bytes:
     try:
         _require_regular_file(path, file)
         with path.open("rb") as stream:
-            # Allocating room for the largest file takes longer than reading most files.
-            content = stream.read(_USUAL)
-            content += stream.read(LARGEST_FILE + 1 - _USUAL) if len(content) == _USUAL else b""
+            content = stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         if path.is_symlink():
             fix = "fix the link, or name the file itself"
