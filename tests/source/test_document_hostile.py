@@ -107,6 +107,13 @@ def test_values_behind_an_alias_count_each_time(path: Path) -> None:
     assert codes(path, thousand + "b: [" + "*a," * 99 + "]") == [file_codes.TOO_MANY_VALUES]
 
 
+def test_keys_behind_an_alias_count_like_values(path: Path) -> None:
+    # The anchored mapping counts as 999.
+    mapping = "a: &a {" + "".join(f"k{index}: 1, " for index in range(499)) + "}\n"
+    read_text(path, mapping + "b: [" + "*a," * 99 + "]")
+    assert codes(path, mapping + "b: [" + "*a," * 100 + "]") == [file_codes.TOO_MANY_VALUES]
+
+
 @pytest.mark.parametrize(
     "text", ["a: &a [*a]", "a: &a {b: *a}", "a: &a {<<: *a}", "a: &a [[{x: *a}]]", "&a {b: *a}"]
 )

@@ -1,7 +1,6 @@
 """ARNs and what stands for one: their fields, IAM's wildcards, the targets of alarms, names of KMS keys."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, PSEUDO_PARAMETERS, TOKEN
@@ -29,19 +28,12 @@ def wildcard_in(text: str) -> str | None:
 
     What the deployment fills in does not count.
     """
-    return next((found["wild"] for found in _parts(text) if found["wild"] is not None), None)
+    return next((found["wild"] for found in _PART.finditer(text) if found["wild"] is not None), None)
 
 
 def without_wildcards(text: str) -> str:
     """The text as a policy must write it so that IAM takes it literally: `${*}` is an asterisk."""
-    if wildcard_in(text) is None:
-        return text
     return _PART.sub(lambda found: found[0] if found["wild"] is None else _plain(found["wild"]), text)
-
-
-def _parts(text: str) -> Iterator[re.Match[str]]:
-    # A quick test first: most texts have none.
-    return _PART.finditer(text) if "*" in text or "?" in text or "${" in text else iter(())
 
 
 def _plain(wild: str) -> str:

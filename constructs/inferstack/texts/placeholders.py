@@ -31,8 +31,6 @@ TOKEN = r"\$\{Token\[[^\[\]{}]*\]\}"
 LIST_TOKEN = r"#\{Token\[[^\[\]{}]*\]\}"
 """The only entry of a list whose content only the deployment knows."""
 _ANY_TOKEN = re.compile(f"{TOKEN}|{LIST_TOKEN}")
-# A quick test first: most texts do not contain it.
-_INSIDE_TOKEN = "{Token["
 # CDK's value for a look-up that is not in cdk.context.json yet: the CLI looks it up after the app has run.
 _NOT_LOOKED_UP = "dummy-value-for-"
 _OPAQUE = re.compile(rf"\$\{{Token\[|#\{{Token\[|{BEGINNING}")
@@ -66,23 +64,22 @@ def is_list_token(text: str) -> bool:
 
 def tokens(text: str) -> list[str]:
     """The CDK tokens in a text."""
-    return _ANY_TOKEN.findall(text) if _INSIDE_TOKEN in text else []
+    return _ANY_TOKEN.findall(text)
 
 
 def without_tokens(text: str, instead: Callable[[str], str]) -> str:
     """The text with each CDK token replaced."""
-    return _ANY_TOKEN.sub(lambda found: instead(found[0]), text) if _INSIDE_TOKEN in text else text
+    return _ANY_TOKEN.sub(lambda found: instead(found[0]), text)
 
 
 def has_pseudo_parameter(text: str) -> bool:
     """Whether a text contains ``${AWS::…}``."""
-    # A quick test first: most texts have none.
-    return "${" in text and not PSEUDO_PARAMETERS.keys().isdisjoint(PLACEHOLDER.findall(text))
+    return not PSEUDO_PARAMETERS.keys().isdisjoint(PLACEHOLDER.findall(text))
 
 
 def without_pseudo_parameters(text: str) -> str:
     """The text with each ``${AWS::…}`` replaced by its last word."""
-    return re.sub(r"\$\{AWS::(\w+)\}", r"\1", text) if "${" in text else text
+    return re.sub(r"\$\{AWS::(\w+)\}", r"\1", text)
 
 
 def is_settled(text: str) -> bool:
