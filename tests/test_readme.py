@@ -1,9 +1,7 @@
-"""Runs the README: each of its commands that needs no network prints what is shown below it."""
+"""Runs the README and the pages that newcomers read next: each of their commands prints what they show."""
 
-import doctest
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -12,28 +10,25 @@ from pathlib import Path
 
 import pytest
 from support.checking import check_file
+from support.pages import assert_printed, code_blocks, commands
 from support.rehearsal import HAS_SERVER
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
-BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-# What is run in other ways: the whole test run, and what a deployment needs. And what starts a Triton, where
-# there is none.
-ELSEWHERE = ("make test", "npx", "pip", "npm", *(() if HAS_SERVER else (".venv/bin/inferstack rehearse",)))
-ELLIPSIS = "…"
+README, PROJECT = ROOT / "README.md", ROOT / "docs" / "project.md"
+PAGES = (README, ROOT / "docs" / "validate.md", ROOT / "docs" / "triton.md")
+# Not run here: the whole test run, and, where there is no Triton, what starts one.
+ELSEWHERE = ("make test", *(() if HAS_SERVER else (".venv/bin/inferstack rehearse",)))
 
 
-def commands() -> Iterator[tuple[str, str]]:
-    """Each command, and what is shown below it."""
-    for block in BLOCK.findall(README):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            if not command.startswith(ELSEWHERE):
-                yield command, output
+def shown_commands() -> Iterator[tuple[str, str]]:
+    """Each command on the pages, and what is shown below it."""
+    for page in PAGES:
+        for session in code_blocks(page, "console"):
+            yield from (it for it in commands(session) if not it[0].startswith(ELSEWHERE))
 
 
-@pytest.mark.parametrize(("command", "output"), list(commands()))
-def test_a_command_prints_what_the_readme_shows(command: str, output: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("command", "output"), list(shown_commands()))
+def test_a_command_prints_what_the_page_shows(command: str, output: str, tmp_path: Path) -> None:
     ran = subprocess.run(
         ["bash", "-c", runnable(command, tmp_path)],
         cwd=ROOT,
@@ -44,9 +39,7 @@ def test_a_command_prints_what_the_readme_shows(command: str, output: str, tmp_p
         timeout=120,
         check=False,
     )
-    shown = output.replace(ELLIPSIS, "...")
-    same = doctest.OutputChecker().check_output(shown, ran.stdout, doctest.ELLIPSIS)
-    assert same, f"the README shows\n{output}\nand it prints\n{ran.stdout}"
+    assert_printed(ran.stdout, output)
 
 
 def runnable(command: str, folder: Path) -> str:
@@ -60,23 +53,31 @@ def runnable(command: str, folder: Path) -> str:
 
 def test_the_yaml_of_the_readme_is_that_of_the_file() -> None:
     text = (ROOT / "model_specs" / "resnet-mme.yaml").read_text("utf-8")
-    (shown,) = re.findall(r"```yaml\n(# Many.*?)```", README, re.DOTALL)
+    (shown,) = code_blocks(README, "yaml")
     assert text.startswith(shown)
 
 
-def test_the_constructs_of_the_readme_work_in_its_project(tmp_path: Path) -> None:
-    (program,), (spec,) = blocks("In your own CDK app", "python"), blocks("A project of your own", "yaml")
-    (tmp_path / "model_specs").mkdir()
-    (tmp_path / "model_specs/churn.yaml").write_text(spec, "utf-8")
+def test_the_message_of_the_readme_is_about_the_line_that_it_names() -> None:
+    line = (ROOT / "docs" / "examples" / "careless.yaml").read_text("utf-8").splitlines()[16]
+    assert "`GPUUtilisation` in line 17" in README.read_text("utf-8")
+    assert "GPUUtilisation" in line
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= 250
+
+
+def test_the_constructs_of_the_readme_work_in_the_project(tmp_path: Path) -> None:
+    (program,) = code_blocks(README, "python")
+    with_the_spec(tmp_path)
     (tmp_path / "app.py").write_text(program, "utf-8")
     run_python(tmp_path / "app.py", folder=tmp_path)
 
 
-def test_the_four_files_of_the_readme_make_a_project(tmp_path: Path) -> None:
-    section = "A project of your own"
-    (app,), (cdk, package), (spec,) = (blocks(section, it) for it in ("python", "json", "yaml"))
-    (tmp_path / "model_specs").mkdir()
-    for name, content in (("app.py", app), ("cdk.json", cdk), ("model_specs/churn.yaml", spec)):
+def test_the_four_files_of_the_page_make_a_project(tmp_path: Path) -> None:
+    (app,), (cdk, package) = code_blocks(PROJECT, "python"), code_blocks(PROJECT, "json")
+    with_the_spec(tmp_path)
+    for name, content in (("app.py", app), ("cdk.json", cdk)):
         (tmp_path / name).write_text(content, "utf-8")
     pinned = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]
     assert json.loads(package)["devDependencies"] == pinned
@@ -89,10 +90,9 @@ def test_the_four_files_of_the_readme_make_a_project(tmp_path: Path) -> None:
 
 
 def test_the_aws_cli_gets_what_the_readme_renders(tmp_path: Path) -> None:
-    (spec,) = blocks("A project of your own", "yaml")
-    (tmp_path / "model_specs").mkdir()
-    (tmp_path / "model_specs/churn.yaml").write_text(spec, "utf-8")
-    render, deploy = blocks("Deploy from CI", "sh")[1].replace("\\\n", "").splitlines()
+    with_the_spec(tmp_path)
+    _, without_cdk = code_blocks(README, "sh")
+    render, deploy = without_cdk.replace("\\\n", "").splitlines()
     subprocess.run(
         ["bash", "-c", runnable(f".venv/bin/{render}", tmp_path)], cwd=tmp_path, check=True, timeout=120
     )
@@ -101,10 +101,11 @@ def test_the_aws_cli_gets_what_the_readme_renders(tmp_path: Path) -> None:
     assert template["Resources"]["Endpoint"]["Properties"]["EndpointName"] == options["--stack-name"]
 
 
-def blocks(section: str, language: str) -> list[str]:
-    """The blocks of code in a section."""
-    text = README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+def with_the_spec(folder: Path) -> None:
+    """Writes the spec of the page's project."""
+    (spec,) = code_blocks(PROJECT, "yaml")
+    (folder / "model_specs").mkdir()
+    (folder / "model_specs/churn.yaml").write_text(spec, "utf-8")
 
 
 def run_python(file: Path, *, folder: Path) -> None:

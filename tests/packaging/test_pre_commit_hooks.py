@@ -1,6 +1,5 @@
 """The hooks for pre-commit: whether it accepts them, and what they do in a repository. Nothing is installed."""
 
-import doctest
 import os
 import re
 import shlex
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.pages import assert_printed, code_blocks, commands
 
 from inferstack.cli.arguments import parse
 
@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 HOOKS: dict[str, dict[str, Any]] = {hook["id"]: hook for hook in yaml.safe_load(MANIFEST.read_text("utf-8"))}
-PAGE = (ROOT / "docs" / "pre-commit.md").read_text("utf-8")
+FILE = ROOT / "docs" / "pre-commit.md"
+PAGE = FILE.read_text("utf-8")
 VALIDATE = [{"id": "inferstack-validate"}]
 RENDER = [{"id": "inferstack-render"}]
 SPEC = """\
@@ -195,8 +196,8 @@ def test_the_hooks_without_an_installation_are_the_same() -> None:
 
 def test_the_sessions_of_the_page_are_real(tmp_path: Path) -> None:
     configs = re.findall(r"```yaml\n(repos:.*?)```", PAGE, re.DOTALL)
-    sessions = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    assert len(configs) == len(sessions) > 0
+    sessions = code_blocks(FILE, "console")
+    assert len(configs) == len(sessions)
     repository = Repository(tmp_path)
     (repository.folder / "model_specs").mkdir()
     for name in ("fraud-pipeline.yaml", "sentiment-ab.yaml"):
@@ -208,11 +209,6 @@ def test_the_sessions_of_the_page_are_real(tmp_path: Path) -> None:
     for config, session in zip(configs, sessions, strict=True):
         (source,) = yaml.safe_load(config)["repos"]
         repository.configure(source["hooks"])
-        for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
-            command, _, shown = part.partition("\n")
-            printed = repository.run(command)[1]
-            same = doctest.OutputChecker().check_output(
-                shown.replace("…", "...").strip(), printed.strip(), doctest.ELLIPSIS
-            )
-            assert same, f"the page shows\n{shown}\nand it prints\n{printed}"
+        for command, shown in commands(session):
+            assert_printed(repository.run(command)[1], shown)
         repository.run("git reset --hard")

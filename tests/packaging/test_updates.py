@@ -1,21 +1,19 @@
 """The first commands of docs/updates.md print what stands under them, in a repository with one changed spec."""
 
-import doctest
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from support.pages import assert_printed, code_blocks, commands
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "model_specs").mkdir(parents=True)
-    (spec,) = re.findall(
-        r"```yaml\n(kind: single-model\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
-    )
+    (spec,) = code_blocks(DOCS / "project.md", "yaml")
     file = project / "model_specs" / "churn.yaml"
     file.write_text(spec, "utf-8")
     run(
@@ -23,13 +21,9 @@ def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
         project,
     )
     file.write_text(spec.replace("ml.m5.large", "ml.m5.xlarge"), "utf-8")
-    page = (ROOT / "docs" / "updates.md").read_text("utf-8")
-    (block,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        printed = run(command, project)
-        same = doctest.OutputChecker().check_output(shown.replace("…", "..."), printed, doctest.ELLIPSIS)
-        assert same, f"{command}\n{printed}"
+    (session,) = code_blocks(DOCS / "updates.md", "console")
+    for command, shown in commands(session):
+        assert_printed(run(command, project), shown)
 
 
 def run(command: str, folder: Path) -> str:

@@ -1,7 +1,12 @@
-"""Programs and specs that a page shows."""
+"""Programs, specs and sessions that a page shows."""
 
+import doctest
 import re
+from collections.abc import Iterator
 from pathlib import Path
+
+ELLIPSIS = "…"
+"""Marks output that a page leaves out."""
 
 
 def code_blocks(page: Path, language: str) -> list[str]:
@@ -9,3 +14,18 @@ def code_blocks(page: Path, language: str) -> list[str]:
     found = re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert found, f"{page.name} shows no {language}"
     return found
+
+
+def commands(session: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console session, each with the output that is shown below it."""
+    for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def assert_printed(printed: str, shown: str) -> None:
+    """What a command printed is what the page shows, save for what the page leaves out."""
+    same = doctest.OutputChecker().check_output(
+        shown.replace(ELLIPSIS, "...").strip(), printed.strip(), doctest.ELLIPSIS
+    )
+    assert same, f"the page shows\n{shown}\nand it prints\n{printed}"
