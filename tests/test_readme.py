@@ -59,7 +59,7 @@ def test_the_yaml_of_the_readme_is_that_of_the_file() -> None:
 
 def test_the_message_of_the_readme_is_about_the_line_that_it_names() -> None:
     line = (ROOT / "docs" / "examples" / "careless.yaml").read_text("utf-8").splitlines()[16]
-    assert "`GPUUtilisation` in line 17" in README.read_text("utf-8")
+    assert "`GPUUtilisation` on line 17" in README.read_text("utf-8")
     assert "GPUUtilisation" in line
 
 
