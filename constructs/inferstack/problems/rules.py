@@ -1,4 +1,4 @@
-"""What a rule is: one small function with a code and a source. Its docstring says what it demands, then why.
+"""What a rule is: a function with a code and a source. Its docstring says what it demands, then why.
 
 A rule yields a :class:`Problem` for each place that breaks it, and never raises. The class that annotates its
 first parameter says what it is about: a kind of spec, for instance.
@@ -38,11 +38,19 @@ class RuleTable(dict[str, Rule]):
 
     def _entered(self, code: str, severity: Severity, source: str, partial: bool) -> Callable[[Check], Check]:
         def enter(check: Check) -> Check:
-            if code in self:
-                raise ValueError(f"{code} is taken by {self[code].check.__name__}")
             sentence = " ".join((check.__doc__ or "").partition("\n\n")[0].split())
             about = next(iter(check.__annotations__.values()))
-            self[code] = Rule(code, severity, sentence, source, about, check, partial)
+            self.enter(Rule(code, severity, sentence, source, about, check, partial))
             return check
 
         return enter
+
+    def enter(self, rule: Rule) -> None:
+        """Enters a rule.
+
+        Raises:
+            ValueError: when its code is another rule's.
+        """
+        if rule.code in self:
+            raise ValueError(f"{rule.code} is taken: {self[rule.code].sentence}")
+        self[rule.code] = rule

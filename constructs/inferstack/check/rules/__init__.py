@@ -12,6 +12,7 @@ from inferstack.check.rules import (
     endpoint,
     execution_role,
     ignore,
+    keys,
     model,
     names,
     security,

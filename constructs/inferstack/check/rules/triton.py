@@ -17,7 +17,7 @@ from inferstack.facts.triton import (
 )
 from inferstack.facts.walk import PlacedContainer, containers, how_to_have_many
 from inferstack.format.inference_component import ComponentContainer
-from inferstack.format.kinds import EnsembleSpec, ModelBackedSpec, ModelSpec
+from inferstack.format.kinds import EnsembleSpec, ModelSpec
 from inferstack.format.model import Triton
 from inferstack.problems import Problem, dotted
 from inferstack.problems.words import listed, span
@@ -102,20 +102,6 @@ def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*placed.path, "archives"), message, fix)
 
 
-@error("IS252", _MULTI_MODEL)
-def multi_model_has_archives(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A multi-model endpoint must declare its Triton models by archive.
-
-    A request chooses an archive (`TargetModel`), not a folder.
-    """
-    for placed in triton_blocks(spec):
-        if placed.multi_model and placed.block.models is not None:
-            fix = "write them under `triton.archives.<name>.tar.gz.models`"
-            yield Problem(
-                (*placed.path, "models"), "`models` does not say which archive holds which model", fix
-            )
-
-
 @error("IS253", _TRITON)
 def default_model_is_declared(spec: ModelSpec) -> Iterator[Problem]:
     """`default_model` must be a model that the repository has.
@@ -156,18 +142,6 @@ def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Problem]:
         if placed.block.models is not None and not ensembles(placed.block):
             fix = "add a model with `platform: ensemble`, or choose `kind: single-model`"
             yield Problem((*placed.path, "models"), "none of the models is an ensemble", fix)
-
-
-@error("IS256", _MULTI_MODEL)
-def multi_model_has_no_default(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """`default_model` cannot be used where each request names an archive.
-
-    With several archives, the request says which one it means.
-    """
-    for placed in triton_blocks(spec):
-        if placed.multi_model and placed.block.default_model is not None:
-            message = "`default_model` cannot be used where each request names an archive"
-            yield Problem((*placed.path, "default_model"), message, "remove it")
 
 
 @error("IS257", _TRITON)

@@ -19,7 +19,7 @@ from inferstack.facts.scaling import (
     scaled_parts,
     steps,
 )
-from inferstack.facts.walk import is_async, policy_name, variant_scalings, variants
+from inferstack.facts.walk import is_async, policy_name, variant_scalings
 from inferstack.format.autoscaling import Autoscaling, ScalingPolicy, StepPolicy
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
@@ -144,17 +144,6 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Problem]:
         if high < 1 and low <= high:
             message = f"`max_capacity` of {WHAT[it.dimension]} is {high}"
             yield Problem((*it.path, "max_capacity"), message, "write 1 or more")
-
-
-@error("IS502", OWN_FORMAT)
-def top_level_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
-    """Top-level `autoscaling` is for a spec with one variant.
-
-    With several variants it would not be clear which one it means.
-    """
-    if spec.autoscaling is not None and len(variants(spec)) > 1:
-        message = "`autoscaling` does not say which of the variants it scales"
-        yield Problem(("autoscaling",), message, "move it into the variant that it is for")
 
 
 @error("IS503", OWN_FORMAT)

@@ -11,7 +11,6 @@ from inferstack.facts.walk import (
     components,
     endpoint_config,
     instance_types,
-    is_async,
     models,
     region_of,
     runs,
@@ -58,31 +57,6 @@ def variant_without_model(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 
 def _not_with_components(path: SpecPath) -> Problem:
     return Problem(path, f"`{path[-1]}` cannot be used with inference components", "remove it")
-
-
-@warning("IS416", _ASYNC)
-def components_are_asked_at_once(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """Inference components should not be used asynchronously: such a request cannot name a component.
-
-    No page says what SageMaker does with both, and InvokeEndpointAsync has no `InferenceComponentName`.
-    """
-    if is_async(spec):
-        where = ("endpoint_config", "async_inference_config")
-        message = "asynchronous requests cannot name an inference component"
-        yield Problem(where, message, "remove it, or use another `kind` for asynchronous inference")
-
-
-@warning("IS417", "user reports")
-def no_shells_beside_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """A variant for inference components should not set `enable_ssm_access`.
-
-    Terraform's provider, which is tested on AWS, found that it must not be set there:
-    https://github.com/hashicorp/terraform-provider-aws/pull/44977
-    """
-    for path, variant in variants(spec):
-        if variant.enable_ssm_access is not None:
-            message = "SageMaker may refuse `enable_ssm_access` with inference components"
-            yield Problem((*path, "enable_ssm_access"), message, "remove it")
 
 
 @error("IS401", _SCALING)

@@ -65,20 +65,6 @@ def _component_policies(
             yield where, component.deployment_config.rolling_update_policy, first_copies(component)
 
 
-@error("IS610", _GUARDRAILS)
-def one_policy(spec: ModelSpec) -> Iterator[Problem]:
-    """An update can have only one policy: blue/green or rolling.
-
-    With neither, an update is blue/green, all at once.
-    """
-    config = deployment_config(spec)
-    if config is None:
-        return
-    if config.blue_green_update_policy is not None and config.rolling_update_policy is not None:
-        message = "`blue_green_update_policy` and `rolling_update_policy` cannot be used together"
-        yield Problem(_ROLL, message, "keep one of them")
-
-
 @error("IS611", _ROUTING)
 def size_goes_with_type(spec: ModelSpec) -> Iterator[Problem]:
     """The size of a traffic shift must match its type.
@@ -263,17 +249,6 @@ def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
 
 def _is_serverless(spec: ModelSpec) -> bool:
     return any(variant.serverless_config is not None for _, variant in variants(spec))
-
-
-@warning("IS628", _KINDS)
-def no_guardrails_on_serverless(spec: ModelSpec) -> Iterator[Problem]:
-    """Guardrails are only for real-time and asynchronous endpoints.
-
-    For a rolling update IS620 reports it, as an error.
-    """
-    if _is_serverless(spec) and deployment_config(spec) is not None and not any(_rolling(spec)):
-        message = "the endpoint is serverless, but guardrails are only for real-time and asynchronous ones"
-        yield Problem(_PATH, message, "remove `deployment_config`: traffic moves all at once")
 
 
 @warning("IS621", _EXCLUSIONS)

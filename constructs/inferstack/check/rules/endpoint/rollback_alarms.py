@@ -122,22 +122,6 @@ def update_waits_for_the_alarm(spec: ModelSpec) -> Iterator[Problem]:
                 yield Problem((*path[:-1], *where), message, fix)
 
 
-@warning("IS619", _GUARDRAILS)
-def update_waits_at_all(spec: ModelSpec) -> Iterator[Problem]:
-    """An update that alarms may roll back should have an update policy, which makes it wait.
-
-    Without one, all traffic moves at once, and the old fleet is gone before an alarm can go off.
-    """
-    config = deployment_config(spec)
-    if config is None or config.auto_rollback_configuration is None:
-        return
-    if config.blue_green_update_policy is None and config.rolling_update_policy is None:
-        message = "without an update policy all traffic moves at once and nothing waits for the alarms"
-        fix = "add `blue_green_update_policy` with `termination_wait_in_seconds`"
-        path = ("endpoint", "deployment_config", "auto_rollback_configuration")
-        yield Problem(path, message, f"{fix}, or `rolling_update_policy`")
-
-
 def _time_to_alarm(alarm: OwnAlarm) -> int:
     """Seconds from the first bad data point until the alarm goes off."""
     needed = alarm.rule.datapoints_to_alarm

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from inferstack.check.rules.base import CONFIG_PAGE, CONTAINER_PAGE, SERVERLESS_PAGE, error
+from inferstack.check.rules.base import CONFIG_PAGE, error
 from inferstack.facts.kinds import kind_of
 from inferstack.facts.walk import every_variant, is_async, models, shadow_variants, variants
 from inferstack.format.kinds import ModelBackedSpec, ModelSpec
@@ -68,99 +68,6 @@ def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Problem]:
             message = f"`provisioned_concurrency` is {kept}, above the `max_concurrency` of {most}"
             where = (*path, "serverless_config", "provisioned_concurrency")
             yield Problem(where, message, f"write at most {most}, or raise `max_concurrency`")
-
-
-@error("IS602", SERVERLESS_PAGE)
-def nothing_about_instances(spec: ModelSpec) -> Iterator[Problem]:
-    """A serverless variant cannot have instance settings.
-
-    There are no instances to choose, size or connect to, and no GPUs.
-    """
-    for path, variant, _ in _serverless(spec):
-        for key in _OF_INSTANCES:
-            if getattr(variant, key) is not None:
-                message = f"`{key}` cannot be used with `serverless_config`"
-                yield Problem((*path, key), message, f"remove `{key}`, or `serverless_config`")
-
-
-@error("IS603", SERVERLESS_PAGE)
-def not_in_a_vpc(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A serverless endpoint cannot be in a VPC.
-
-    Among the features that serverless endpoints lack.
-    """
-    yield from _not_with_serverless(spec, "vpc_config")
-
-
-@error("IS604", SERVERLESS_PAGE)
-def not_isolated(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A serverless endpoint cannot have network isolation.
-
-    Among the features that serverless endpoints lack.
-    """
-    yield from _not_with_serverless(spec, "enable_network_isolation")
-
-
-@error("IS275", CONTAINER_PAGE)
-def no_data_source(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A serverless endpoint cannot use `model_data_source`.
-
-    It can only unpack one archive.
-    """
-    fix = "pack the files into a tar.gz and write `model_data_url`"
-    yield from _not_with_serverless(spec, "model_data_source", f"{fix}, or use instances")
-
-
-def _not_with_serverless(
-    spec: ModelBackedSpec, key: str, fix: str = "remove it, or use instances"
-) -> Iterator[Problem]:
-    hosted = {variant.model_name for _, variant, _ in _serverless(spec)}
-    for path, name, model in models(spec):
-        if getattr(model, key) not in (None, False) and name in hosted:
-            yield Problem((*path, key), f"`{key}` cannot be used with a serverless variant", fix)
-
-
-@error("IS605", SERVERLESS_PAGE)
-def no_data_capture(spec: ModelSpec) -> Iterator[Problem]:
-    """A serverless endpoint cannot capture data.
-
-    Among the features that serverless endpoints lack.
-    """
-    config = spec.endpoint_config
-    if config is not None and config.data_capture_config is not None and list(_serverless(spec)):
-        path = ("endpoint_config", "data_capture_config")
-        yield Problem(
-            path,
-            "`data_capture_config` cannot be used with a serverless variant",
-            "remove it, or use instances",
-        )
-
-
-@error("IS606", SERVERLESS_PAGE)
-def one_variant(spec: ModelSpec) -> Iterator[Problem]:
-    """A serverless endpoint can have only one variant.
-
-    Nor can other variants run on instances beside it.
-    """
-    if len(variants(spec)) > 1:
-        for path, _, _ in _serverless(spec):
-            yield Problem(
-                (*path, "serverless_config"),
-                "the serverless variant is one of several",
-                "make it the only one, or use instances",
-            )
-
-
-@error("IS607", CONFIG_PAGE)
-def asynchronous_on_instances(spec: ModelSpec) -> Iterator[Problem]:
-    """An asynchronous endpoint must run on instances.
-
-    Asynchronous and serverless exclude each other.
-    """
-    if is_async(spec):
-        for path, _, _ in _serverless(spec):
-            message = "`serverless_config` cannot be used with `async_inference_config`"
-            yield Problem((*path, "serverless_config"), message, "keep one of them")
 
 
 # ---------------------------------------------------------------- Shadow variants
@@ -229,15 +136,3 @@ def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Problem]:
                 f"the endpoint is {what}, so it cannot have a shadow",
                 "remove the shadow",
             )
-
-
-@error("IS284", _SHADOW)
-def shadow_does_not_scale(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A shadow variant cannot have `autoscaling`.
-
-    Scaling is registered for production variants.
-    """
-    for path, variant in shadow_variants(spec):
-        if variant.autoscaling is not None:
-            message = "`autoscaling` cannot be used in a shadow variant"
-            yield Problem((*path, "autoscaling"), message, "remove it, and set `initial_instance_count`")

@@ -112,46 +112,6 @@ def model_has_an_image(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem(path, "the model has no image", fix, lacks="image")
 
 
-@warning("IS233", CONTAINER_PAGE)
-def package_brings_everything(spec: ModelSpec) -> Iterator[Problem]:
-    """A model package already has an image and files: the model should not set its own.
-
-    Which of the two wins is not documented.
-    """
-    for path, _, model in model_containers(spec):
-        for key in ("image", "model_data_url", "model_data_source"):
-            if model.model_package_name is not None and getattr(model, key) is not None:
-                yield Problem(
-                    (*path, key), f"`{key}` should not be used with `model_package_name`", "keep one of them"
-                )
-
-
-@error("IS234", CONTAINER_PAGE)
-def one_source_of_files(spec: ModelSpec) -> Iterator[Problem]:
-    """`model_data_url` and `model_data_source` cannot be used together.
-
-    Each of the two says where the files are.
-    """
-    for path, _, model in model_containers(spec):
-        if model.model_data_url is not None and model.model_data_source is not None:
-            message = "`model_data_url` and `model_data_source` both say where the files are"
-            yield Problem((*path, "model_data_source"), message, "keep one of them")
-
-
-@error("IS235", CONTAINER_PAGE)
-def specification_of_a_package(spec: ModelSpec) -> Iterator[Problem]:
-    """`inference_specification_name` needs `model_package_name`.
-
-    Without a package there is nothing to choose from.
-    """
-    for path, _, model in model_containers(spec):
-        if model.inference_specification_name is not None and model.model_package_name is None:
-            message = "`inference_specification_name` cannot be used without `model_package_name`"
-            yield Problem(
-                (*path, "inference_specification_name"), message, "add `model_package_name`, or remove it"
-            )
-
-
 @error("IS240", _SOURCE)
 def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
     """The URL of an `S3Prefix` must end in `/`.
@@ -182,34 +142,6 @@ def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
         if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
             message = f'"{source.s3_uri}" is a prefix, not an object'
             yield Problem((*path, "s3_uri"), message, "name the object, or write `s3_data_type: S3Prefix`")
-
-
-@warning("IS242", _SOURCE)
-def compressed_is_one_object(spec: ModelSpec) -> Iterator[Problem]:
-    """Compressed files should be a single object: `Gzip` needs `S3Object`.
-
-    What a compressed prefix would mean is not documented.
-    """
-    for path, source in _sources(spec):
-        if source.compression_type == "Gzip" and source.s3_data_type == "S3Prefix":
-            fix = (
-                "write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"
-            )
-            yield Problem((*path, "compression_type"), "`Gzip` should not be used with `S3Prefix`", fix)
-
-
-@error("IS243", _ACCESS)
-def licence_is_accepted(spec: ModelSpec) -> Iterator[Problem]:
-    """A gated model can only be used once its license is accepted.
-
-    `accept_eula: false` makes a model that cannot start.
-    """
-    for path, source in _sources(spec):
-        if source.model_access_config is not None and not source.model_access_config.accept_eula:
-            where = (*path, "model_access_config", "accept_eula")
-            yield Problem(
-                where, "the model's license is not accepted", "read it, then write `accept_eula: true`"
-            )
 
 
 @error("IS244", _IMAGE)

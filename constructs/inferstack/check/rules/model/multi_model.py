@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
-from inferstack.check.rules.base import CONTAINER_PAGE, POOLS_PAGE, SERVERLESS_PAGE, error, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
 from inferstack.facts.kinds import kind_of
 from inferstack.facts.triton import is_triton, loaded_by, may_be_triton
 from inferstack.facts.walk import (
@@ -11,7 +11,6 @@ from inferstack.facts.walk import (
     containers,
     hosts,
     how_to_have_many,
-    is_async,
     variant_scalings,
     variants,
 )
@@ -99,18 +98,6 @@ def no_data_source(spec: ModelBackedSpec) -> Iterator[Problem]:
             fix = "write `model_data_url` with the prefix of the archives: s3://bucket/prefix/"
             message = f"`model_data_source` cannot be used with {_what_has_many(spec)}"
             yield Problem((*placed.path, "model_data_source"), message, fix)
-
-
-@error("IS302", SERVERLESS_PAGE)
-def not_serverless(spec: MultiModelSpec) -> Iterator[Problem]:
-    """A multi-model endpoint cannot be serverless.
-
-    Among the features that serverless endpoints lack.
-    """
-    for path, variant in variants(spec):
-        if variant.serverless_config is not None:
-            fix = "use `instance_type` and `initial_instance_count`, or an endpoint for each model"
-            yield Problem((*path, "serverless_config"), "a multi-model endpoint cannot be serverless", fix)
 
 
 @error("IS303", _SUPPORT)
@@ -210,33 +197,3 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
 def _what_has_one(spec: ModelSpec) -> str:
     several = kind_of(spec).containers == "several"
     return "a container with one model" if several else f"`kind: {spec.kind}`"
-
-
-@warning("IS309", _MULTI_MODEL)
-def not_asynchronous(spec: MultiModelSpec) -> Iterator[Problem]:
-    """AWS does not document multi-model endpoints that are asynchronous.
-
-    An asynchronous request has no parameter `TargetModel`.
-    """
-    if is_async(spec):
-        path = ("endpoint_config", "async_inference_config")
-        yield Problem(
-            path,
-            "AWS does not document asynchronous multi-model endpoints",
-            "use `kind: single-model`, or remove `async_inference_config`",
-        )
-
-
-@warning("IS310", POOLS_PAGE)
-def no_instance_pools(spec: MultiModelSpec) -> Iterator[Problem]:
-    """AWS documents instance pools only for single models and inference components.
-
-    Multi-model endpoints are not mentioned.
-    """
-    for path, variant in variants(spec):
-        if variant.instance_pools is not None:
-            yield Problem(
-                (*path, "instance_pools"),
-                "AWS does not document instance pools for multi-model endpoints",
-                "write one `instance_type`",
-            )

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, error
+from inferstack.check.rules.base import CONTAINER_PAGE, error
 from inferstack.facts.kinds import kind_of
-from inferstack.facts.walk import models, variants
+from inferstack.facts.walk import models
 from inferstack.format.kinds import ModelSpec, PipelineSpec
-from inferstack.format.model import Container, Model
+from inferstack.format.model import Model
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import listed
@@ -52,22 +52,6 @@ def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Problem]:
         if count < _FEWEST:
             message = f"the pipeline has {count} container{'' if count == 1 else 's'}"
             yield Problem((*path, "containers"), message, "add `containers`, or choose another kind")
-
-
-@error("IS322", _MODEL)
-def nothing_beside_the_containers(spec: PipelineSpec) -> Iterator[Problem]:
-    """In a pipeline, what a container runs must be written in `containers`.
-
-    A model has one container or a list of them.
-    """
-    for path, _, model in models(spec):
-        for key in Container.__struct_fields__:
-            if getattr(model, key) is not None:
-                yield Problem(
-                    (*path, key),
-                    f"`{key}` cannot be used beside `containers`",
-                    "move it into the container it is for",
-                )
 
 
 @error("IS323", _DIRECT)
@@ -129,17 +113,3 @@ def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Problem]:
                 )
                 fix = "add `container_hostname` here too, or remove it from all containers"
                 yield Problem((*path, "containers", index), message, fix)
-
-
-@error("IS325", SERVERLESS_PAGE)
-def pipelines_are_not_serverless(spec: PipelineSpec) -> Iterator[Problem]:
-    """A pipeline must run on instances.
-
-    Serverless endpoints have one container.
-    """
-    for path, variant in variants(spec):
-        if variant.serverless_config is not None:
-            message = "a serverless variant cannot host a pipeline"
-            yield Problem(
-                (*path, "serverless_config"), message, "write `instance_type` and `initial_instance_count`"
-            )
