@@ -7,7 +7,7 @@ import pytest
 
 from inferstack.catalog import images, instances
 from inferstack.check.load import parse_spec
-from inferstack.check.rules.model.images import PROPOSED_TYPES
+from inferstack.check.rules.containers.images import PROPOSED_TYPES
 from inferstack.problems import Problem, SpecError
 
 SINGLE = {

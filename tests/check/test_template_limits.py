@@ -8,7 +8,7 @@ import yaml
 from support.resolving import BASES, merged
 
 from inferstack.check.load import check_document, load_spec, parse_spec
-from inferstack.check.rules.template import output_count, resource_count
+from inferstack.check.rules.stack import output_count, resource_count
 from inferstack.facts.alarms import most_own_alarms, own_alarms
 from inferstack.resolve import resolve_template
 from inferstack.source.document import Document

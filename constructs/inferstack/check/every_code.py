@@ -14,7 +14,7 @@ from inferstack.check.in_stack import STACK_CODES
 from inferstack.check.lock.file import LOCK_CODES
 from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
 from inferstack.check.rules import RULES
-from inferstack.check.rules.template import TEMPLATE_CODES
+from inferstack.check.rules.stack import TEMPLATE_CODES
 from inferstack.check.structure import STRUCTURE_CODES
 from inferstack.problems.codes import Code
 from inferstack.problems.file_codes import FILE_CODES

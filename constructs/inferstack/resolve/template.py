@@ -8,7 +8,7 @@ import msgspec
 
 from inferstack.catalog import cloudformation
 from inferstack.check.load import LoadedSpec
-from inferstack.check.rules.template import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
+from inferstack.check.rules.stack import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
 from inferstack.facts.walk import components, containers
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError, SpecPath

@@ -1,26 +1,24 @@
 """The rules of SageMaker hosting that a schema cannot express, by what they are about.
 
 Importing this package registers them all; :data:`RULES` is the catalog by code, from which the reference of
-codes is generated. Rules about a spec as a whole are beside the subfolders.
+codes is generated. Plain rules are rows in :mod:`inferstack.check.rules.keys`, all others are functions.
 """
 
 from inferstack.check.rules import (
     alarms,
     arns,
+    asking,
     autoscaling,
-    components,
-    endpoint,
+    containers,
     execution_role,
-    ignore,
+    guardrails,
     keys,
-    model,
     names,
     security,
-    tags,
-    template,
+    stack,
     triton,
+    variants,
 )
 from inferstack.check.rules.base import RULES
-from inferstack.problems.rules import Rule
 
-__all__ = ["RULES", "Problem", "Rule"]
+__all__ = ["RULES"]

@@ -1,10 +1,13 @@
-"""The stack's region, and what the ARNs of a spec name: can the stack use it from there?"""
+"""The stack's account and region, and whether it can use from there what the ARNs of a spec name.
+
+ARNs that alarms call have a rule of their own, IS810, and so have images, IS702.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from inferstack.catalog import regions
-from inferstack.check.rules.base import error, warning
+from inferstack.check.rules.base import AWS, GUIDE, error, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.role import (
     Named,
@@ -22,11 +25,15 @@ from inferstack.problems.words import did_you_mean
 from inferstack.texts.arns import arn_fields
 from inferstack.texts.placeholders import is_settled
 
-# ---------------------------------------------------------------- The stack's region
+# ---------------------------------------------------------------- the stack's region
 
 
-_ENVIRONMENTS = "https://docs.aws.amazon.com/cdk/v2/guide/environments.html"
-_ENDPOINTS_OF_REGIONS = "https://docs.aws.amazon.com/general/latest/gr/sagemaker.html"
+_ENVIRONMENTS = f"{AWS}/cdk/v2/guide/environments.html"
+_ENDPOINTS_OF_REGIONS = f"{AWS}/general/latest/gr/sagemaker.html"
+_PARTITIONS = f"{AWS}/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html"
+_PASS_ROLE = f"{AWS}/IAM/latest/UserGuide/id_roles_use_passrole.html"
+_KMS = f"{AWS}/kms/latest/developerguide/key-policies.html"
+_REGIONS = f"{GUIDE}/regions-quotas.html"
 
 
 @error("IS710", _ENDPOINTS_OF_REGIONS)
@@ -72,20 +79,7 @@ def _suggestion(region: str) -> str:
     return did_you_mean(region, regions.names(), "write a name such as `us-east-1`")
 
 
-# ----------------------------------------------------------------
-# What the ARNs of a spec name, and whether the stack can use it from there.
-#
-# ARNs that alarms call have a rule of their own, IS810, and so have images, IS702.
-
-
-_PARTITIONS = "https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html"
-_PASS_ROLE = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html"
-_KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html"
-_REGIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/regions-quotas.html"
-_ABOUT = (
-    *("execution_role", "kms_key_id", "model_package_name", "hub_content_arn", "ml_reservation_arn"),
-    *("success_topic", "error_topic", "repository_credentials_provider_arn"),
-)
+# ---------------------------------------------------------------- what ARNs name
 
 
 class _Kind(NamedTuple):

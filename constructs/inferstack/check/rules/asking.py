@@ -1,4 +1,9 @@
-"""What the rules find in a spec: those for its kind that it does not ignore."""
+"""What the rules find in a spec: those for its kind, without the warnings that it turns off.
+
+Some numbers are known only at deployment. What is found depends on such a number if another one in its place
+does not lead to it. So the rules look at the spec with several numbers there, and what they find with each
+of them is wrong whatever the number is.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -6,19 +11,16 @@ from typing import Any
 
 import msgspec
 
-from inferstack.check.rules import RULES
+from inferstack.check.rules.base import RULES, error
 from inferstack.format.kinds import ModelSpec, Spec
 from inferstack.problems import Problem, Severity
+from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.rules import Rule
+from inferstack.problems.update_codes import UPDATE_CODES
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
 
-# ----------------------------------------------------------------
-# Numbers that only the deployment knows, for rules that compare numbers.
-#
-# What is found depends on such a number if other numbers in its place do not lead to it. So the rules look at
-# the spec with several numbers in its place, and what is found with each of them is wrong whatever
-# the number is.
+# ---------------------------------------------------------------- numbers that only the deployment knows
 
 
 # Usual values of counts, shares, seconds and megabytes; -1 for a step that removes capacity.
@@ -67,7 +69,7 @@ def _filled(value: Any, number_for: Callable[[int], int]) -> Any:
             return value
 
 
-# ---------------------------------------------------------------- Asking the rules
+# ---------------------------------------------------------------- asking the rules
 
 Ask = Callable[[Rule, ModelSpec], Iterable[Problem]]
 """How a rule is run on a spec."""
@@ -99,3 +101,47 @@ def _rules_for(kind: type[ModelSpec], ignored: frozenset[str]) -> tuple[Rule, ..
         if issubclass(kind, rule.applies_to)
         and not (rule.severity is Severity.WARNING and rule.code in ignored)
     )
+
+
+@error("IS290", OWN_FORMAT)
+def ignored_code_exists(spec: ModelSpec) -> Iterator[Problem]:
+    """`ignore` must name the code of an existing warning.
+
+    An unknown code would silence nothing.
+    """
+    for index, code in enumerate(spec.ignored_codes):
+        if _severity(code) is None:
+            yield Problem(("ignore", index), f"there is no warning {code}", "remove it, or correct the code")
+
+
+@error("IS291", OWN_FORMAT)
+def errors_are_not_ignored(spec: ModelSpec) -> Iterator[Problem]:
+    """Only warnings can be ignored.
+
+    No spec can allow what AWS refuses.
+    """
+    for index, code in enumerate(spec.ignored_codes):
+        if _severity(code) is Severity.ERROR:
+            message = f"{code} is an error and cannot be ignored"
+            yield Problem(("ignore", index), message, "remove it and fix what it reports")
+
+
+def may_be_ignored(code: str) -> bool:
+    """Whether a spec can turn it off: it must be a warning, and about a spec."""
+    return _severity(code) is Severity.WARNING
+
+
+def _severity(code: str) -> Severity | None:
+    """The severity of a code; None if there is no such code, or no spec can cause it."""
+    from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415 - few specs ignore anything
+
+    rule = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
+    return _of_no_rule(code) if rule is None else rule.severity
+
+
+def _of_no_rule(code: str) -> Severity | None:
+    """Problems that are found before the rules are errors; None if there is no such code."""
+    from inferstack.check.every_code import every_code  # noqa: PLC0415 - that has the rules, too
+
+    entry = every_code().get(code)
+    return entry.severity if entry is not None and entry.severity is Severity.ERROR else None

@@ -9,11 +9,18 @@ RULES = RuleTable()
 """All rules by code, filled as the rule modules are imported."""
 error, warning = RULES.error, RULES.warning
 
-ALARM_PAGE = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
-CONFIG_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
-CONTAINER_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
-METRICS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
-POOLS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
-SERVERLESS_PAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints.html"
-TRACKING_PAGE = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+AWS = "https://docs.aws.amazon.com"
+GUIDE, API = f"{AWS}/sagemaker/latest/dg", f"{AWS}/sagemaker/latest/APIReference"
+
+ALARM_PAGE = f"{AWS}/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"
+CONFIG_PAGE = f"{API}/API_CreateEndpointConfig.html"
+CONTAINER_PAGE = f"{API}/API_ContainerDefinition.html"
+GUARDRAILS_PAGE = f"{GUIDE}/deployment-guardrails-configuration.html"
+METRICS_PAGE = f"{GUIDE}/monitoring-cloudwatch.html"
+MULTI_MODEL_PAGE = f"{GUIDE}/multi-model-endpoints.html"
+POOLS_PAGE = f"{GUIDE}/realtime-endpoints-heterogeneous.html"
+SERVERLESS_PAGE = f"{GUIDE}/serverless-endpoints.html"
+TRACKING_PAGE = (
+    f"{AWS}/autoscaling/application/APIReference/API_TargetTrackingScalingPolicyConfiguration.html"
+)
 """AWS's pages that rules in three or more modules cite. All others are beside their rules."""

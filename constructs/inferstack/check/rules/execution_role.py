@@ -1,10 +1,10 @@
-"""What the endpoint's role may do."""
+"""The endpoint's role: what its policies may and must allow."""
 
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from inferstack.check.rules.base import error, warning
+from inferstack.check.rules.base import AWS, GUIDE, error, warning
 from inferstack.facts.role import additions, is_our_sid, marketplace_packages, policies_made
 from inferstack.facts.walk import environment_variables, is_async, model_containers
 from inferstack.format.kinds import ModelSpec, PolicyStatement
@@ -14,28 +14,22 @@ from inferstack.texts.arns import wildcard_in
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.s3_urls import has_key
 
-_LEAST = "https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html"
-_MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol.html"
-_ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/dg/async-inference-create-endpoint-prerequisites.html"
-_CREATE_MODEL = (
-    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-roles.html#sagemaker-roles-createmodel-perms"
-)
+_LEAST = f"{AWS}/IAM/latest/UserGuide/best-practices.html"
+_MANAGED = f"{GUIDE}/security-iam-awsmanpol.html"
+_ASYNC = f"{GUIDE}/async-inference-create-endpoint-prerequisites.html"
+_CREATE_MODEL = f"{GUIDE}/sagemaker-roles.html#sagemaker-roles-createmodel-perms"
 _OF_PACKAGES = (
     "s3:GetObject",
     "ecr:BatchCheckLayerAvailability",
     "ecr:BatchGetImage",
     "ecr:GetDownloadUrlForLayer",
 )
-_RESOURCES = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html"
+_RESOURCES = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_resource.html"
 _BROAD = ("FullAccess", "AdministratorAccess", "PowerUserAccess")
-_QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html"
-_SID = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_sid.html"
-_OPERATORS = (
-    "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
-)
-_FUNCTIONS = (
-    "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
-)
+_QUOTAS = f"{AWS}/IAM/latest/UserGuide/reference_iam-quotas.html"
+_SID = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_sid.html"
+_OPERATORS = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html"
+_FUNCTIONS = f"{AWS}/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
 MOST_POLICIES = 10
 """How many a role may have unless AWS raises the quota."""
 # An adapter adds to three statements: its log group, its file, and the file's name in its bucket.
@@ -78,11 +72,8 @@ def no_full_access(spec: ModelSpec) -> Iterator[Problem]:
     for index, arn in enumerate(additions(spec).managed_policy_arns):
         if arn.endswith(_BROAD):
             message = f"{arn.rpartition('/')[2]} allows far more than an endpoint needs"
-            yield Problem(
-                ("execution_role", "managed_policy_arns", index),
-                message,
-                "add `statements` for what is missing instead",
-            )
+            where = ("execution_role", "managed_policy_arns", index)
+            yield Problem(where, message, "add `statements` for what is missing instead")
 
 
 @error("IS822", _LEAST)
@@ -114,9 +105,9 @@ def role_reads_requests(spec: ModelSpec) -> Iterator[Problem]:
 def role_reads_model_packages(spec: ModelSpec) -> Iterator[Problem]:
     """The role of an endpoint with a model package should be able to read its files and pull its image.
 
-    Only the registry knows which files and which image; no block of the spec does.
-
-    Those of a package from AWS Marketplace are the seller's: a subscription gives access, and no buyer can.
+    Only the registry knows which files and which image, so inferstack cannot grant them. The files of a
+    package from AWS Marketplace are its seller's: a subscription gives access to them, which no role of the
+    buyer can.
     """
     if _has_policies(spec):
         return
@@ -195,7 +186,7 @@ def not_too_many_policies(spec: ModelSpec) -> Iterator[Problem]:
 def sids_differ(spec: ModelSpec) -> Iterator[Problem]:
     """Each policy statement needs a `sid` of its own.
 
-    From each other and from those that inferstack creates: all of them are in one policy.
+    All statements go into one policy, and those that inferstack creates have sids, too.
     """
     seen: set[str] = set()
     for path, statement in _statements(spec):
@@ -211,7 +202,7 @@ def sids_differ(spec: ModelSpec) -> Iterator[Problem]:
 def operators_are_known(spec: ModelSpec) -> Iterator[Problem]:
     """The operator of a condition must be one that IAM has.
 
-    With or without `ForAllValues:` or `ForAnyValue:` before it and `IfExists` after it.
+    `ForAllValues:` or `ForAnyValue:` may precede it, and `IfExists` follow it.
     """
     for path, statement in _statements(spec):
         for operator in statement.condition or {}:

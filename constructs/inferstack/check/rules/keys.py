@@ -9,9 +9,21 @@ from typing import Any
 
 import msgspec
 
-from inferstack.check.rules.base import CONFIG_PAGE, CONTAINER_PAGE, POOLS_PAGE, RULES, SERVERLESS_PAGE
+from inferstack.check.rules.base import (
+    API,
+    CONFIG_PAGE,
+    CONTAINER_PAGE,
+    GUARDRAILS_PAGE,
+    GUIDE,
+    MULTI_MODEL_PAGE,
+    POOLS_PAGE,
+    RULES,
+    SERVERLESS_PAGE,
+)
+from inferstack.facts.kinds import hosts_components
 from inferstack.facts.triton import triton_blocks
 from inferstack.facts.walk import is_async, model_containers, models, shadow_variants, variants
+from inferstack.format.endpoint import EndpointConfig
 from inferstack.format.kinds import (
     InferenceComponentsSpec,
     ModelBackedSpec,
@@ -25,9 +37,6 @@ from inferstack.problems import Problem, Severity, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.rules import Rule
 
-_DG = "https://docs.aws.amazon.com/sagemaker/latest/dg"
-_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference"
-
 SET = object()
 """Any value, in a condition."""
 
@@ -35,7 +44,7 @@ SET = object()
 class Excluded(msgspec.Struct, frozen=True):
     """A rule: none of these keys can be set in the blocks that ``at`` finds.
 
-    Keys may be dotted, and message and fix name the one that was found as ``{key}``.
+    Keys may be dotted. In message and fix, ``{key}`` is the one that was found, ``{kind}`` the spec's kind.
     """
 
     code: str
@@ -56,8 +65,12 @@ class Excluded(msgspec.Struct, frozen=True):
         for path, *_, block in self.at(spec):
             for key in self.keys:
                 if _value(block, key) is not None and self._applies_to(block):
-                    message, fix = (text.replace("{key}", key) for text in (self.message, self.fix))
-                    yield Problem((*path, *key.split(".")), message, fix)
+                    said = self._said(self.message, key, spec), self._said(self.fix, key, spec)
+                    yield Problem((*path, *key.split(".")), *said)
+
+    @staticmethod
+    def _said(text: str, key: str, spec: ModelSpec) -> str:
+        return text.replace("{key}", key).replace("{kind}", spec.kind)
 
     def _applies_to(self, block: object) -> bool:
         found = ((_value(block, key), wanted) for key, wanted in self.when.items())
@@ -103,6 +116,15 @@ def _asynchronous_variants(spec: ModelSpec) -> Iterable[tuple[SpecPath, Variant]
     return variants(spec) if is_async(spec) else ()
 
 
+def _variants_without_components(spec: ModelSpec) -> Iterable[tuple[SpecPath, Variant]]:
+    return () if hosts_components(spec) else variants(spec)
+
+
+def _config_without_components(spec: ModelSpec) -> Iterator[tuple[SpecPath, EndpointConfig]]:
+    if spec.endpoint_config is not None and not hosts_components(spec):
+        yield ("endpoint_config",), spec.endpoint_config
+
+
 def _blocks_with_archives(spec: ModelBackedSpec) -> Iterator[tuple[SpecPath, Triton]]:
     return ((it.path, it.block) for it in triton_blocks(spec) if it.multi_model)
 
@@ -141,29 +163,29 @@ ROWS = (
         at=model_containers, keys=("inference_specification_name",), when={"model_package_name": None},
         message="`{key}` cannot be used without `model_package_name`",
         fix="add `model_package_name`, or remove it"),
-    Excluded("IS242", f"{_API}/API_S3ModelDataSource.html",
+    Excluded("IS242", f"{API}/API_S3ModelDataSource.html",
         "Compressed files should be a single object: `Gzip` needs `S3Object`.",
         at=model_containers, keys=(f"{_FILES}.compression_type",), severity=_WARNING,
         when={f"{_FILES}.compression_type": "Gzip", f"{_FILES}.s3_data_type": "S3Prefix"},
         message="`Gzip` should not be used with `S3Prefix`",
         fix="write `compression_type: None` for plain files, or `s3_data_type: S3Object` for one archive"),
-    Excluded("IS243", f"{_API}/API_ModelAccessConfig.html",
+    Excluded("IS243", f"{API}/API_ModelAccessConfig.html",
         "A gated model can only be used once its license is accepted.",
         at=model_containers, keys=(f"{_FILES}.model_access_config.accept_eula",),
         when={f"{_FILES}.model_access_config.accept_eula": False},
         message="the model's license is not accepted", fix="read it, then write `accept_eula: true`"),
-    Excluded("IS322", f"{_API}/API_CreateModel.html",
+    Excluded("IS322", f"{API}/API_CreateModel.html",
         "In a pipeline, what a container runs must be written in `containers`.",
         of=PipelineSpec, at=models, keys=Container.__struct_fields__,
         message="`{key}` cannot be used beside `containers`", fix="move it into the container it is for"),
 
     # Triton's models: each request names an archive (`TargetModel`), and thereby a model.
-    Excluded("IS252", f"{_DG}/multi-model-endpoints.html",
+    Excluded("IS252", MULTI_MODEL_PAGE,
         "A multi-model endpoint must declare its Triton models by archive.",
         of=ModelBackedSpec, at=_blocks_with_archives, keys=("models",),
         message="`models` does not say which archive holds which model",
         fix="write them under `triton.archives.<name>.tar.gz.models`"),
-    Excluded("IS256", f"{_DG}/multi-model-endpoints.html",
+    Excluded("IS256", MULTI_MODEL_PAGE,
         "`default_model` cannot be used where each request names an archive.",
         of=ModelBackedSpec, at=_blocks_with_archives, keys=("default_model",),
         message="`{key}` cannot be used where each request names an archive", fix="remove it"),
@@ -201,7 +223,7 @@ ROWS = (
         of=PipelineSpec, at=variants, keys=("serverless_config",),
         message="a serverless variant cannot host a pipeline",
         fix="write `instance_type` and `initial_instance_count`"),
-    Excluded("IS628", f"{_DG}/deployment-guardrails.html",
+    Excluded("IS628", f"{GUIDE}/deployment-guardrails.html",
         "Guardrails are only for real-time and asynchronous endpoints.",
         at=_top_if_serverless, keys=(_UPDATE,), severity=_WARNING,
         when={f"{_UPDATE}.rolling_update_policy": None},  # IS620 refuses such a policy.
@@ -209,11 +231,11 @@ ROWS = (
         fix="remove `deployment_config`: traffic moves all at once"),
 
     # Variants, asynchronous requests and updates.
-    Excluded("IS284", f"{_DG}/shadow-tests.html", "A shadow variant cannot have `autoscaling`.",
+    Excluded("IS284", f"{GUIDE}/shadow-tests.html", "A shadow variant cannot have `autoscaling`.",
         of=ModelBackedSpec, at=shadow_variants, keys=("autoscaling",),
         message="`{key}` cannot be used in a shadow variant",
         fix="remove it, and set `initial_instance_count`"),
-    Excluded("IS309", f"{_DG}/multi-model-endpoints.html",
+    Excluded("IS309", MULTI_MODEL_PAGE,
         "AWS does not document multi-model endpoints that are asynchronous.",
         of=MultiModelSpec, at=_top, keys=("endpoint_config.async_inference_config",), severity=_WARNING,
         message="AWS does not document asynchronous multi-model endpoints",
@@ -223,7 +245,7 @@ ROWS = (
         of=MultiModelSpec, at=variants, keys=("instance_pools",), severity=_WARNING,
         message="AWS does not document instance pools for multi-model endpoints",
         fix="write one `instance_type`"),
-    Excluded("IS416", f"{_API}/API_runtime_InvokeEndpointAsync.html",
+    Excluded("IS416", f"{API}/API_runtime_InvokeEndpointAsync.html",
         "Inference components should not be used asynchronously: such a request cannot name a component.",
         of=InferenceComponentsSpec, at=_top, keys=("endpoint_config.async_inference_config",),
         severity=_WARNING, message="asynchronous requests cannot name an inference component",
@@ -233,18 +255,26 @@ ROWS = (
         "A variant for inference components should not set `enable_ssm_access`.",
         of=InferenceComponentsSpec, at=variants, keys=("enable_ssm_access",), severity=_WARNING,
         message="SageMaker may refuse `{key}` with inference components", fix="remove it"),
+    Excluded("IS401", f"{API}/API_ProductionVariantManagedInstanceScaling.html",
+        "`managed_instance_scaling` is only for endpoints with inference components.",
+        at=_variants_without_components, keys=("managed_instance_scaling",),
+        message="`{key}` cannot be used with `kind: {kind}`", fix="use `autoscaling` instead"),
+    Excluded("IS608", CONFIG_PAGE,
+        "Network settings go on the model, or for inference components on the endpoint configuration.",
+        at=_config_without_components, keys=("vpc_config", "enable_network_isolation"),
+        message="`endpoint_config.{key}` is only for inference components", fix="move it to `model.{key}`"),
     Excluded("IS502", OWN_FORMAT, "Top-level `autoscaling` is for a spec with one variant.",
         at=_top_if_several_variants, keys=("autoscaling",),
         message="`autoscaling` does not say which of the variants it scales",
         fix="move it into the variant that it is for"),
-    Excluded("IS610", f"{_DG}/deployment-guardrails-configuration.html",
+    Excluded("IS610", GUARDRAILS_PAGE,
         "An update can have only one policy: blue/green or rolling.",
         at=_top, keys=(f"{_UPDATE}.rolling_update_policy",),
         when={f"{_UPDATE}.blue_green_update_policy": SET},
         message="`blue_green_update_policy` and `rolling_update_policy` cannot be used together",
         fix="keep one of them"),
     # Without one, all traffic moves at once, and the old fleet is gone before an alarm can go off.
-    Excluded("IS619", f"{_DG}/deployment-guardrails-configuration.html",
+    Excluded("IS619", GUARDRAILS_PAGE,
         "An update that alarms may roll back should have an update policy, which makes it wait.",
         at=_top, keys=(f"{_UPDATE}.auto_rollback_configuration",), severity=_WARNING,
         when={f"{_UPDATE}.{it}_update_policy": None for it in ("blue_green", "rolling")},

@@ -3,32 +3,26 @@
 from collections.abc import Iterable, Iterator
 
 from inferstack.catalog import cloudformation
-from inferstack.check.rules.base import CONFIG_PAGE, error, warning
+from inferstack.check.rules.base import API, CONFIG_PAGE, error, warning
 from inferstack.facts.walk import components, every_variant, models, runs, variants
 from inferstack.format.kinds import InferenceComponentsSpec, ModelBackedSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import did_you_mean_then, listed
 
-_VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
-_COMPONENT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
+_VARIANT = f"{API}/API_ProductionVariant.html"
+_COMPONENT = f"{API}/API_CreateInferenceComponent.html"
 
 
 @error("IS200", _VARIANT)
 def one_model_or_several(spec: ModelBackedSpec) -> Iterator[Problem]:
-    """A spec has either `model` or `models`, with at least one model.
-
-    Exactly one of the two ways to name models.
-    """
+    """A spec has either `model` or `models`, with at least one model."""
     yield from _one_or_several("model", spec.model, spec.models)
 
 
 @error("IS201", CONFIG_PAGE)
 def one_variant_or_several(spec: ModelSpec) -> Iterator[Problem]:
-    """A spec has either `variant` or `variants`.
-
-    Exactly one of the two ways to name variants.
-    """
+    """A spec has either `variant` or `variants`."""
     yield from _one_or_several("variant", spec.variant, spec.variants)
 
 
@@ -102,9 +96,8 @@ def _called_alike(what: str, names: Iterable[tuple[SpecPath, str]]) -> Iterator[
     for path, name in names:
         folded = name.replace("-", "").lower()
         if folded in first:
-            yield Problem(
-                path, f"the {what} name `{name}` clashes with `{first[folded]}`", "rename one of them"
-            )
+            message = f"the {what} name `{name}` clashes with `{first[folded]}`"
+            yield Problem(path, message, "rename one of them")
         first.setdefault(folded, name)
 
 
@@ -152,6 +145,6 @@ def pool_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
 
 
 def unknown_name(path: SpecPath, what: str, found: str, known: list[str]) -> Problem:
-    """A finding for a name that refers to nothing, with the nearest one that exists."""
+    """The problem of a name that refers to nothing, with the nearest one that exists."""
     allowed = f"the spec has {listed(known, last='and')}" if known else f"the spec has no {what} with a name"
     return Problem(path, f"there is no {what} `{found}`", did_you_mean_then(found, known, allowed))

@@ -1,4 +1,4 @@
-"""The network that containers are in, and secrets in environment variables."""
+"""The networks that containers are in, and secrets in environment variables."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from itertools import pairwise
 import msgspec
 
 from inferstack.catalog.cloudformation import AS_WRITTEN
-from inferstack.check.rules.base import CONFIG_PAGE, error, warning
-from inferstack.check.rules.model.artifacts import MODEL_IN_ENVIRONMENT
+from inferstack.check.rules.base import API, AWS, GUIDE, warning
+from inferstack.check.rules.containers.artifacts import MODEL_IN_ENVIRONMENT
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.walk import (
     PlacedContainer,
@@ -25,31 +25,16 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import describe
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, PLACEHOLDER, is_opaque
 
-# ----------------------------------------------------------------
-# The network that containers are in, and containers without network access.
+# ---------------------------------------------------------------- networks
 
 
-_VPC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VpcConfig.html"
-_ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
+_VPC = f"{API}/API_VpcConfig.html"
+_ISOLATION = f"{GUIDE}/mkt-algo-model-internet-free.html"
 # A hub's models are named by owner and name; what begins with `/` is a folder in the container.
 _ELSEWHERE = re.compile(r"s3://.*|\w[\w.\-]*/\w[\w.\-]*")
-_SSM = "https://docs.aws.amazon.com/sagemaker/latest/dg/ssm-access.html"
+_SSM = f"{GUIDE}/ssm-access.html"
+_CODE = f"{AWS}/secretsmanager/latest/userguide/hardcoded.html"
 _BEGINNINGS = {"security_group_ids": ("sg-", "security group"), "subnets": ("subnet-", "subnet")}
-
-
-@error("IS608", CONFIG_PAGE)
-def network_where_it_counts(spec: ModelSpec) -> Iterator[Problem]:
-    """Network settings go on the model, or for inference components on the endpoint configuration.
-
-    The endpoint configuration's own VPC is only for inference components.
-    """
-    config = spec.endpoint_config
-    if config is None or hosts_components(spec):
-        return
-    for key in ("vpc_config", "enable_network_isolation"):
-        if getattr(config, key) is not None:
-            message = f"`endpoint_config.{key}` is only for inference components"
-            yield Problem(("endpoint_config", key), message, f"move it to `model.{key}`")
 
 
 @warning("IS249", _VPC)
@@ -125,14 +110,13 @@ def shells_have_a_network(spec: ModelSpec) -> Iterator[Problem]:
             yield Problem((*path, "enable_ssm_access"), message, fix)
 
 
-# ---------------------------------------------------------------- Secrets in environment variables
+# ---------------------------------------------------------------- secrets in environment variables
 #
 # Whoever may read the file, the template or the model (`sagemaker:DescribeModel`) can read its environment.
 # Nothing that is found here is ever repeated: a message names the kind of secret and, of the value, at most
 # the beginning that all secrets of that kind share.
 
 
-_CODE = "https://docs.aws.amazon.com/secretsmanager/latest/userguide/hardcoded.html"
 _INSTEAD = f"'{AS_WRITTEN['secretsmanager']}'"
 _FIX = f"keep it in Secrets Manager and write {_INSTEAD}, or let the container's code fetch it"
 
@@ -160,11 +144,7 @@ _FORMS = (
     _Form("a JSON Web Token (`eyJ…`)", ("eyj",), r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
     _Form("a Hugging Face token (`hf_…`)", ("hf_",), r"\bhf_[A-Za-z0-9]{30,}"),
     # Words with hyphens (`sk-learn-…`) have no such run of letters and digits.
-    _Form(
-        "an API key (`sk-…`)",
-        ("sk-",),
-        r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}",
-    ),
+    _Form("an API key (`sk-…`)", ("sk-",), r"(?<![\w-])sk-(?:[\w-]*[-_])?(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}"),
     _Form(
         "a GitHub token (`gh…_`)",
         ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),

@@ -1,9 +1,12 @@
-"""A `triton` block as a whole, and the variables with which a container starts Triton."""
+"""The `triton` block as a whole, and the variables with which a container starts Triton.
+
+What is inside a model is checked by :mod:`inferstack.triton.rules`.
+"""
 
 from collections.abc import Iterator
 
 from inferstack.catalog.triton_container import DEFAULT_MODEL, VALUES, Value, set_variable
-from inferstack.check.rules.base import error
+from inferstack.check.rules.base import GUIDE, MULTI_MODEL_PAGE, error
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.triton import (
     archive_of,
@@ -23,11 +26,11 @@ from inferstack.problems import Problem, dotted
 from inferstack.problems.words import listed, span
 from inferstack.texts.placeholders import is_settled
 
-# ----------------------------------------------------------------
-# The variables with which a container starts Triton.
+# ---------------------------------------------------------------- variables that set options
 
 
 _OPTIONS = "https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
+_TRITON = f"{GUIDE}/deploy-models-frameworks-triton.html"
 
 
 @error("IS298", _OPTIONS)
@@ -59,12 +62,7 @@ def _allowed(value: Value) -> str:
     return ", or ".join([*([listed(value.words)] if value.words else []), *number])
 
 
-# ----------------------------------------------------------------
-# A `triton` block as a whole; `inferstack.triton` checks what is inside a model.
-
-
-_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
-_MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
+# ---------------------------------------------------------------- the `triton` block
 
 
 @error("IS250", _TRITON)
@@ -89,7 +87,7 @@ def one_way_to_declare(spec: ModelSpec) -> Iterator[Problem]:
                 yield Problem(path, f"`{name}` has no models", "add a model to it, or remove the archive")
 
 
-@error("IS251", _MULTI_MODEL)
+@error("IS251", MULTI_MODEL_PAGE)
 def archives_are_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
     """Only a multi-model endpoint can have `archives`.
 
@@ -136,7 +134,8 @@ def several_models_have_a_default(spec: ModelSpec) -> Iterator[Problem]:
 def ensemble_has_an_ensemble(spec: EnsembleSpec) -> Iterator[Problem]:
     """The repository of `kind: ensemble` must have an ensemble.
 
-    A model with `platform: ensemble`, or with `ensemble_scheduling`.
+    That is a model with `platform: ensemble`, or with `ensemble_scheduling`. Only with one do requests pass
+    through several models.
     """
     for placed in triton_blocks(spec):
         if placed.block.models is not None and not ensembles(placed.block):

@@ -1,31 +1,25 @@
-"""Alarms, and what applies to the alarms of step policies as well."""
+"""What alarms watch, over which periods, and by which statistic."""
 
 from collections.abc import Iterator
 
-import msgspec
-
 from inferstack.catalog import cloudformation, metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.check.rules.alarms.queries import alarm_rules, unfit_threshold, watching
-from inferstack.check.rules.base import ALARM_PAGE, METRICS_PAGE, error, warning
+from inferstack.check.rules.alarms.custom_metrics import HasMetric, alarm_rules, customized, stats, watching
+from inferstack.check.rules.base import ALARM_PAGE, API, AWS, METRICS_PAGE, error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.alarms import evaluation, watches
-from inferstack.facts.measured import devices_by_type, published, seconds_between_readings
-from inferstack.facts.once import found_once
-from inferstack.facts.quantity import absolute_threshold, as_counted, as_sum, is_utilization
-from inferstack.facts.scaling import counted_metric, steps
+from inferstack.facts.measured import published, seconds_between_readings
 from inferstack.facts.walk import components, hosting_of, variants
 from inferstack.format.alarms import AlarmRule
-from inferstack.format.autoscaling import StepPolicy
 from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest
-from inferstack.texts.statistic import adds_up
+from inferstack.texts.statistic import Bounds, bounds
 
-_MISSING = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html"
-_PUBLISHED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_MetricsConfig.html"
+_MISSING = f"{AWS}/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html"
+_PUBLISHED = f"{API}/API_MetricsConfig.html"
+_STATISTICS = f"{AWS}/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html"
 _FREQUENCY = "metric_publish_frequency_in_seconds"
-
 _HOUR, _DAY, _WEEK = 3600, 86_400, 604_800
 _SHORT_PERIODS = (10, 20, 30)
 # These compare with a band that another metric of the alarm computes, not with a threshold.
@@ -43,7 +37,7 @@ def _on_sagemaker(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule, str]]:
             yield path, rule, rule.metric
 
 
-def _metrics(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
+def metrics_of_rule(spec: ModelSpec, rule: AlarmRule) -> list[Metric]:
     """What the rule's metric may be on this endpoint: a component and a fleet may publish the same name."""
     level = None if rule.variant_name is None else "variant"
     if rule.inference_component is not None:
@@ -77,7 +71,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
             others = likest(name, _published_names(spec))
             fix = f"choose an instance type with GPUs, or another metric: {others}"
             yield Problem((*path, "metric"), f"{name} is not published here because there is no GPU", fix)
-        elif metrics.find(name) and not _metrics(spec, rule):
+        elif metrics.find(name) and not metrics_of_rule(spec, rule):
             of_hosting = metrics.find(name, hosting_of(spec))
             where = (
                 "the variant or component that the alarm is for" if of_hosting else "this kind of endpoint"
@@ -105,10 +99,7 @@ def _published_names(spec: ModelSpec) -> list[str]:
 
 @error("IS802", METRICS_PAGE)
 def watched_part_exists(spec: ModelSpec) -> Iterator[Problem]:
-    """An alarm must watch a variant or component that the spec has.
-
-    It is looked up by its name.
-    """
+    """An alarm must watch a variant or component that the spec has."""
     of_variants = [variant.variant_name for _, variant in variants(spec)]
     of_components = [name for _, name, _ in components(spec)]
     for path, rule in alarm_rules(spec):
@@ -120,102 +111,11 @@ def watched_part_exists(spec: ModelSpec) -> Iterator[Problem]:
             )
 
 
-@error("IS803", METRICS_PAGE)
-def threshold_fits(spec: ModelSpec) -> Iterator[Problem]:
-    """A threshold fits its metric: times carry a unit, shares a `%`, counts neither.
-
-    CloudWatch counts latencies in microseconds, but nobody who writes 500 means those.
-    """
-    for path, rule in alarm_rules(spec):
-        yield from unfit_threshold(path, rule, _metrics(spec, rule))
-
-
-class _Compared(msgspec.Struct, frozen=True):
-    """A SageMaker metric as its statistic counts it, and what compares it with a threshold.
-
-    ``on_types`` has, for each variant, how many devices it sums over on each of its instance types, the
-    preferred one first.
-    """
-
-    path: SpecPath
-    watched: AlarmRule | StepPolicy
-    metric: Metric
-    on_types: list[list[int]]
-
-
-@found_once
-def _compared(spec: ModelSpec) -> Iterator[_Compared]:
-    for path, rule in alarm_rules(spec):
-        for metric in _metrics(spec, rule)[:1]:
-            counted = as_counted(metric, rule.statistic)
-            yield _Compared(path, rule, counted, _devices(spec, rule, counted))
-    for path, scaled, step in steps(spec):
-        watched = counted_metric(spec, scaled, step)
-        if watched is not None:
-            fleet = {} if scaled.variant is None else devices_by_type(scaled.variant, watched)
-            yield _Compared(path, step, watched, [list(fleet.values())] if fleet else [])
-
-
-@warning("IS804", METRICS_PAGE)
-def threshold_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
-    """The threshold of a utilization should be one that the metric can reach.
-
-    A sum over devices is at most 100 times their number; some metrics are shares, at most 1.
-    """
-    for it in _compared(spec):
-        metric, threshold = it.metric, it.watched.threshold
-        known = it.on_types or metric.per_device is None
-        if metric.most is None or not known or adds_up(it.watched.statistic):
-            # It has no maximum, or the number of devices that it sums over is not known.
-            continue
-        most = metric.most * max(map(max, it.on_types), default=1)
-        if most and isinstance(threshold, int | float) and not 0 <= threshold <= most:
-            message = f"{metric.name} is between 0 and {most} here, but the threshold is {threshold}"
-            share = '"90 %"' if is_utilization(metric) else "0.9"
-            yield Problem((*it.path, "threshold"), message, f"write a share of the total, such as {share}")
-
-
-@warning("IS805", METRICS_PAGE)
-def threshold_counts_all_devices(spec: ModelSpec) -> Iterator[Problem]:
-    """A threshold without `%` for a utilization that sums over devices should count all of them.
-
-    A threshold of 90 on four GPUs is 22.5 % of them.
-    """
-    for it in _compared(spec):
-        devices = max((preferred for preferred, *_ in it.on_types), default=1)
-        match it.watched.threshold:
-            case int() | float() as bare if devices > 1 and 1 <= bare <= 100:
-                all_of_it = absolute_threshold(f"{bare} %", it.metric, devices)
-                fix = f'for {bare} % of the total, which is {all_of_it}, write "{bare} %"'
-                yield Problem((*it.path, "threshold"), as_sum(bare, it.metric, devices), fix)
-
-
-@warning("IS816", METRICS_PAGE)
-def threshold_is_in_percent(spec: ModelSpec) -> Iterator[Problem]:
-    """The threshold of a utilization should be in percent, not a fraction of 1.
-
-    An alarm below 0.5 % finds what is idle; one above 0.5 % goes off at the first request.
-    """
-    for it in _compared(spec):
-        threshold = it.watched.threshold
-        bare = isinstance(threshold, int | float) and 0 < threshold < 1
-        if bare and it.metric.unit == "Percent" and not evaluation(it.watched).looks_down:
-            message = f"{it.watched.metric} is in percent, but the threshold is {threshold} out of 100"
-            fix = f'write "{float(threshold) * 100:g} %" if you meant a fraction'
-            yield Problem((*it.path, "threshold"), message, fix)
-
-
-def _devices(spec: ModelSpec, rule: AlarmRule, metric: Metric) -> list[list[int]]:
-    watched = (it for _, it in variants(spec) if rule.variant_name in (None, it.variant_name))
-    found = (devices_by_type(variant, metric).values() for variant in watched)
-    return [list(it) for it in found if it]
-
-
 @error("IS806", ALARM_PAGE)
 def datapoints_within_periods(spec: ModelSpec) -> Iterator[Problem]:
     """An alarm cannot need more breaching data points than it looks at.
 
-    CloudWatch calls it "M out of N".
+    CloudWatch says "M out of N" and refuses an M above N: such an alarm could never go off.
     """
     for path, rule in alarm_rules(spec):
         most = evaluation(rule).evaluation_periods
@@ -223,19 +123,13 @@ def datapoints_within_periods(spec: ModelSpec) -> Iterator[Problem]:
             message = (
                 f"`datapoints_to_alarm` is {rule.datapoints_to_alarm}, but the alarm looks at only {most}"
             )
-            yield Problem(
-                (*path, "datapoints_to_alarm"),
-                message,
-                f"write 1 to {most}, or raise `evaluation_periods`",
-            )
+            fix = f"write 1 to {most}, or raise `evaluation_periods`"
+            yield Problem((*path, "datapoints_to_alarm"), message, fix)
 
 
 @error("IS807", ALARM_PAGE)
 def period_is_allowed(spec: ModelSpec) -> Iterator[Problem]:
-    """A period must be 10, 20 or 30 seconds, or a multiple of 60.
-
-    In seconds.
-    """
+    """A period must be 10, 20 or 30 seconds, or a multiple of 60."""
     for path, period in _periods(spec):
         if not _is_possible(period):
             fix = f"write 10, 20, 30 or a multiple of 60 such as {max(60, period // 60 * 60)}"
@@ -262,10 +156,10 @@ def _periods(spec: ModelSpec) -> Iterator[tuple[SpecPath, int]]:
 def not_too_far_back(spec: ModelSpec) -> Iterator[Problem]:
     """An alarm can look back one day at most, or one week with periods of an hour or more.
 
-    The limit is on the period times the evaluation periods.
+    Period times evaluation periods: CloudWatch refuses an alarm that looks further back.
     """
     for path, rule in watching(spec):
-        found = _metrics(spec, rule)[:1] if isinstance(rule, AlarmRule) else ()
+        found = metrics_of_rule(spec, rule)[:1] if isinstance(rule, AlarmRule) else ()
         looked = evaluation(rule, max((seconds_between_readings(spec, it) for it in found), default=0))
         period, count = looked.period, looked.evaluation_periods
         most = _DAY if period < _HOUR else _WEEK
@@ -282,7 +176,7 @@ def no_short_periods(spec: ModelSpec) -> Iterator[Problem]:
     A shorter period has no data between two readings, and without data no alarm goes off.
     """
     for path, rule, _ in _on_sagemaker(spec):
-        for metric in _metrics(spec, rule)[:1]:
+        for metric in metrics_of_rule(spec, rule)[:1]:
             seconds = seconds_between_readings(spec, metric)
             if rule.period is not None and _is_possible(rule.period) and rule.period < seconds:
                 message = (
@@ -322,10 +216,11 @@ def silence_is_what_it_looks_for(spec: ModelSpec) -> Iterator[Problem]:
 def components_tell_of_requests(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """An alarm on requests should watch inference components, not the variant that they run on.
 
-    See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
+    Users report that such a metric has no data there:
+    :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
     """
     for path, rule, name in _on_sagemaker(spec):
-        found = _metrics(spec, rule)
+        found = metrics_of_rule(spec, rule)
         if found and all(it.is_of_requests_to_variant for it in found):
             message = f"{name} may have no data for a variant with inference components"
             fix = "watch a metric of the components instead, such as InvocationsPerCopy or ModelLatency"
@@ -343,8 +238,71 @@ def compares_with_a_threshold(spec: ModelSpec) -> Iterator[Problem]:
     for path, rule in watching(spec):
         if rule.comparison_operator in _OF_A_BAND:
             side = "Less" if rule.comparison_operator == "LessThanLowerThreshold" else "Greater"
-            yield Problem(
-                (*path, "comparison_operator"),
-                f"{rule.comparison_operator} is for anomaly detection, but this alarm has a threshold",
-                f"write {side}ThanThreshold or {side}ThanOrEqualToThreshold",
+            where = (*path, "comparison_operator")
+            message = f"{rule.comparison_operator} is for anomaly detection, but this alarm has a threshold"
+            yield Problem(where, message, f"write {side}ThanThreshold or {side}ThanOrEqualToThreshold")
+
+
+# ---------------------------------------------------------------- statistics between two bounds
+
+
+_LEAST, _MOST_SHOWN = 10, 90
+
+
+def _of_alarms(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+    for path, rule in watching(spec):
+        yield (*path, "statistic"), rule.statistic
+
+
+def _of_queries(spec: ModelSpec) -> Iterator[tuple[SpecPath, str | None]]:
+    """Statistics of the metrics that expressions use, in alarms and in policies."""
+    for path, rule in watching(spec):
+        yield from _of_stats(path, rule)
+    for path, _, custom in customized(spec):
+        yield from _of_stats(path, custom)
+
+
+def _of_stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, str | None]]:
+    return (((*below, "stat"), it.stat) for below, it in stats(path, of))
+
+
+@error("IS842", _STATISTICS)
+def lower_bound_is_lower(spec: ModelSpec) -> Iterator[Problem]:
+    """The upper bound of a statistic must be above its lower bound.
+
+    There are no values between a bound and a lower one, so the statistic never has data.
+    """
+    for path, statistic in (*_of_alarms(spec), *_of_queries(spec)):
+        found = bounds(statistic)
+        if found is None or found.low is None or found.high is None:
+            continue
+        if found.low >= found.high:
+            # As written in the spec: bounds of latencies have more digits than numbers are shown with.
+            low, _, high = str(statistic).partition("(")[2].removesuffix(")").partition(":")
+            ends = f"it begins after {low} and ends at {high}"
+            message = f"`{statistic}` covers no values: {ends}"
+            yield Problem(path, message, "write the lower bound first, and a higher one after the `:`")
+
+
+@warning("IS819", ALARM_PAGE)
+def bounds_are_for_alarms(spec: ModelSpec) -> Iterator[Problem]:
+    """The bounds of a statistic should be ones that AWS documents for alarms.
+
+    For a trimmed statistic, two percentages from 10 to 90; graphs take more. `PR` has values as bounds.
+    """
+    for path, statistic in _of_alarms(spec):
+        found = bounds(statistic)
+        if found is not None and found.sort != "PR" and not _is_documented(found):
+            sort = found.sort
+            documented = (
+                f"for alarms AWS documents `{sort}` with two percentages from {_LEAST}% to {_MOST_SHOWN}%"
             )
+            message = f"{documented}, and `{statistic}` only for graphs"
+            one = f"{sort.lower()}{_MOST_SHOWN}"
+            fix = f"write two, such as {sort}({_LEAST}%:{_MOST_SHOWN}%), or one, such as {one}"
+            yield Problem(path, message, fix)
+
+
+def _is_documented(found: Bounds) -> bool:
+    both = (found.low, found.high)
+    return found.are_shares and all(it is not None and _LEAST <= it <= _MOST_SHOWN for it in both)

@@ -11,8 +11,8 @@ import msgspec
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import COMPONENT_NAME, ENDPOINT_NAME, VARIANT_NAME
-from inferstack.check.rules.alarms.queries import HasMetric, Holder, alarm_rules, customized, stats
-from inferstack.check.rules.base import METRICS_PAGE, warning
+from inferstack.check.rules.alarms.custom_metrics import HasMetric, Holder, alarm_rules, customized, stats
+from inferstack.check.rules.base import AWS, METRICS_PAGE, warning
 from inferstack.facts.measured import Measured, measured, of_endpoint
 from inferstack.facts.once import found_once
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, is_time
@@ -24,8 +24,7 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, did_you_mean, listed, slip_of
 from inferstack.texts.placeholders import is_opaque
 
-_CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
-_SPELT_OUT = "namespace"
+_CONCEPTS = f"{AWS}/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
 
 
 class SpeltOut(msgspec.Struct, frozen=True):
@@ -135,16 +134,15 @@ def namespace_is_the_metrics(spec: ModelSpec) -> Iterator[Problem]:
         if it.namespace in (right or metrics.namespaces()):
             continue
         fix = f"write {listed(right)}" if right else did_you_mean(it.namespace, metrics.namespaces())
-        yield Problem(
-            (*it.path, "namespace"), f'{it.name} is not published in the namespace "{it.namespace}"', fix
-        )
+        message = f'{it.name} is not published in the namespace "{it.namespace}"'
+        yield Problem((*it.path, "namespace"), message, fix)
 
 
 @warning("IS845", METRICS_PAGE)
 def metric_is_there(spec: ModelSpec) -> Iterator[Problem]:
     """A SageMaker metric should be one that exists.
 
-    For any endpoint; for the spec's own endpoint, a metric that its kind publishes.
+    An alarm on a metric that nobody publishes never leaves INSUFFICIENT_DATA.
     """
     here = metrics.names(hosting_of(spec))
     for it in spelt_out(spec):
@@ -153,9 +151,8 @@ def metric_is_there(spec: ModelSpec) -> Iterator[Problem]:
             message = f"SageMaker publishes no metric `{it.name}` for endpoints"
             yield Problem(where, message, choose(it.name, here))
         elif _never_here(spec, it):
-            yield Problem(
-                where, f"this kind of endpoint publishes no {it.name}", f"available here: {listed(here)}"
-            )
+            fix = f"available here: {listed(here)}"
+            yield Problem(where, f"this kind of endpoint publishes no {it.name}", fix)
 
 
 def _never_here(spec: ModelSpec, found: SpeltOut) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from inferstack.catalog import metrics
 from inferstack.catalog.metrics import Metric
-from inferstack.check.rules.alarms.queries import broken_metric, broken_metrics, customized
-from inferstack.check.rules.base import METRICS_PAGE, TRACKING_PAGE, error, warning
+from inferstack.check.rules.alarms.custom_metrics import broken_metric, broken_metrics, customized
+from inferstack.check.rules.base import AWS, GUIDE, METRICS_PAGE, TRACKING_PAGE, error, warning
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.measured import devices_by_type
 from inferstack.facts.quantity import INSTEAD_OF_A_TARGET, as_sum, is_time
@@ -17,7 +17,8 @@ from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import begun_by, did_you_mean_then, likest, listed
 
-_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
+_POLICY = f"{GUIDE}/endpoint-auto-scaling-add-code-define.html"
+_CUSTOMIZED = f"{AWS}/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
 
 # Of a serverless endpoint's metrics, only this one rises and falls with provisioned concurrency.
 _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
@@ -27,7 +28,7 @@ _OF_CONCURRENCY = "ServerlessProvisionedConcurrencyUtilization"
 def metric_is_known(spec: ModelSpec) -> Iterator[Problem]:
     """The metric of a policy must be one that AWS has.
 
-    A predefined metric type, or one that SageMaker publishes.
+    Either a predefined metric type, or one that SageMaker publishes. Nothing scales by any other name.
     """
     for path, scaled, _, name in named_policies(spec):
         if metrics.find_predefined(name) is None and not metrics.find(name):
@@ -112,7 +113,8 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
 def instances_do_not_follow_requests(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The instances below inference components should not be scaled by requests to their variant.
 
-    See :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
+    Users report that such a metric has no data there:
+    :attr:`inferstack.catalog.metrics.Metric.is_of_requests_to_variant`.
     """
     followed = [(path, scaled, name) for path, scaled, _, name in named_policies(spec)]
     # IS530 refuses predefined names there.
@@ -156,9 +158,8 @@ def target_is_positive(spec: ModelSpec) -> Iterator[Problem]:
     """
     for path, _, policy in policies(spec):
         if policy.target_value <= 0:
-            yield Problem(
-                (*path, "target_value"), f"the target is {policy.target_value}", "write a number above 0"
-            )
+            message = f"the target is {policy.target_value}"
+            yield Problem((*path, "target_value"), message, "write a number above 0")
 
 
 @error("IS514", METRICS_PAGE)
@@ -266,12 +267,9 @@ def _without_gpu(scaled: Scaled) -> str:
     return next(it.name for it in fleet if not it.gpus)
 
 
-# ---------------------------------------------------------------- Scaling on custom metrics
+# ---------------------------------------------------------------- custom metrics
 
 
-_CUSTOMIZED = (
-    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_CustomizedMetricSpecification.html"
-)
 _OF_ONE = ("namespace", "metric_name", "statistic", "dimensions", "unit")
 
 

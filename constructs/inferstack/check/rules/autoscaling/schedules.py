@@ -1,4 +1,8 @@
-"""Capacity that changes by the clock, and the cron expressions for it."""
+"""Capacity that changes by the clock.
+
+Cron expressions of AWS have six fields:
+https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from inferstack.catalog.metrics import INSTANCE_COUNT
-from inferstack.check.rules.base import error, warning
+from inferstack.check.rules.base import AWS, error, warning
 from inferstack.facts.scaling import Scaled, scaled_parts
 from inferstack.facts.walk import is_async
 from inferstack.format.autoscaling import ScheduledAction
@@ -15,11 +19,11 @@ from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 
-# ----------------------------------------------------------------
-# The six fields of AWS's cron expressions, and what each may contain.
-#
-# https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-
-# expressions.html
+_SCHEDULE = f"{AWS}/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
+_ACTION = f"{AWS}/autoscaling/application/APIReference/API_PutScheduledAction.html"
+_LIMITS = f"{AWS}/autoscaling/application/userguide/scheduled-scaling-policy-overview.html"
+
+# ---------------------------------------------------------------- cron expressions
 
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -80,14 +84,9 @@ def _is_value(field: _Field, text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,4}", text) is not None and field.least <= int(text) <= field.most
 
 
-# ---------------------------------------------------------------- Capacity that changes by the clock
+# ---------------------------------------------------------------- scheduled actions
 
 
-_SCHEDULE = "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-using-cron-expressions.html"
-_ACTION = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_PutScheduledAction.html"
-_LIMITS = (
-    "https://docs.aws.amazon.com/autoscaling/application/userguide/scheduled-scaling-policy-overview.html"
-)
 _FORM = r"cron\((\S+ +){5}\S+\)|rate\([1-9]\d* +(minute|hour|day)s?\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"
 _INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
 
@@ -133,9 +132,8 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Problem]:
         for index, action in enumerate(scaled.scaling.scheduled_actions or ()):
             if action.scheduled_action_name in seen:
                 where = (*scaled.path, "scheduled_actions", index, "scheduled_action_name")
-                yield Problem(
-                    where, f"the name `{action.scheduled_action_name}` is already used", "rename one of them"
-                )
+                message = f"the name `{action.scheduled_action_name}` is already used"
+                yield Problem(where, message, "rename one of them")
             seen.add(action.scheduled_action_name)
 
 
@@ -143,7 +141,7 @@ def actions_have_names(spec: ModelSpec) -> Iterator[Problem]:
 def actions_set_limits(spec: ModelSpec) -> Iterator[Problem]:
     """A scheduled action must set at least one limit, and its limits must fit together.
 
-    At least one of the two, the minimum not above the maximum, and nothing below what can run.
+    Nor may a limit be below what can run: one instance, or none where scaling goes down to 0.
     """
     for path, scaled, action in _actions(spec):
         least = 1 if scaled.dimension == INSTANCE_COUNT and not is_async(spec) else 0
@@ -161,16 +159,12 @@ def actions_set_limits(spec: ModelSpec) -> Iterator[Problem]:
 
 @error("IS543", _ACTION)
 def actions_have_times(spec: ModelSpec) -> Iterator[Problem]:
-    """The times of a scheduled action must be valid, with the start before the end.
-
-    They are written like 2026-12-01T00:00:00Z.
-    """
+    """The times of a scheduled action must be valid, with the start before the end."""
     for path, _, action in _actions(spec):
         for key, text in (("start_time", action.start_time), ("end_time", action.end_time)):
             if text is not None and not is_opaque(text) and _instant(text) is None:
-                yield Problem(
-                    (*path, key), f'"{text[:60]}" is not a valid time', "write 2026-12-01T00:00:00Z"
-                )
+                message = f'"{text[:60]}" is not a valid time'
+                yield Problem((*path, key), message, "write 2026-12-01T00:00:00Z")
         start = None if action.start_time is None else _instant(action.start_time)
         end = None if action.end_time is None else _instant(action.end_time)
         if start is not None and end is not None and start >= end:

@@ -1,4 +1,4 @@
-"""Capacity that changes by steps."""
+"""Step policies: their metrics, their thresholds, and steps that join up."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from inferstack.catalog import metrics
-from inferstack.check.rules.alarms.queries import unfit_threshold
+from inferstack.check.rules.alarms.thresholds import unfit_threshold
 from inferstack.check.rules.autoscaling.targets import called_like_another, same_names
-from inferstack.check.rules.base import error, warning
+from inferstack.check.rules.base import AWS, error, warning
 from inferstack.facts.alarms import evaluation
 from inferstack.facts.quantity import UnfitQuantity, absolute_threshold
 from inferstack.facts.scaling import (
@@ -28,9 +28,9 @@ from inferstack.problems import Problem
 from inferstack.problems.words import choose
 from inferstack.texts.placeholders import is_opaque
 
-_STEP = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
-_PUT = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_StepAdjustment.html"
-_QUOTAS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-limits.html"
+_STEP = f"{AWS}/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
+_PUT = f"{AWS}/autoscaling/application/APIReference/API_StepAdjustment.html"
+_QUOTAS = f"{AWS}/autoscaling/application/userguide/application-auto-scaling-limits.html"
 _MOST_STEPS = 20
 
 
@@ -51,7 +51,7 @@ def metric_is_published(spec: ModelSpec) -> Iterator[Problem]:
 def threshold_fits(spec: ModelSpec) -> Iterator[Problem]:
     """The threshold of a step policy must fit its metric.
 
-    As in an alarm: times have a unit, shares a `%`.
+    CloudWatch compares bare numbers: microseconds for a time, a sum over all devices for a share.
     """
     for path, scaled, step in steps(spec):
         # Nothing is known of a custom metric.
@@ -140,7 +140,8 @@ def _has_threshold(spec: ModelSpec, scaled: Scaled, step: StepPolicy) -> bool:
 def names_differ(spec: ModelSpec) -> Iterator[Problem]:
     """Policies of one target must have different names.
 
-    Policies of both sorts; the built-in one that scales up from zero has a name, too.
+    A second one would replace the first, whichever sort it is. The built-in policy that scales up from zero
+    has a name, too.
     """
     for same in same_names(spec):
         if isinstance(same.policy, StepPolicy):
@@ -165,7 +166,7 @@ def least_change_is_of_a_percentage(spec: ModelSpec) -> Iterator[Problem]:
 def enough_data_points(spec: ModelSpec) -> Iterator[Problem]:
     """An alarm of a step policy cannot need more breaching data points than it looks at.
 
-    `datapoints_to_alarm` is at most `evaluation_periods`.
+    Its alarm could never go off, so CloudWatch refuses it.
     """
     for path, _, step in steps(spec):
         looked_at = evaluation(step).evaluation_periods
@@ -218,9 +219,8 @@ def steps_can_be_reached(spec: ModelSpec) -> Iterator[Problem]:
         for index, it in enumerate(found if _can_be_judged(step, found) else ()):
             if it.low >= 0 if down else it.high <= 0:
                 message = f"{it.said} is {side} the threshold, where the alarm never goes off"
-                yield Problem(
-                    (*path, "step_adjustments", index), message, "write bounds relative to the threshold"
-                )
+                fix = "write bounds relative to the threshold"
+                yield Problem((*path, "step_adjustments", index), message, fix)
 
 
 @error("IS538", _QUOTAS)

@@ -1,4 +1,7 @@
-"""Scaling of instances and of copies, and the names of policies."""
+"""What scales, between which limits and by which policies.
+
+The name of a policy is unique within its target, and so are its letters and digits, which name a resource.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +11,7 @@ from itertools import count
 import msgspec
 
 from inferstack.catalog.metrics import COPY_COUNT, INSTANCE_COUNT, PROVISIONED_CONCURRENCY
-from inferstack.check.rules.base import TRACKING_PAGE, error, warning
+from inferstack.check.rules.base import API, AWS, GUIDE, TRACKING_PAGE, error, warning
 from inferstack.facts.once import found_once
 from inferstack.facts.scaling import (
     WHAT,
@@ -27,8 +30,14 @@ from inferstack.problems.codes import OWN_FORMAT
 from inferstack.problems.words import describe
 from inferstack.texts.placeholders import is_opaque
 
-# ----------------------------------------------------------------
-# Names of policies: each names one policy of a target, and its letters and digits name one resource.
+_SCALING = f"{GUIDE}/endpoint-auto-scaling.html"
+_POLICY = f"{GUIDE}/endpoint-auto-scaling-add-code-define.html"
+_TARGET = f"{AWS}/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
+_STEPS = f"{AWS}/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
+_SERVERLESS = f"{GUIDE}/serverless-endpoints-autoscale.html"
+_MANAGED = f"{API}/API_ProductionVariantManagedInstanceScaling.html"
+
+# ---------------------------------------------------------------- names of policies
 
 
 class SameName(msgspec.Struct, frozen=True):
@@ -79,7 +88,7 @@ def _in_order(scaled: Scaled) -> Iterator[tuple[SpecPath, str, int, ScalingPolic
 
 
 def called_like_another(path: SpecPath, same: SameName) -> Problem:
-    """The finding of two rules, each for policies of one sort."""
+    """The problem that two rules report, each for policies of one sort."""
     message = f"the policy name `{same.name}` clashes with {same.other}"
     return Problem(path, message, f"give it another `policy_name`, such as {describe(same.free)}")
 
@@ -95,23 +104,12 @@ def _taken(sort: str, name: str) -> tuple[str, ...]:
     return (letters,) if letters else (name, f"{sort}: ")
 
 
-# ---------------------------------------------------------------- Scaling of instances and of copies
-
-
-_SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
-_POLICY = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-code-define.html"
-_TARGET = "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html"
-_STEPS = "https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-step-scaling-policies.html"
-_SERVERLESS = "https://docs.aws.amazon.com/sagemaker/latest/dg/serverless-endpoints-autoscale.html"
-_MANAGED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
+# ---------------------------------------------------------------- capacity and policies
 
 
 @error("IS500", _TARGET)
 def minimum_and_maximum(spec: ModelSpec) -> Iterator[Problem]:
-    """`min_capacity` cannot be above `max_capacity`.
-
-    In instances, copies or provisioned concurrency.
-    """
+    """`min_capacity` cannot be above `max_capacity`."""
     for it in scaled_parts(spec):
         low, high = it.scaling.min_capacity, it.scaling.max_capacity
         if low > high:
@@ -150,14 +148,13 @@ def not_below_the_least(spec: ModelSpec) -> Iterator[Problem]:
 def one_scaling_for_a_variant(spec: ModelSpec) -> Iterator[Problem]:
     """A variant can have only one `autoscaling` block.
 
-    Either at the top level or in the variant.
+    A fleet is one scalable target, with one minimum and one maximum.
     """
     seen = [variant for _, variant, _ in variant_scalings(spec)]
     for path, variant, _ in variant_scalings(spec):
         if path != ("autoscaling",) and sum(1 for other in seen if other is variant) > 1:
-            yield Problem(
-                path, "the variant has `autoscaling` here and at the top of the spec", "keep one of them"
-            )
+            message = "the variant has `autoscaling` here and at the top of the spec"
+            yield Problem(path, message, "keep one of them")
 
 
 @warning("IS504", _SCALING)
@@ -181,7 +178,7 @@ def start_within_limits(spec: ModelSpec) -> Iterator[Problem]:
 def there_is_a_policy(spec: ModelSpec) -> Iterator[Problem]:
     """`autoscaling` should have a policy or a schedule.
 
-    Without a policy of either sort and without a schedule nothing ever changes.
+    Without either, the number of instances never changes.
     """
     for it in scaled_parts(spec):
         if not it.has_policies and built_in_policy(it) is None:
@@ -242,10 +239,7 @@ def policies_differ(spec: ModelSpec) -> Iterator[Problem]:
 
 @error("IS507", TRACKING_PAGE)
 def cooldowns_are_not_negative(spec: ModelSpec) -> Iterator[Problem]:
-    """A cooldown cannot be negative.
-
-    In seconds; 0 is allowed.
-    """
+    """A cooldown cannot be negative."""
     for path, _, policy in policies(spec):
         for key in ("scale_in_cooldown", "scale_out_cooldown"):
             yield from _not_negative((*path, key), getattr(policy, key))
@@ -282,11 +276,8 @@ def serverless_scaling(spec: ModelSpec) -> Iterator[Problem]:
         if serverless is None or it.dimension != PROVISIONED_CONCURRENCY:
             continue
         if serverless.provisioned_concurrency is None:
-            yield Problem(
-                it.path,
-                "there is no provisioned concurrency to scale",
-                "add `provisioned_concurrency`, or remove `autoscaling`",
-            )
+            fix = "add `provisioned_concurrency`, or remove `autoscaling`"
+            yield Problem(it.path, "there is no provisioned concurrency to scale", fix)
         if it.scaling.max_capacity > serverless.max_concurrency:
             most = serverless.max_concurrency
             message = f"`max_capacity` is {it.scaling.max_capacity}, above the `max_concurrency` of {most}"

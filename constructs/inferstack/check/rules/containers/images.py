@@ -1,4 +1,4 @@
-"""Container images."""
+"""Images: whether AWS publishes them, where, and for which processors."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from inferstack.catalog import images, instances
 from inferstack.catalog.images import SERVERLESS, NoBuild, PublishedImage, UnknownImage, ecr_image
-from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
+from inferstack.check.rules.base import AWS, CONTAINER_PAGE, GUIDE, error, warning
 from inferstack.facts.kinds import hosts_components, kind_of
 from inferstack.facts.triton import TRITON_FRAMEWORKS, may_be_triton, own_block, shows_triton
 from inferstack.facts.walk import PlacedContainer, containers, region_of, variants
@@ -19,8 +19,8 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import ask, did_you_mean_then, likest, listed
 from inferstack.texts.placeholders import has_pseudo_parameter, is_opaque
 
-_PATHS = "https://docs.aws.amazon.com/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
-_TRITON = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
+_PATHS = f"{AWS}/sagemaker/latest/dg-ecr-paths/sagemaker-algo-docker-registry-paths.html"
+_TRITON = f"{GUIDE}/deploy-models-frameworks-triton.html"
 
 
 def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | None]]:
@@ -39,7 +39,8 @@ def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
 def image_is_published(spec: ModelSpec) -> Iterator[Problem]:
     """AWS must publish the framework's image in this version for this kind of instance.
 
-    Each image is reported once, even if several instance types find the same fault.
+    Otherwise there is nothing to pull. Each image is reported once, even if several instance types find the
+    same fault.
     """
     for placed in containers(spec):
         for image, instance_type in _published(placed):
@@ -106,7 +107,7 @@ _SUFFIXES = ("-cpu", "-arm64", "-neuron", "-neuronx")
 
 
 def _sibling(image: FrameworkImage, instance_type: str | None) -> str | None:
-    """The same image under another framework's name, built for this instance type in this version."""
+    """The name of another framework that has this image, built for this instance type in this version."""
     stem = next((image.framework.removesuffix(it) for it in _SUFFIXES if image.framework.endswith(it)), None)
     names = [f"{image.framework}{it}" for it in _SUFFIXES] if stem is None else [stem]
     return next((it for it in names if _tag(replace(image, framework=it), instance_type) is not None), None)
@@ -165,7 +166,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def image_is_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
     """AWS must publish the framework's image in the stack's region.
 
-    If the spec names a region.
+    SageMaker pulls images from its own region only. A spec without a region is not checked.
     """
     region = region_of(spec)
     for placed in containers(spec) if region is not None else ():
@@ -188,7 +189,7 @@ _KINDS_OF_HOSTS = ("ml.m5.large", "ml.c7g.large", "ml.g5.xlarge", "ml.inf2.xlarg
 def host_of_the_image_is_known(spec: ModelSpec) -> Iterator[Problem]:
     """The instance type must be known before the deployment where it chooses a framework's image.
 
-    An instance type that decides between images for CPUs and GPUs cannot be left to the deployment.
+    The image is chosen when the template is made, and AWS has one for CPUs and another for GPUs.
     """
     for placed in containers(spec):
         image = placed.image
@@ -251,9 +252,8 @@ def triton_runs_an_image_with_triton(spec: ModelSpec) -> Iterator[Problem]:
         image = placed.image
         if isinstance(image, str) and not is_opaque(image) and not shows_triton(image):
             message = f'nothing shows that "{image[:60]}" can load a Triton model repository'
-            yield Problem(
-                (*placed.path, "image"), message, "make sure that it contains Triton, then ignore IS704"
-            )
+            fix = "make sure that it contains Triton, then ignore IS704"
+            yield Problem((*placed.path, "image"), message, fix)
 
 
 def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
@@ -269,7 +269,8 @@ def _must_be_triton(spec: ModelSpec) -> Iterator[PlacedContainer]:
 def build_fits_the_processors(spec: ModelSpec) -> Iterator[Problem]:
     """The build of an image should fit the processors of the instance.
 
-    Read from the tag (`-cpu`, `-gpu`, `-cu128`, `-neuronx`), and from a repository of AWS's own.
+    A build for other processors may not start. What it is for is read from the tag (`-cpu`, `-gpu`,
+    `-cu128`, `-neuronx`), and from a repository of AWS's own.
     """
     for placed in containers(spec):
         for name in placed.hosts:

@@ -1,14 +1,12 @@
-"""Custom metrics and the expressions over them, in alarms and policies alike."""
+"""Custom metrics, alone or in expressions, in alarms and policies alike."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 
-from inferstack.catalog.metrics import Metric
-from inferstack.check.rules.base import error, warning
+from inferstack.catalog import metrics
+from inferstack.check.rules.base import ALARM_PAGE, AWS, error, warning
 from inferstack.facts.once import found_once
-from inferstack.facts.quantity import UnfitQuantity, as_counted, parse_threshold
 from inferstack.facts.scaling import Scaled, policies, steps
 from inferstack.format.alarms import AlarmMetric, AlarmMetricDataQuery, AlarmMetricStat, AlarmRule, Alarms
 from inferstack.format.autoscaling import (
@@ -23,12 +21,10 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import choose, describe, listed
 from inferstack.texts.placeholders import is_opaque
 
-# ----------------------------------------------------------------
-# Everything that becomes an alarm, for the rules on alarms of both sorts.
-
-
-_PERCENTAGE = re.compile(r"(100|[0-9]{1,2}(?:\.[0-9]{1,9})?)\s*%")
-_RATE = "Average"
+_DIMENSION = f"{AWS}/AmazonCloudWatch/latest/APIReference/API_Dimension.html"
+_CONCEPTS = f"{AWS}/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
+_QUERY = f"{AWS}/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
+_MATH = f"{AWS}/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
 
 
 @found_once
@@ -47,38 +43,12 @@ def watching(spec: ModelSpec) -> Iterator[tuple[SpecPath, AlarmRule | StepPolicy
         yield path, step
 
 
-def unfit_threshold(
-    path: SpecPath, rule: AlarmRule | StepPolicy, metrics: Sequence[Metric]
-) -> Iterator[Problem]:
-    """What is wrong with a threshold of one of these metrics, which share a unit."""
-    for metric in metrics[:1]:
-        try:
-            parse_threshold(rule.threshold, as_counted(metric, rule.statistic))
-        except UnfitQuantity as unfit:
-            yield Problem((*path, "threshold"), unfit.message, _as_rate(rule, metric) or unfit.fix)
-
-
-def _as_rate(rule: AlarmRule | StepPolicy, metric: Metric) -> str:
-    """How to write a percentage of the requests, if it is one; else nothing."""
-    found = _PERCENTAGE.fullmatch(str(rule.threshold).strip())
-    if found is None or not metric.averages_to_a_rate or rule.statistic not in (None, "Sum", _RATE):
-        return ""
-    rate = f"{(Decimal(found[1]) / 100).normalize():f}"
-    if rule.statistic == _RATE:
-        return f"its average is a share of the requests, from 0 to 1: write {rate}"
-    return f"for a share of the requests write `statistic: {_RATE}` and `threshold: {rate}`"
-
-
-# ----------------------------------------------------------------
-# Custom metrics, alone or with an expression over several, in alarms and policies alike.
-
-
 Query = TargetTrackingMetricDataQuery | AlarmMetricDataQuery
 HasMetric = CustomizedMetricSpecification | AlarmRule | StepPolicy
 Stat = TargetTrackingMetricStat | AlarmMetricStat
 Holder = HasMetric | TargetTrackingMetric | AlarmMetric
 """What has the namespace, name and dimensions of a metric as CloudFormation writes them."""
-_OF_ONE = ("namespace", "metric_name", "statistic")
+_NEEDED = ("namespace", "metric_name", "statistic")
 
 
 def customized(spec: ModelSpec) -> Iterator[tuple[SpecPath, Scaled, CustomizedMetricSpecification]]:
@@ -98,13 +68,13 @@ def stats(path: SpecPath, of: HasMetric) -> Iterator[tuple[SpecPath, Stat]]:
 
 
 def given(of: HasMetric, keys: Sequence[str]) -> list[str]:
-    """Those of the keys that are set."""
+    """The keys that are set, among these."""
     return [key for key in keys if getattr(of, key) is not None]
 
 
 def lacks(of: HasMetric) -> list[str]:
     """The keys that a metric that stands alone needs and that are not set."""
-    return [key for key in _OF_ONE if getattr(of, key) is None]
+    return [key for key in _NEEDED if getattr(of, key) is None]
 
 
 def broken_metric(path: SpecPath, of: HasMetric, instead: str = "") -> Iterator[Problem]:
@@ -147,12 +117,9 @@ def _broken(path: SpecPath, query: Query, ids: Counter[str]) -> Iterator[Problem
         yield Problem((*path, "id"), f"two metrics have the id `{query.id}`", "give each an id of its own")
 
 
-# ----------------------------------------------------------------
-# The characters that the names of a custom metric may have.
+# ---------------------------------------------------------------- characters in names
 
 
-_DIMENSION = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Dimension.html"
-_CONCEPTS = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html"
 _FIX = "write it as the metric is published: in ASCII letters, digits and punctuation"
 
 
@@ -210,12 +177,9 @@ def _with_queries(path: SpecPath, holder: HasMetric) -> Iterator[tuple[SpecPath,
         yield (*below, "metric"), stat.metric
 
 
-# ----------------------------------------------------------------
-# Metrics that expressions use, in policies and alarms alike.
+# ---------------------------------------------------------------- metrics that expressions use
 
 
-_QUERY = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html"
-_MATH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"
 _ID = "[a-z][A-Za-z0-9_]*"
 _STRING = "'[^']*'|\"[^\"]*\""
 _PLAIN = r"(?a)[\w\s+\-*/^()\[\],.<>=!&|]*"
@@ -274,3 +238,106 @@ def _names(expression: str) -> list[str]:
     if re.match(_INSIGHTS, text) or not re.fullmatch(_PLAIN, text):
         return []
     return [name for name in dict.fromkeys(re.findall(_NAME, text)) if name not in _WORDS]
+
+
+# ---------------------------------------------------------------- alarms and step policies
+
+
+_OF_OWN = ("namespace", "metric_name", "dimensions", "unit")
+_OF_ONE = (*_OF_OWN, "statistic", "period")
+_OF_ITS_OWN = ("metric_name", "metrics")
+_WAYS = ("metric", *_OF_ITS_OWN)
+_MOST = 10
+_SEARCH = r"\bSEARCH\s*\("
+Watching = AlarmRule | StepPolicy
+
+
+@error("IS812", ALARM_PAGE)
+def one_metric(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm must watch exactly one metric: SageMaker's, a custom one, or an expression.
+
+    Metrics that AWS has a name for are written as `metric`.
+    """
+    for path, watched in watching(spec):
+        ways = given(watched, _WAYS)
+        if not ways and watched.namespace is None:
+            fix = "add `metric`, or `namespace` and `metric_name` for one that SageMaker does not publish"
+            yield Problem(path, "the alarm has no metric to watch", fix)
+        elif len(ways) > 1:
+            message = f"{listed(ways, last='and')} cannot be used together"
+            yield Problem((*path, ways[0]), message, "keep one of them")
+
+
+@error("IS813", _QUERY)
+def metric_is_whole(spec: ModelSpec) -> Iterator[Problem]:
+    """A custom metric that is watched must be complete, by itself or in `metrics`.
+
+    SageMaker's metrics need only their name.
+    """
+    for path, watched in watching(spec):
+        if len(given(watched, _WAYS)) > 1:
+            continue
+        if watched.metric is not None:
+            yield from _follows_from_the_name(path, watched)
+        elif watched.metrics is not None:
+            yield from broken_metrics(path, watched, _OF_ONE, "compared with the threshold")
+        elif _may_be_sagemakers(watched):
+            lacking = listed(lacks(watched), last="and")
+            name = watched.metric_name
+            fix = f"write `metric: {name}` for SageMaker's, or add {lacking} for one of your own"
+            yield Problem((*path, "metric_name"), f"the metric is missing {lacking}", fix)
+        elif watched.metric_name is not None or watched.namespace is not None:
+            yield from broken_metric(path, watched)
+
+
+def _may_be_sagemakers(watched: Watching) -> bool:
+    """Whether a metric has the name of one of SageMaker's, and no namespace that would say whose it is."""
+    return watched.namespace is None and bool(metrics.find(watched.metric_name or ""))
+
+
+def _follows_from_the_name(path: SpecPath, watched: Watching) -> Iterator[Problem]:
+    beside = given(watched, _OF_OWN)
+    if beside:
+        follows, them = ("follows", "it") if len(beside) == 1 else ("follow", "them")
+        message = f"{listed(beside, last='and')} of {watched.metric} {follows} from its name"
+        fix = f"remove {them}, or write `metric_name` instead of `metric`"
+        yield Problem((*path, beside[0]), message, fix)
+
+
+@error("IS814", ALARM_PAGE)
+def threshold_is_a_number(spec: ModelSpec) -> Iterator[Problem]:
+    """The threshold of a custom metric must be a number.
+
+    Units are known only of SageMaker's own metrics.
+    """
+    for path, watched in watching(spec):
+        threshold = watched.threshold
+        if _may_be_sagemakers(watched):
+            continue
+        if given(watched, _OF_ITS_OWN) and isinstance(threshold, str) and not is_opaque(threshold):
+            message = f"the threshold is {describe(threshold)}, but this is a custom metric"
+            fix = "write a number without quotes or unit, in the unit that the metric is published in"
+            yield Problem((*path, "threshold"), message, fix)
+
+
+@error("IS815", _MATH)
+def expression_can_be_watched(spec: ModelSpec) -> Iterator[Problem]:
+    """An alarm must compute one number, from at most 10 metrics and 10 expressions.
+
+    CloudWatch refuses more, and also a search, which returns any number of series.
+    """
+    for path, watched in watching(spec):
+        queries = watched.metrics or ()
+        stats = sum(1 for it in queries if it.metric_stat is not None)
+        for count, what in ((stats, "metrics"), (len(queries) - stats, "expressions")):
+            if count > _MOST:
+                where = (*path, "metrics")
+                yield Problem(where, f"there are {count} {what}", f"at most {_MOST} are allowed")
+        for index, query in enumerate(queries):
+            yield from _search((*path, "metrics", index, "expression"), query)
+
+
+def _search(path: SpecPath, query: AlarmMetricDataQuery) -> Iterator[Problem]:
+    if query.expression is not None and re.search(_SEARCH, query.expression) is not None:
+        fix = "name the metrics one by one, or write a Metrics Insights query: `SELECT …`"
+        yield Problem(path, f"`{query.id}` searches for metrics, which alarms cannot do", fix)

@@ -1,11 +1,15 @@
-"""Models from AWS Marketplace and SageMaker JumpStart: what they need, and what they cannot do."""
+"""Models from AWS Marketplace and SageMaker JumpStart: what they need, and what they cannot do.
+
+The names of JumpStart's buckets say where they are and whether their files are gated. From the ARN of a
+package one can only guess that it was bought in the Marketplace, so all of that is advice.
+"""
 
 import re
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
-from inferstack.check.rules.base import CONTAINER_PAGE, SERVERLESS_PAGE, warning
-from inferstack.check.rules.model.artifacts import urls
+from inferstack.check.rules.base import API, CONTAINER_PAGE, GUIDE, SERVERLESS_PAGE, warning
+from inferstack.check.rules.containers.artifacts import urls
 from inferstack.facts.kinds import hosts_components
 from inferstack.facts.role import marketplace_packages
 from inferstack.facts.walk import (
@@ -19,11 +23,13 @@ from inferstack.facts.walk import (
 from inferstack.format.kinds import ModelBackedSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 
-# ----------------------------------------------------------------
-# Files of SageMaker JumpStart: the name of a bucket says where it is and whether its files are gated.
+# ---------------------------------------------------------------- JumpStart
 
 
-_ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
+_ACCESS = f"{API}/API_ModelAccessConfig.html"
+_ISOLATION = f"{GUIDE}/mkt-algo-model-internet-free.html"
+_GUARDRAILS = f"{GUIDE}/deployment-guardrails-exclusions.html"
+_SHADOWS = f"{GUIDE}/shadow-tests-exclusions.html"
 # Each region has one of each kind (sagemaker-core/src/sagemaker/core/jumpstart/region_config.json of
 # aws/sagemaker-python-sdk); gated files are in the private one.
 _OF_JUMPSTART = "jumpstart-"
@@ -80,15 +86,9 @@ def _how_to_accept(key: str) -> str:
     return f"write {source} instead of `{key}`"
 
 
-# ----------------------------------------------------------------
-# Models from AWS Marketplace: what they need, and what they cannot do.
-#
-# From the ARN of a package one can only guess that it is such a model, so all of it is advice.
+# ---------------------------------------------------------------- AWS Marketplace
 
 
-_ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
-_GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
-_SHADOWS = "https://docs.aws.amazon.com/sagemaker/latest/dg/shadow-tests-exclusions.html"
 _KEY = "model_package_name"
 
 
@@ -110,10 +110,7 @@ def marketplace_models_are_isolated(spec: ModelSpec) -> Iterator[Problem]:
 
 @warning("IS609", SERVERLESS_PAGE)
 def no_marketplace_models_on_serverless(spec: ModelSpec) -> Iterator[Problem]:
-    """A serverless endpoint should not host a model from AWS Marketplace: AWS lists it as unsupported.
-
-    Among the features that serverless endpoints lack.
-    """
+    """A serverless endpoint should not host a model from AWS Marketplace: AWS lists it as unsupported."""
     for path, name in marketplace_packages(spec):
         if _is_serverless(spec, name):
             message = "a package from AWS Marketplace cannot be used with a serverless variant"
@@ -135,7 +132,7 @@ def no_guardrails_with_marketplace_models(spec: ModelSpec) -> Iterator[Problem]:
 def no_shadows_with_marketplace_models(spec: ModelBackedSpec) -> Iterator[Problem]:
     """A model from AWS Marketplace should not be tested with shadow variants: AWS lists it as unsupported.
 
-    Neither beside a shadow variant nor as one.
+    It can neither be the shadow nor have one.
     """
     if shadow_variants(spec):
         for path, _ in marketplace_packages(spec):

@@ -21,8 +21,8 @@ from inferstack.catalog.instances import (
     InstanceType,
 )
 from inferstack.catalog.triton_container import Release
-from inferstack.check.rules.base import warning
-from inferstack.check.rules.model.images import tag_of
+from inferstack.check.rules.base import GUIDE, warning
+from inferstack.check.rules.containers.images import tag_of
 from inferstack.facts.once import found_once
 from inferstack.facts.triton import WrittenImage, triton_release
 from inferstack.facts.walk import (
@@ -40,7 +40,7 @@ from inferstack.format.model import FrameworkImage
 from inferstack.format.variant import Variant
 from inferstack.problems import Problem
 
-_DRIVERS = "https://docs.aws.amazon.com/sagemaker/latest/dg/inference-gpu-drivers.html"
+_DRIVERS = f"{GUIDE}/inference-gpu-drivers.html"
 _REPORT = "https://github.com/aws/deep-learning-containers/pull/6187"
 _GPUS = "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/platform-support.html"
 
@@ -118,7 +118,7 @@ def driver_is_not_too_new(spec: ModelSpec) -> Iterator[Problem]:
 def driver_knows_the_gpu(spec: ModelSpec) -> Iterator[Problem]:
     """The driver of `inference_ami_version` should not be too old for the host's GPU.
 
-    The default driver of an instance family does.
+    Without it, the instance type gets a default driver that knows its GPU.
     """
     for path, variant in every_variant(spec):
         ami = variant.inference_ami_version

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import regions
-from inferstack.check.rules.base import POOLS_PAGE, error, warning
-from inferstack.facts.kinds import hosts_components
+from inferstack.check.rules.base import API, AWS, GUIDE, POOLS_PAGE, error, warning
 from inferstack.facts.walk import (
     component_variants,
     components,
@@ -24,19 +23,14 @@ from inferstack.format.variant import ManagedInstanceScaling
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed, slip_of
 
-_COMPONENTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-deploy-models.html"
-_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateInferenceComponent.html"
-_SPECIFICATION = (
-    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
-)
-_RUNTIME = (
-    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRuntimeConfig.html"
-)
-_SCALING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantManagedInstanceScaling.html"
-_TYPE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
+_COMPONENTS = f"{GUIDE}/realtime-endpoints-deploy-models.html"
+_CREATE = f"{API}/API_CreateInferenceComponent.html"
+_SPECIFICATION = f"{API}/API_InferenceComponentSpecification.html"
+_RUNTIME = f"{API}/API_InferenceComponentRuntimeConfig.html"
+_SCALING = f"{API}/API_ProductionVariantManagedInstanceScaling.html"
+_TYPE = f"{AWS}/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-inferencecomponent.html"
 
 _OF_MODELS = ("model_name", "initial_variant_weight", "serverless_config")
-_ASYNC = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointAsync.html"
 _NETWORK = ("vpc_config", "enable_network_isolation")
 
 
@@ -59,24 +53,9 @@ def _not_with_components(path: SpecPath) -> Problem:
     return Problem(path, f"`{path[-1]}` cannot be used with inference components", "remove it")
 
 
-@error("IS401", _SCALING)
-def managed_scaling_only_for_components(spec: ModelSpec) -> Iterator[Problem]:
-    """`managed_instance_scaling` is only for endpoints with inference components.
-
-    Elsewhere Application Auto Scaling sets the number of instances.
-    """
-    for path, variant in variants(spec):
-        if variant.managed_instance_scaling is not None and not hosts_components(spec):
-            message = f"`managed_instance_scaling` cannot be used with `kind: {spec.kind}`"
-            yield Problem((*path, "managed_instance_scaling"), message, "use `autoscaling` instead")
-
-
 @error("IS402", _SCALING)
 def managed_minimum_and_maximum(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """The minimum of managed scaling cannot be above its maximum.
-
-    Both in instances.
-    """
+    """The minimum of managed scaling cannot be above its maximum."""
     for path, scaling, _ in _managed(spec):
         low, high = scaling.min_instance_count, scaling.max_instance_count
         # A maximum below 1 is out of AWS's bounds, which is reported instead.
@@ -119,11 +98,8 @@ def one_specification_or_several(spec: InferenceComponentsSpec) -> Iterator[Prob
     for path, name, component in components(spec):
         both = component.specification is not None and component.specifications is not None
         if both:
-            yield Problem(
-                (*path, "specifications"),
-                "`specification` and `specifications` cannot be used together",
-                "keep one of them",
-            )
+            message = "`specification` and `specifications` cannot be used together"
+            yield Problem((*path, "specifications"), message, "keep one of them")
         elif component.specification is None and component.specifications is None:
             fix = "add `specification:` with a container and compute requirements"
             yield Problem(path, f"`{name}` does not say what it runs", fix, lacks="specification")
@@ -165,9 +141,8 @@ def starts_with_a_copy(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     for path, _, component in components(spec):
         if component.runtime_config is not None and component.runtime_config.copy_count < 1:
             fix = "write 1 or more; to have none when idle, use `autoscaling` with `min_capacity: 0`"
-            yield Problem(
-                (*path, "runtime_config", "copy_count"), "the component starts without any copy", fix
-            )
+            message = "the component starts without any copy"
+            yield Problem((*path, "runtime_config", "copy_count"), message, fix)
 
 
 @warning("IS408", _SPECIFICATION)
@@ -210,10 +185,7 @@ def _network(value: VpcConfig | bool | None) -> object:
 
 @error("IS440", _CREATE)
 def specifications_differ(spec: InferenceComponentsSpec) -> Iterator[Problem]:
-    """The specifications of a component must be for different instance types.
-
-    One for each type.
-    """
+    """The specifications of a component must be for different instance types."""
     for path, _, component in components(spec):
         types = [it.instance_type for it in component.specifications or ()]
         for name, count in Counter(types).items():
@@ -234,11 +206,8 @@ def specifications_fit_the_fleet(spec: InferenceComponentsSpec) -> Iterator[Prob
         for index, it in enumerate(component.specifications or ()):
             if fleet and it.instance_type not in fleet:
                 where = (*path, "specifications", index, "instance_type")
-                yield Problem(
-                    where,
-                    f"the variant has no {it.instance_type}",
-                    f"it has {listed(fleet, last='and', quote='')}",
-                )
+                message = f"the variant has no {it.instance_type}"
+                yield Problem(where, message, f"it has {listed(fleet, last='and', quote='')}")
 
 
 def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list[str]:
@@ -249,7 +218,8 @@ def _fleet(spec: InferenceComponentsSpec, component: InferenceComponent) -> list
 def region_has_components(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """CloudFormation should support inference components in the region.
 
-    By the registry's list of types in each region, which has oddities.
+    Where it does not, no stack can create one. The registry's list of types in each region has oddities, so
+    this is only a warning.
     """
     region = region_of(spec)
     if region is not None and regions.supports_inference_components(region) is False:

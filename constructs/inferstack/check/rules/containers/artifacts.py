@@ -1,25 +1,28 @@
-"""The images and files that models and components consist of."""
+"""The images and files that models and components consist of, and the S3 URLs anywhere in a spec."""
 
 import re
 from collections.abc import Iterator
 
 from inferstack.catalog import images
 from inferstack.catalog.images import ecr_image, is_ecr_without_account
-from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
+from inferstack.check.rules.base import API, AWS, CONTAINER_PAGE, error, warning
 from inferstack.facts.once import found_once
-from inferstack.facts.role import Named
+from inferstack.facts.role import Named, baselines, core_dumps, hub_contents, login_functions, results
 from inferstack.facts.triton import is_triton
 from inferstack.facts.walk import components, containers, model_containers, models, specifications
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec
 from inferstack.format.model import Container, FrameworkImage, S3DataSource
 from inferstack.problems import Problem, SpecPath
-from inferstack.texts.placeholders import is_opaque, sample
-from inferstack.texts.s3_urls import has_key, is_no_archive
+from inferstack.problems.words import describe, listed
+from inferstack.texts.arns import wildcard_in
+from inferstack.texts.placeholders import PSEUDO_PARAMETERS, is_opaque, sample
+from inferstack.texts.s3_urls import has_key, is_no_archive, s3_url
 
-_SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3ModelDataSource.html"
-_ACCESS = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ModelAccessConfig.html"
-_IMAGE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ImageConfig.html"
+_SOURCE = f"{API}/API_S3ModelDataSource.html"
+_IMAGE = f"{API}/API_ImageConfig.html"
+_REFERENCES = f"{AWS}/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
+_RESOURCES = f"{AWS}/IAM/latest/UserGuide/reference_policies_elements_resource.html"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]")
 _BUCKETS_NAME = (
     "write s3://bucket/key: a bucket name has 3 to 63 lowercase letters, digits, dots and hyphens, and "
@@ -45,13 +48,13 @@ def model_urls(spec: ModelSpec) -> Iterator[Named]:
 
 @found_once
 def urls(spec: ModelSpec) -> Iterator[Named]:
-    """Those of them that are known before the deployment."""
+    """Every such URL that is known before the deployment."""
     return ((path, url) for path, url in model_urls(spec) if not is_opaque(url))
 
 
 @found_once
 def _urls(spec: ModelSpec) -> Iterator[Named]:
-    """The same URLs as they may be once deployed."""
+    """Every URL known before the deployment, with something plausible for each placeholder in it."""
     return ((path, str(sample(url))) for path, url in urls(spec))
 
 
@@ -59,7 +62,7 @@ def _urls(spec: ModelSpec) -> Iterator[Named]:
 def urls_name_bucket_and_key(spec: ModelSpec) -> Iterator[Problem]:
     """The URL of model files must have a bucket and a key.
 
-    Including components' artifacts; https URLs of S3 are left alone.
+    Artifacts of components count, too; https URLs of S3 are left alone.
     """
     for path, url in _urls(spec):
         bucket = url.removeprefix("s3://").partition("/")[0]
@@ -83,8 +86,8 @@ _OR_PLAIN_FILES = {
 def archives_are_tar_gz(spec: ModelSpec) -> Iterator[Problem]:
     """A model archive must be a single `.tar.gz`.
 
-    Except for the prefix of a multi-model endpoint and the files of an adapter. The key of a CDK asset
-    ends in `.gz`: SageMaker looks at the object's content, as CDK's own models are deployed like that.
+    The prefix of a multi-model endpoint and the files of an adapter are exempt. The key of a CDK asset ends
+    in `.gz`: SageMaker looks at the object's content, and CDK's own models are deployed like that.
     """
     adapters = {
         below
@@ -125,19 +128,13 @@ def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
             and not source.s3_uri.endswith("/")
         ):
             message = f'the prefix "{source.s3_uri}" does not end in `/`'
-            yield Problem(
-                (*path, "s3_uri"),
-                message,
-                f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object',
-            )
+            fix = f'write "{source.s3_uri}/", or `s3_data_type: S3Object` for one object'
+            yield Problem((*path, "s3_uri"), message, fix)
 
 
 @error("IS241", _SOURCE)
 def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
-    """The URL of an `S3Object` cannot end in `/`, since it is a single object.
-
-    The opposite of a prefix.
-    """
+    """The URL of an `S3Object` cannot end in `/`, since it is a single object."""
     for path, source in _sources(spec):
         if source.s3_data_type == "S3Object" and source.s3_uri.endswith("/"):
             message = f'"{source.s3_uri}" is a prefix, not an object'
@@ -148,15 +145,14 @@ def objects_do_not_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
 def private_registry_needs_a_vpc(spec: ModelSpec) -> Iterator[Problem]:
     """An image from a private registry needs access through a VPC.
 
-    `repository_access_mode: Vpc` reaches the registry through the model's subnets.
+    With `repository_access_mode: Vpc`, SageMaker reaches the registry only through the model's subnets.
     """
     networks = {name: model.vpc_config for _, name, model in models(spec)}
     for path, name, container in model_containers(spec):
         if _pulls_through_vpc(container) and networks[name] is None:
             where = (*path, "image_config", "repository_access_mode")
-            yield Problem(
-                where, "the image is pulled through a VPC, but the model has none", "add `vpc_config`"
-            )
+            message = "the image is pulled through a VPC, but the model has none"
+            yield Problem(where, message, "add `vpc_config`")
 
 
 def _pulls_through_vpc(model: Container) -> bool:
@@ -173,11 +169,8 @@ def login_only_for_private_registries(spec: ModelSpec) -> Iterator[Problem]:
         config = model.image_config
         if config is not None and config.repository_auth_config is not None and not _pulls_through_vpc(model):
             where = (*path, "image_config", "repository_auth_config")
-            yield Problem(
-                where,
-                "a login for the registry is set, but the image is pulled from Amazon ECR",
-                "remove it, or write `repository_access_mode: Vpc`",
-            )
+            message = "a login for the registry is set, but the image is pulled from Amazon ECR"
+            yield Problem(where, message, "remove it, or write `repository_access_mode: Vpc`")
 
 
 MODEL_IN_ENVIRONMENT = frozenset(
@@ -237,3 +230,65 @@ def _published(image: str) -> str:
         return "{framework, version} of an image that AWS publishes"
     version = tag if tag in images.versions(framework) else "…"
     return f'{{framework: {framework}, version: "{version}"}} for the image that AWS publishes'
+
+
+# ---------------------------------------------------------------- URLs that show no bucket
+
+
+@error("IS239", _REFERENCES)
+def urls_tell_their_bucket(spec: ModelSpec) -> Iterator[Problem]:
+    """An S3 URL must show its bucket, even where that is known only at deployment.
+
+    The role's permissions name the bucket. CloudFormation's functions can take a token apart, but not a
+    dynamic reference, which is filled in only after they have run.
+    """
+    for path, url in every_url(spec):
+        if s3_url(url) is None:
+            fix = "write s3://bucket/key; the bucket, or parts of the key, may be known only at deployment"
+            yield Problem(path, f"{describe(url)} does not show the bucket", fix)
+
+
+def every_url(spec: ModelSpec) -> Iterator[Named]:
+    """Each S3 URL of a spec, with its path."""
+    yield from model_urls(spec)
+    yield from core_dumps(spec)
+    yield from results(spec)
+    yield from baselines(spec)
+
+
+# ---------------------------------------------------------------- wildcards in what the role may use
+
+
+_FILES = ("model_data_url", "s3_uri", "artifact_url")
+
+
+@error("IS248", _RESOURCES)
+def rights_name_what_is_meant(spec: ModelSpec) -> Iterator[Problem]:
+    """Files, images, functions and hub contents cannot have wildcards or IAM variables in their names.
+
+    SageMaker looks for exactly this name, and in the role's policy it would allow more than is meant.
+    """
+    for path, text in _named(spec):
+        wild = wildcard_in(text)
+        if wild is not None:
+            what = "wildcard" if wild in ("*", "?") else f"variable `{wild}`, which is never filled in"
+            yield Problem(path, f"{describe(text)} has a {what}", _fix(path, wild))
+
+
+def _fix(path: SpecPath, wild: str) -> str:
+    if wild not in ("*", "?"):
+        known = listed([f"${{{name}}}" for name in PSEUDO_PARAMETERS])
+        return f"write what it stands for; allowed: {known}"
+    if path[-1] in _FILES:
+        return "name one archive, or a prefix that ends in `/` in `model_data_source`"
+    return "write the exact name"
+
+
+def _named(spec: ModelSpec) -> Iterator[Named]:
+    """What SageMaker reads, writes, pulls or calls with the role and the spec names in free text."""
+    yield from every_url(spec)
+    for placed in containers(spec):
+        if isinstance(placed.image, str):
+            yield (*placed.path, "image"), placed.image
+    yield from login_functions(spec)
+    yield from hub_contents(spec)

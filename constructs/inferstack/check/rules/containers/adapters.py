@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inferstack.catalog.images import name_in_registry
-from inferstack.check.rules.base import error, warning
+from inferstack.check.rules.base import API, error, warning
 from inferstack.check.rules.names import unknown_name
 from inferstack.facts.triton import WrittenImage, is_triton
 from inferstack.facts.walk import component_variants, components, containers, runs
@@ -14,11 +14,9 @@ from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.s3_urls import is_no_archive
 
-_SPECIFICATION = (
-    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentSpecification.html"
-)
+_SPECIFICATION = f"{API}/API_InferenceComponentSpecification.html"
 
-_CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentContainerSpecification.html"
+_CONTAINER = f"{API}/API_InferenceComponentContainerSpecification.html"
 _LORA = "https://docs.djl.ai/master/docs/serving/serving/docs/adapters.html"
 _ENABLE = "OPTION_ENABLE_LORA"
 _FILES = ("artifact_url", "model_data_url", "model_data_source", "triton")
@@ -49,17 +47,14 @@ def base_exists(spec: InferenceComponentsSpec) -> Iterator[Problem]:
 def base_is_no_adapter(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """The base of an adapter cannot be an adapter itself.
 
-    Neither another adapter nor the adapter itself.
+    It has no container of its own that could load another one.
     """
     adapters = {name for _, name, _, _ in _adapters(spec)}
     for path, name, _, base in _adapters(spec):
         if base in adapters:
             what = "itself" if base == name else f"`{base}`, which is an adapter, too"
-            yield Problem(
-                (*path, "base_inference_component_name"),
-                f"`{name}` is an adapter of {what}",
-                "name the component that runs the model",
-            )
+            fix = "name the component that runs the model"
+            yield Problem((*path, "base_inference_component_name"), f"`{name}` is an adapter of {what}", fix)
 
 
 @error("IS432", _SPECIFICATION)
@@ -71,28 +66,23 @@ def adapter_reserves_nothing(spec: InferenceComponentsSpec) -> Iterator[Problem]
     for path, name, it, base in _adapters(spec):
         if it.compute_resource_requirements is not None:
             message = f"`{name}` is an adapter and runs on the resources of `{base}`"
-            yield Problem(
-                (*path, "compute_resource_requirements"), message, "remove `compute_resource_requirements`"
-            )
+            where = (*path, "compute_resource_requirements")
+            yield Problem(where, message, "remove `compute_resource_requirements`")
 
 
 @error("IS433", _SPECIFICATION)
 def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """An adapter has only an `artifact_url`: no image, model or Triton repository.
 
-    It is loaded by its base's container.
+    The container of its base loads it.
     """
     for path, name, it, _ in _adapters(spec):
         if it.container is None or it.container.artifact_url is None:
-            yield Problem(
-                path, f"the adapter `{name}` has no files", "add `container: {artifact_url: s3://bucket/key}`"
-            )
+            message = f"the adapter `{name}` has no files"
+            yield Problem(path, message, "add `container: {artifact_url: s3://bucket/key}`")
         if it.container is not None and it.container.image is not None:
-            yield Problem(
-                (*path, "container", "image"),
-                f"the adapter `{name}` has an image of its own",
-                "remove `image`",
-            )
+            where = (*path, "container", "image")
+            yield Problem(where, f"the adapter `{name}` has an image of its own", "remove `image`")
         if it.container is not None and it.container.triton is not None:
             yield Problem(
                 (*path, "container", "triton"),
@@ -100,9 +90,8 @@ def adapter_is_an_artifact(spec: InferenceComponentsSpec) -> Iterator[Problem]:
                 "remove `triton`: the container of its base loads the adapter",
             )
         if it.model_name is not None:
-            yield Problem(
-                (*path, "model_name"), f"the adapter `{name}` has a model of its own", "remove `model_name`"
-            )
+            fix = "remove `model_name`"
+            yield Problem((*path, "model_name"), f"the adapter `{name}` has a model of its own", fix)
 
 
 @error("IS434", _SPECIFICATION)
@@ -187,6 +176,5 @@ def adapter_is_an_archive(spec: InferenceComponentsSpec) -> Iterator[Problem]:
         url = None if it.container is None else it.container.artifact_url
         if url is not None and not is_opaque(url) and is_no_archive(url):
             fix = "pack the adapter's files into a tar.gz"
-            yield Problem(
-                (*path, "container", "artifact_url"), f'"{url[:60]}" is not a `.tar.gz` archive', fix
-            )
+            message = f'"{url[:60]}" is not a `.tar.gz` archive'
+            yield Problem((*path, "container", "artifact_url"), message, fix)

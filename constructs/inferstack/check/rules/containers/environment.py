@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from inferstack.catalog import cloudformation, instances
-from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
+from inferstack.check.rules.base import AWS, CONTAINER_PAGE, error, warning
 from inferstack.facts.walk import PlacedContainer, containers, models, runs
 from inferstack.format.inference_component import ComponentContainer
 from inferstack.format.kinds import ModelSpec, PipelineSpec
@@ -15,7 +15,7 @@ from inferstack.format.model import Container
 from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque, sample
 
-_REF = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
+_REF = f"{AWS}/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html"
 _LMI = "https://docs.djl.ai/master/docs/serving/serving/docs/lmi/deployment_guide/configurations.html"
 # The API's documentation limits the whole map, which no schema can.
 _MOST_BYTES = 32 * 1024
@@ -74,28 +74,22 @@ def variable_values(spec: ModelSpec) -> Iterator[Problem]:
         most = variable.bounds["additionalProperties"]["maxLength"]
         if not is_opaque(variable.value) and len(str(sample(variable.value))) > most:
             message = f"`{variable.key}` has {len(variable.value)} characters"
-            yield Problem(
-                variable.path,
-                message,
-                f"at most {most} are allowed: put long values into a file of the model",
-            )
+            fix = f"at most {most} are allowed: put long values into a file of the model"
+            yield Problem(variable.path, message, fix)
 
 
 @error("IS212", CONTAINER_PAGE)
 def environment_size(spec: ModelSpec) -> Iterator[Problem]:
     """The names and values of a container's environment must fit into 32 KB together.
 
-    Counted in bytes, as the API does.
+    The API counts bytes.
     """
     for placed in containers(spec):
         size = _bytes(placed.container)
         if size > _MOST_BYTES:
             message = f"the environment has {size} bytes"
-            yield Problem(
-                (*placed.path, "environment"),
-                message,
-                f"at most {_MOST_BYTES} are allowed, names and values together",
-            )
+            fix = f"at most {_MOST_BYTES} are allowed, names and values together"
+            yield Problem((*placed.path, "environment"), message, fix)
 
 
 def _bytes(container: Container | ComponentContainer) -> int:
@@ -107,7 +101,7 @@ def _bytes(container: Container | ComponentContainer) -> int:
 def environments_size(spec: PipelineSpec) -> Iterator[Problem]:
     """The environments of a pipeline's containers must fit into 32 KB together.
 
-    IS212 reports a container whose environment is too large by itself.
+    SageMaker counts all containers of a model. IS212 reports one whose environment is too large by itself.
     """
     for path, _, model in models(spec):
         sizes = [_bytes(container) for container in model.containers or ()]

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from inferstack.catalog import instances
-from inferstack.check.rules.base import error, warning
-from inferstack.facts.alarms import named_alarms, rollbacks
+from inferstack.check.rules.base import API, GUIDE, error, warning
 from inferstack.facts.scaling import counts_change, first_copies
 from inferstack.facts.walk import components, deployment_config, instance_types, variants
 from inferstack.format.endpoint import (
@@ -19,18 +18,13 @@ from inferstack.format.kinds import InferenceComponentsSpec, ModelSpec
 from inferstack.problems import Problem, SpecPath
 from inferstack.texts.placeholders import is_opaque
 
-_GUARDRAILS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-configuration.html"
-_KINDS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails.html"
-_EXCLUSIONS = "https://docs.aws.amazon.com/sagemaker/latest/dg/deployment-guardrails-exclusions.html"
-_ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_TrafficRoutingConfig.html"
-_BLUE_GREEN = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html"
-_ROLLING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_RollingUpdatePolicy.html"
-_PROPERTY = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_VariantProperty.html"
-_UPDATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateEndpoint.html"
-_COMPONENT = (
-    "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_InferenceComponentRollingUpdatePolicy.html"
-)
-
+_EXCLUSIONS = f"{GUIDE}/deployment-guardrails-exclusions.html"
+_ROUTING = f"{API}/API_TrafficRoutingConfig.html"
+_BLUE_GREEN = f"{API}/API_BlueGreenUpdatePolicy.html"
+_ROLLING = f"{API}/API_RollingUpdatePolicy.html"
+_PROPERTY = f"{API}/API_VariantProperty.html"
+_UPDATE = f"{API}/API_UpdateEndpoint.html"
+_COMPONENT = f"{API}/API_InferenceComponentRollingUpdatePolicy.html"
 _PATH = ("endpoint", "deployment_config")
 _BLUE = (*_PATH, "blue_green_update_policy")
 _ROUTE = (*_BLUE, "traffic_routing_configuration")
@@ -106,7 +100,7 @@ def steps_have_an_interval(spec: ModelSpec) -> Iterator[Problem]:
 def shift_within_bounds(spec: ModelSpec) -> Iterator[Problem]:
     """A canary must be at most half of the fleet, and a linear step 10 to 50 %.
 
-    In percent; IS616 checks counts of instances.
+    These are SageMaker's limits in percent; IS616 is about counts of instances.
     """
     for policy in _blue_green(spec):
         routing = policy.traffic_routing_configuration
@@ -148,22 +142,21 @@ def _percent(path: SpecPath, size: Size | None, bounds: tuple[int, int]) -> Iter
 def counted_step_is_half_at_most(spec: ModelSpec) -> Iterator[Problem]:
     """A step counted in instances should be at most half of the fleet.
 
-    Of the initial fleet; scaling may have made it larger by the time of an update.
+    The initial fleet counts; scaling may have made it larger by the time of an update.
     """
     counts = [it.initial_instance_count for _, it in variants(spec) if it.initial_instance_count is not None]
     for path, size in _counted(spec):
         if size.type == "INSTANCE_COUNT" and counts and size.value * 2 > min(counts):
             message = f"{size.value} of {min(counts)} instances is more than half of the fleet"
-            yield Problem(
-                (*path, "value"), message, "start more instances, write fewer, or use `ALL_AT_ONCE`"
-            )
+            fix = "start more instances, write fewer, or use `ALL_AT_ONCE`"
+            yield Problem((*path, "value"), message, fix)
 
 
 @warning("IS629", _COMPONENT)
 def counted_batch_is_half_at_most(spec: InferenceComponentsSpec) -> Iterator[Problem]:
     """A batch counted in copies should be at most half of the component's copies.
 
-    Of the initial copies; scaling may have added some by the time of an update.
+    The initial copies count; scaling may have added some by the time of an update.
     """
     for path, policy, copies in _component_policies(spec):
         size = policy.maximum_batch_size
@@ -228,17 +221,13 @@ def _steps(size: Size | None, fleets: Sequence[int]) -> int:
 def _timeout(path: SpecPath, timeout: int | None, waits: int) -> Iterator[Problem]:
     if timeout is not None and timeout <= waits:
         message = f"the update times out after {timeout} s, but its waits alone take {waits} s"
-        yield Problem(
-            (*path, "maximum_execution_timeout_in_seconds"), message, f"write more than {waits}, or wait less"
-        )
+        where = (*path, "maximum_execution_timeout_in_seconds")
+        yield Problem(where, message, f"write more than {waits}, or wait less")
 
 
 @error("IS620", _EXCLUSIONS)
 def rolling_for_one_variant(spec: ModelSpec) -> Iterator[Problem]:
-    """A rolling update needs a single variant on instances.
-
-    Neither several variants nor serverless.
-    """
+    """A rolling update needs a single variant on instances."""
     several, serverless = len(variants(spec)) > 1, _is_serverless(spec)
     reason = "has several variants" if several else "is serverless"
     fix = "remove `deployment_config`" if serverless else "use `blue_green_update_policy`"
@@ -259,24 +248,8 @@ def no_guardrails_on_inf1(spec: ModelSpec) -> Iterator[Problem]:
     """
     known = [instances.find(name) for _, variant in variants(spec) for name in instance_types(variant)]
     if deployment_config(spec) is not None and any(it is not None and it.family == "inf1" for it in known):
-        yield Problem(
-            _PATH, "guardrails do not work on inf1: traffic moves all at once", "remove them, or use inf2"
-        )
-
-
-@warning("IS622", _GUARDRAILS)
-def rollback_alarms_differ(spec: ModelSpec) -> Iterator[Problem]:
-    """A rollback alarm should be listed only once.
-
-    There are 1 to 10 places, and a duplicate wastes one.
-    """
-    for path, rollback, _ in rollbacks(spec):
-        listed = named_alarms(rollback)
-        for index, alarm in enumerate(listed):
-            if alarm in listed[:index]:
-                what = f"on {alarm.metric} " if alarm.alarm_name is None else f"{alarm.alarm_name} "
-                where = (*path, "alarms", index, "metric" if alarm.alarm_name is None else "alarm_name")
-                yield Problem(where, f"the alarm {what}is listed twice", "remove one of them")
+        message = "guardrails do not work on inf1: traffic moves all at once"
+        yield Problem(_PATH, message, "remove them, or use inf2")
 
 
 def _excluded(spec: ModelSpec) -> tuple[VariantProperty, ...]:

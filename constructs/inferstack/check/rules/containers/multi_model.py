@@ -1,9 +1,10 @@
-"""Multi-model endpoints."""
+"""Several models or containers on each instance: multi-model endpoints and pipelines."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog.instances import MULTI_MODEL_GPU_TYPES
-from inferstack.check.rules.base import CONTAINER_PAGE, error, warning
+from inferstack.check.rules.base import CONTAINER_PAGE, GUIDE, error, warning
 from inferstack.facts.kinds import kind_of
 from inferstack.facts.triton import is_triton, loaded_by, may_be_triton
 from inferstack.facts.walk import (
@@ -11,18 +12,22 @@ from inferstack.facts.walk import (
     containers,
     hosts,
     how_to_have_many,
+    models,
     variant_scalings,
     variants,
 )
-from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec
-from inferstack.format.model import Container, FrameworkImage
+from inferstack.format.kinds import ModelBackedSpec, ModelSpec, MultiModelSpec, PipelineSpec
+from inferstack.format.model import Container, FrameworkImage, Model
 from inferstack.problems import Problem, SpecPath
+from inferstack.problems.codes import OWN_FORMAT
+from inferstack.problems.words import listed
 from inferstack.texts.placeholders import is_opaque
 from inferstack.texts.s3_urls import ARCHIVE_SUFFIX, has_key, is_open
 
-_MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html"
-_SUPPORT = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-support.html"
-_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-endpoint.html"
+_SUPPORT = f"{GUIDE}/multi-model-support.html"
+_CREATE = f"{GUIDE}/create-multi-model-endpoint.html"
+_SERIAL = f"{GUIDE}/inference-pipelines.html"
+_DIRECT = f"{GUIDE}/multi-container-endpoints.html"
 # These contain TorchServe or DJL Serving. The guide names only Triton; but AWS's blog announces TorchServe,
 # and notebooks deploy both on ml.g5: sm-mme_with_torchserve of aws/amazon-sagemaker-examples, tested by AWS,
 # and aws/sagemaker/Multi-Model-Inference-Demo.ipynb of deepjavalibrary/djl-demo, by the makers of the images.
@@ -30,8 +35,6 @@ _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/create-multi-model-en
 _SHOWN_ON_GPUS = frozenset(
     {"pytorch", "djl-deepspeed", "djl-fastertransformer", "djl-lmi", "djl-tensorrtllm"}
 )
-
-
 _ARCHIVES = (ARCHIVE_SUFFIX, ".tgz", ".tar", ".gz", ".zip")
 
 
@@ -39,7 +42,7 @@ _ARCHIVES = (ARCHIVE_SUFFIX, ".tgz", ".tar", ".gz", ".zip")
 def archives_lie_under_a_prefix(spec: ModelBackedSpec) -> Iterator[Problem]:
     """A multi-model container needs the prefix of its archives; with a `triton` block, it ends in `/`.
 
-    Requests add the name of an archive (`TargetModel`). Those of a `triton` block are in a folder.
+    Requests add the name of an archive (`TargetModel`) to it. Archives of a `triton` block are in a folder.
     """
     for placed, container in _with_many_models(spec):
         url, where = container.model_data_url, (*placed.path, "model_data_url")
@@ -111,9 +114,8 @@ def triton_on_gpus(spec: ModelBackedSpec) -> Iterator[Problem]:
             continue
         if not may_be_triton(image):
             message = f"{image.framework} cannot host several models on a GPU"
-            yield Problem(
-                (*path, "image"), message, "use `framework: triton`, or an instance type without GPU"
-            )
+            fix = "use `framework: triton`, or an instance type without GPU"
+            yield Problem((*path, "image"), message, fix)
 
 
 @warning("IS304", _SUPPORT)
@@ -152,11 +154,8 @@ def documented_gpu_types(spec: MultiModelSpec) -> Iterator[Problem]:
                 message = (
                     f"{host.name} is not among the GPU types that AWS documents for multi-model endpoints"
                 )
-                yield Problem(
-                    (*path, "instance_type"),
-                    message,
-                    "use a single-GPU g4dn or g5, or test it and ignore IS305",
-                )
+                fix = "use a single-GPU g4dn or g5, or test it and ignore IS305"
+                yield Problem((*path, "instance_type"), message, fix)
 
 
 @warning("IS306", _CREATE)
@@ -197,3 +196,98 @@ def caching_only_for_multi_model(spec: ModelSpec) -> Iterator[Problem]:
 def _what_has_one(spec: ModelSpec) -> str:
     several = kind_of(spec).containers == "several"
     return "a container with one model" if several else f"`kind: {spec.kind}`"
+
+
+_FEWEST = 2
+
+
+def _mode(model: Model) -> str:
+    config = model.inference_execution_config
+    return "Serial" if config is None else config.mode
+
+
+@error("IS320", OWN_FORMAT)
+def containers_only_in_pipelines(spec: ModelSpec) -> Iterator[Problem]:
+    """Only a pipeline can have `containers`.
+
+    All other kinds have one container per model or component, and write its properties there directly.
+    """
+    if kind_of(spec).containers == "several":
+        return
+    for path, _, model in models(spec):
+        for key in ("containers", "inference_execution_config"):
+            if getattr(model, key) is not None:
+                where = ".".join(map(str, path))
+                instead = f"write the container's properties directly under `{where}`"
+                way = instead if key == "containers" else "remove it"
+                message = f"`{key}` cannot be used with `kind: {spec.kind}`"
+                yield Problem((*path, key), message, f"{way}, or choose `kind: pipeline`")
+
+
+@error("IS321", _SERIAL)
+def pipeline_has_containers(spec: PipelineSpec) -> Iterator[Problem]:
+    """A pipeline needs two or more containers."""
+    for path, _, model in models(spec):
+        count = len(model.containers or ())
+        if count < _FEWEST:
+            message = f"the pipeline has {count} container{'' if count == 1 else 's'}"
+            yield Problem((*path, "containers"), message, "add `containers`, or choose another kind")
+
+
+@error("IS323", _DIRECT)
+def one_multi_model_container(spec: PipelineSpec) -> Iterator[Problem]:
+    """A serial pipeline can have at most one multi-model container, a direct one none.
+
+    `TargetModel` can only mean a model of one container.
+    """
+    for path, _, model in models(spec):
+        most = 1 if _mode(model) == "Serial" else 0
+        found = [i for i, it in enumerate(model.containers or ()) if it.mode == "MultiModel"]
+        for index in found[most:]:
+            where = (*path, "containers", index, "mode")
+            containers = f"{len(found)} multi-model container{'s' * (len(found) > 1)}"
+            message = f"the {_mode(model).lower()} pipeline has {containers}"
+            fix = f"{'only 1' if most else 'none'} is allowed: write `mode: SingleModel`"
+            yield Problem(where, message, fix)
+
+
+@error("IS324", _DIRECT)
+def direct_containers_have_names(spec: PipelineSpec) -> Iterator[Problem]:
+    """Containers that requests call by name need names of their own.
+
+    `TargetContainerHostname` of a request is one of these names.
+    """
+    for path, _, model in models(spec):
+        if _mode(model) == "Direct":
+            yield from _nameless(path, model)
+
+
+def _nameless(path: SpecPath, model: Model) -> Iterator[Problem]:
+    names = Counter(it.container_hostname for it in model.containers or ())
+    for index, container in enumerate(model.containers or ()):
+        where, name = (*path, "containers", index), container.container_hostname
+        if name is None:
+            fix = "add `container_hostname`"
+            yield Problem(where, "the container has no name by which requests can call it", fix)
+        elif names[name] > 1:
+            message = f"{names[name]} containers are called `{name}`"
+            yield Problem((*where, "container_hostname"), message, "give each a name of its own")
+
+
+@error("IS329", CONTAINER_PAGE)
+def all_have_names_or_none(spec: PipelineSpec) -> Iterator[Problem]:
+    """In a serial pipeline, all containers must have a `container_hostname`, or none.
+
+    SageMaker makes up names only if it is given none at all; a direct pipeline needs them in any case.
+    """
+    for path, _, model in models(spec):
+        found = model.containers or ()
+        names = [it.container_hostname for it in found if it.container_hostname is not None]
+        for index in range(len(found)) if names and _mode(model) == "Serial" else ():
+            if found[index].container_hostname is None:
+                have = "has" if len(names) == 1 else "have"
+                message = (
+                    f"the container has no `container_hostname`, but {listed(names, last='and')} {have} one"
+                )
+                fix = "add `container_hostname` here too, or remove it from all containers"
+                yield Problem((*path, "containers", index), message, fix)

@@ -1,23 +1,33 @@
-"""The instances of a variant."""
+"""Variants: their instances, serverless ones, and shadows."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from inferstack.catalog import cloudformation
 from inferstack.catalog.metrics import PROVISIONED_CONCURRENCY
-from inferstack.check.rules.base import CONFIG_PAGE, POOLS_PAGE, error, warning
+from inferstack.check.rules.base import API, CONFIG_PAGE, GUIDE, POOLS_PAGE, error, warning
 from inferstack.facts.kinds import kind_of
-from inferstack.facts.walk import every_variant, hosts, instance_types, variants
-from inferstack.format.kinds import ModelSpec
-from inferstack.format.variant import Variant
+from inferstack.facts.walk import (
+    every_variant,
+    hosts,
+    instance_types,
+    is_async,
+    models,
+    shadow_variants,
+    variants,
+)
+from inferstack.format.kinds import ModelBackedSpec, ModelSpec
+from inferstack.format.variant import ServerlessConfig, Variant
 from inferstack.problems import Problem, SpecPath
 from inferstack.problems.words import listed, span
 from inferstack.texts.placeholders import is_opaque
 
-_VARIANT = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html"
-_STORAGE = "https://docs.aws.amazon.com/sagemaker/latest/dg/large-model-inference-hosting.html"
-_ROUTING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariantRoutingConfig.html"
-_PREFIXES = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_PrefixAwareRoutingConfig.html"
+_VARIANT = f"{API}/API_ProductionVariant.html"
+_STORAGE = f"{GUIDE}/large-model-inference-hosting.html"
+_ROUTING = f"{API}/API_ProductionVariantRoutingConfig.html"
+_PREFIXES = f"{API}/API_PrefixAwareRoutingConfig.html"
+_SERVERLESS = f"{API}/API_ProductionVariantServerlessConfig.html"
+_SHADOW = f"{GUIDE}/shadow-tests.html"
 _SAGEMAKER_CONFIG = "AWS::SageMaker::EndpointConfig"
 
 
@@ -40,16 +50,12 @@ def variant_has_instances(spec: ModelSpec) -> Iterator[Problem]:
 
 @error("IS261", POOLS_PAGE)
 def pools_instead_of_a_type(spec: ModelSpec) -> Iterator[Problem]:
-    """`instance_pools` replaces `instance_type`: they cannot be used together.
-
-    Not both.
-    """
+    """`instance_pools` replaces `instance_type`: they cannot be used together."""
     for path, variant in every_variant(spec):
         if variant.instance_pools is not None and variant.instance_type is not None:
             message = "`instance_type` and `instance_pools` cannot be used together"
-            yield Problem(
-                (*path, "instance_pools"), message, f"make {variant.instance_type} one of the pools"
-            )
+            fix = f"make {variant.instance_type} one of the pools"
+            yield Problem((*path, "instance_pools"), message, fix)
 
 
 @error("IS262", _VARIANT)
@@ -77,9 +83,8 @@ def no_volume_beside_nvme(spec: ModelSpec) -> Iterator[Problem]:
             message = (
                 f"{host.name} has its own disk of {host.local_nvme_gb} GB and cannot have `volume_size_in_gb`"
             )
-            yield Problem(
-                (*path, "volume_size_in_gb"), message, "remove it, or choose a type without local NVMe"
-            )
+            fix = "remove it, or choose a type without local NVMe"
+            yield Problem((*path, "volume_size_in_gb"), message, fix)
 
 
 @error("IS264", _VARIANT)
@@ -94,9 +99,8 @@ def ami_fits_the_accelerator(spec: ModelSpec) -> Iterator[Problem]:
         for host in hosts(variant) if ami is not None and not is_opaque(ami) else ():
             if not (host.gpus if wanted == "NVIDIA GPUs" else host.accelerators):
                 message = f"{ami} is for instances with {wanted}, but {host.name} has none"
-                yield Problem(
-                    (*path, "inference_ami_version"), message, "remove it, or choose another instance type"
-                )
+                fix = "remove it, or choose another instance type"
+                yield Problem((*path, "inference_ami_version"), message, fix)
 
 
 @error("IS265", POOLS_PAGE)
@@ -112,11 +116,8 @@ def pools_differ(spec: ModelSpec) -> Iterator[Problem]:
                 second = [index for index, found in enumerate(values) if found == value][1:]
                 if count > 1:
                     where = (*path, "instance_pools", second[0], key)
-                    yield Problem(
-                        where,
-                        f"two pools have the {key.replace('_', ' ')} {value}",
-                        "each pool needs its own",
-                    )
+                    message = f"two pools have the {key.replace('_', ' ')} {value}"
+                    yield Problem(where, message, "each pool needs its own")
 
 
 @error("IS266", _ROUTING)
@@ -202,8 +203,104 @@ def some_variant_gets_traffic(spec: ModelSpec) -> Iterator[Problem]:
     found = variants(spec)
     if found and all(variant.initial_variant_weight == 0 for _, variant in found):
         path = (*found[0][0], "initial_variant_weight")
-        yield Problem(
-            path,
-            "every variant has the weight 0, so none receives traffic",
-            "give one of them a weight above 0",
-        )
+        message = "every variant has the weight 0, so none receives traffic"
+        yield Problem(path, message, "give one of them a weight above 0")
+
+
+# ---------------------------------------------------------------- serverless
+
+
+_STEP_MB = 1024
+
+
+def _serverless(spec: ModelSpec) -> Iterator[tuple[SpecPath, Variant, ServerlessConfig]]:
+    for path, variant in variants(spec):
+        if variant.serverless_config is not None:
+            yield path, variant, variant.serverless_config
+
+
+@error("IS600", _SERVERLESS)
+def memory_in_steps(spec: ModelSpec) -> Iterator[Problem]:
+    """Serverless memory must be a multiple of 1024 MB.
+
+    The schema checks the range, 1024 to 6144.
+    """
+    for path, _, config in _serverless(spec):
+        found = config.memory_size_in_mb
+        if found % _STEP_MB:
+            fix = f"write {found // _STEP_MB * _STEP_MB} or {(found // _STEP_MB + 1) * _STEP_MB}"
+            message = f"{found} MB is not a multiple of {_STEP_MB}"
+            yield Problem((*path, "serverless_config", "memory_size_in_mb"), message, fix)
+
+
+@error("IS601", _SERVERLESS)
+def provisioned_within_maximum(spec: ModelSpec) -> Iterator[Problem]:
+    """`provisioned_concurrency` cannot be above `max_concurrency`."""
+    for path, _, config in _serverless(spec):
+        kept, most = config.provisioned_concurrency, config.max_concurrency
+        if kept is not None and kept > most:
+            message = f"`provisioned_concurrency` is {kept}, above the `max_concurrency` of {most}"
+            where = (*path, "serverless_config", "provisioned_concurrency")
+            yield Problem(where, message, f"write at most {most}, or raise `max_concurrency`")
+
+
+# ---------------------------------------------------------------- shadows
+
+
+@error("IS280", CONFIG_PAGE)
+def one_of_each(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """An endpoint with a shadow must have exactly one production and one shadow variant.
+
+    Requests to the one are copied to the other.
+    """
+    shadows, count = shadow_variants(spec), len(variants(spec))
+    if shadows and (len(shadows) > 1 or count != 1):
+        message = f"the spec has {count} production and {len(shadows)} shadow variants"
+        yield Problem(("shadow_variants",), message, "keep one of each")
+
+
+@error("IS281", _SHADOW)
+def shadow_names_a_model(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """The model of a shadow variant must be one that the spec has.
+
+    It is usually a different model from the one in production.
+    """
+    known = [name for _, name, _ in models(spec) if name is not None]
+    for path, variant in shadow_variants(spec):
+        if known and variant.model_name not in known:
+            found = "no model" if variant.model_name is None else f"the model `{variant.model_name}`"
+            yield Problem((*path, "model_name"), f"the shadow names {found}", f"write {listed(known)}")
+        if not known and variant.model_name is not None:
+            message = f"there is no model `{variant.model_name}`"
+            yield Problem((*path, "model_name"), message, "write it under `models`, or remove the name")
+
+
+@error("IS282", CONFIG_PAGE)
+def shadow_has_its_own_name(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """A shadow variant needs a name of its own.
+
+    The name is a dimension of its metrics.
+    """
+    taken = {variant.variant_name for _, variant in variants(spec)}
+    for path, variant in shadow_variants(spec):
+        if variant.variant_name in taken:
+            message = f"`{variant.variant_name}` is the name of the production variant"
+            yield Problem((*path, "variant_name"), message, "give the shadow another name")
+
+
+@error("IS283", _SHADOW)
+def shadow_fits_the_endpoint(spec: ModelBackedSpec) -> Iterator[Problem]:
+    """A shadow variant needs a real-time endpoint on instances, with one model per variant.
+
+    Serverless, asynchronous and multi-model endpoints take no shadow.
+    """
+    serverless = any(it.serverless_config is not None for _, it in every_variant(spec))
+    unfit = {
+        "serverless": serverless,
+        "asynchronous": is_async(spec),
+        "multi-model": kind_of(spec).archives == "many",
+    }
+    for what, there in unfit.items():
+        if there and spec.shadow_variants is not None:
+            message = f"the endpoint is {what}, so it cannot have a shadow"
+            yield Problem(("shadow_variants",), message, "remove the shadow")

@@ -1,0 +1,223 @@
+"""The stack as a whole: its description, its tags, and how much one template can hold."""
+
+import re
+from collections.abc import Iterator
+
+from inferstack.catalog import cloudformation
+from inferstack.catalog.metrics import COMPONENT_NAME
+from inferstack.check.rules.base import API, AWS, error
+from inferstack.facts.alarms import most_own_alarms, own_alarms
+from inferstack.facts.kinds import hosts_components
+from inferstack.facts.scaling import policies_of, scaled_parts, steps_of
+from inferstack.facts.walk import bases_of_adapters, components, models
+from inferstack.format.alarms import Alarms
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem, Severity, SpecPath
+from inferstack.problems.codes import Code, by_code
+from inferstack.texts.placeholders import is_opaque, is_settled, sample
+
+_LIMITS = f"{AWS}/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
+_DESCRIPTION = f"{AWS}/AWSCloudFormation/latest/UserGuide/template-description-structure.html"
+_TAGS = f"{API}/API_Tag.html"
+_ROLE_TAGS = f"{AWS}/IAM/latest/UserGuide/id_tags.html"
+_CLOUDFORMATION_TAGS = f"{AWS}/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html"
+_MOST_RESOURCES, _MOST_OUTPUTS = 500, 200
+_LONGEST_DESCRIPTION = 1024
+LARGEST_TEMPLATE = 1_000_000
+"""Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.
+https://github.com/aws-samples/aws-vpc-cidr-mgmt/issues/10
+"""
+TEMPLATE_TOO_LARGE = "IS218"
+TEMPLATE_CODES = by_code(
+    Code(TEMPLATE_TOO_LARGE, Severity.ERROR, "A template can have at most 1,000,000 bytes.", _LIMITS)
+)
+"""Problems that show only once a template was made."""
+
+
+def resource_count(spec: ModelSpec) -> dict[str, int]:
+    """How many resources a spec becomes, by what needs them; its packed policies count as one at least."""
+    return {**_besides_alarms(spec), "alarms": len(own_alarms(spec))}
+
+
+def _besides_alarms(spec: ModelSpec) -> dict[str, int]:
+    scaled = scaled_parts(spec)
+    policies = [policy for it in scaled for policy in policies_of(it)]
+    steps = [step for it in scaled for step in steps_of(it)]
+    return {
+        "role, configuration, endpoint": 2 if isinstance(spec.execution_role, str) else 4,
+        "models": len(models(spec)),
+        "inference components": len(components(spec)),
+        # A step comes with the alarm that sets it off.
+        "scaling": len(scaled) + len(policies) + 2 * len(steps),
+        "dashboard": int(spec.dashboard is not False),
+    }
+
+
+def output_count(spec: ModelSpec) -> int:
+    """Name and ARN of the endpoint, the name of each component, the dashboard's address."""
+    return 2 + len(components(spec)) + int(spec.dashboard is not False)
+
+
+@error("IS225", _DESCRIPTION)
+def description_is_plain(spec: ModelSpec) -> Iterator[Problem]:
+    """The description of a stack must be plain text of at most 1,024 bytes.
+
+    CloudFormation fills in nothing there and counts bytes; CDK takes 512 characters.
+    """
+    if spec.description is None:
+        return
+    if not is_settled(spec.description):
+        message = "the description has a part known only at deployment, which would be shown as it is written"
+        yield Problem(("description",), message, "remove that part; only `${stage}` is allowed")
+    size = len(spec.description.encode("utf-8", "replace"))
+    if size > _LONGEST_DESCRIPTION:
+        message = f"the description has {size:,} bytes in UTF-8"
+        yield Problem(("description",), message, f"write at most {_LONGEST_DESCRIPTION:,}")
+
+
+@error("IS208", _LIMITS)
+def not_too_many_resources(spec: ModelSpec) -> Iterator[Problem]:
+    """A template can have at most 500 resources.
+
+    A spec is one stack.
+    """
+    # Finding the alarms takes ten times as long as seeing that there cannot be so many.
+    if sum(_besides_alarms(spec).values()) + most_own_alarms(spec) <= _MOST_RESOURCES:
+        return
+    parts = resource_count(spec)
+    if sum(parts.values()) > _MOST_RESOURCES:
+        most = max(parts, key=lambda it: parts[it])
+        message = f"the spec makes {sum(parts.values())} resources, {parts[most]} of them {most}"
+        fix = f"at most {_MOST_RESOURCES} are allowed: {_fewer_alarms(spec)}, or split the endpoint in two"
+        yield Problem(_place(spec), message, fix)
+
+
+def _fewer_alarms(spec: ModelSpec) -> str:
+    """Only those of adapters, if most alarms are theirs: those of their bases are worth more."""
+    bases, alarms = bases_of_adapters(spec), own_alarms(spec)
+    of_adapters = [it for it in alarms if it.part.values.get(COMPONENT_NAME) in bases]
+    if 2 * len(of_adapters) <= len(alarms):
+        return "write `alarms: false`"
+    named = f"`inference_component: {next(iter(bases.values()))}`"
+    return f"write `alarms: {{defaults: false}}` and `rules` that leave the adapters out ({named})"
+
+
+@error("IS209", _LIMITS)
+def not_too_many_outputs(spec: ModelSpec) -> Iterator[Problem]:
+    """A template can have at most 200 outputs.
+
+    Every inference component has one.
+    """
+    count = output_count(spec)
+    if count > _MOST_OUTPUTS:
+        message = f"the spec makes {count} outputs, one for each inference component"
+        fix = f"at most {_MOST_OUTPUTS} are allowed: split the endpoint in two"
+        yield Problem(_place(spec), message, fix)
+
+
+def _place(spec: ModelSpec) -> SpecPath:
+    return ("inference_components",) if components(spec) else ("endpoint_name",)
+
+
+@error("IS220", _TAGS)
+def not_too_many_tags(spec: ModelSpec) -> Iterator[Problem]:
+    """A resource cannot have more tags than AWS allows.
+
+    The bound is CloudFormation's.
+    """
+    count = len(spec.tags or {})
+    most = cloudformation.shape("AWS::SageMaker::Model")["tags"].schema["maxItems"]
+    if count > most:
+        yield Problem(("tags",), f"the spec has {count} tags", f"at most {most} are allowed")
+
+
+@error("IS221", _TAGS)
+def no_reserved_tags(spec: ModelSpec) -> Iterator[Problem]:
+    """The key of a tag cannot begin with `aws:`, which is reserved for AWS.
+
+    In upper or lower case, as AWS ignores case there.
+    """
+    for key in spec.tags or {}:
+        if key.lower().startswith("aws:"):
+            message = f"the key `{key}` is reserved for AWS"
+            yield Problem(("tags", key), message, "choose a key that does not begin with `aws:`", of_key=True)
+
+
+@error("IS222", _TAGS)
+def tag_characters(spec: ModelSpec) -> Iterator[Problem]:
+    """Keys and values of tags can have only characters that AWS allows.
+
+    The pattern is CloudFormation's.
+    """
+    tag = cloudformation.shape("AWS::SageMaker::Model", "Tag")
+    for key, value in (spec.tags or {}).items():
+        for name, text in (("key", key), ("value", value)):
+            # Most tags hold words, and compiling the pattern takes as long as checking two specs.
+            if _is_word(text) or is_opaque(text):
+                continue
+            if not _is_tag_text(str(sample(text)), tag[name].schema["pattern"]):
+                message = f'the {name} "{text[:60]}" has characters that are not allowed in a tag'
+                fix = "use letters, digits, spaces and _ . : / = + - @"
+                yield Problem(("tags", key), message, fix, of_key=name == "key")
+
+
+def _is_tag_text(text: str, pattern: str) -> bool:
+    """Whether AWS's pattern allows it, which has Unicode's categories of letters, numbers and separators.
+
+    Python's patterns have no categories, so ours is more lenient: beyond ASCII, and with line breaks.
+    """
+    import unicodedata  # noqa: PLC0415 - most tags are words
+
+    plain = "".join("a" if unicodedata.category(char)[0] in "LNZ" else char for char in text)
+    return plain.isascii() and plain.isprintable() and re.fullmatch(pattern, plain) is not None
+
+
+def _is_word(text: str) -> bool:
+    return text.replace("-", "").isalnum()
+
+
+@error("IS223", _ROLE_TAGS)
+def tag_keys_differ(spec: ModelSpec) -> Iterator[Problem]:
+    """Keys of tags must differ in more than case where inferstack creates the role.
+
+    IAM ignores case when it compares keys; the other services do not.
+    """
+    if isinstance(spec.execution_role, str):
+        return
+    first: dict[str, str] = {}
+    for key in spec.tags or {}:
+        if key.casefold() in first:
+            message = f"`{key}` and `{first[key.casefold()]}` are the same key to IAM, which tags the role"
+            fix = "keep one of them, or name a role in `execution_role`"
+            yield Problem(("tags", key), message, fix, of_key=True)
+        first.setdefault(key.casefold(), key)
+
+
+@error("IS224", _CLOUDFORMATION_TAGS)
+def tags_have_values(spec: ModelSpec) -> Iterator[Problem]:
+    """A tag cannot be empty where a resource type requires a value.
+
+    The bound is CloudFormation's.
+    """
+    strict = [
+        type_name
+        for type_name in _types_strict_about_tags(spec)
+        if cloudformation.shape(type_name, "Tag")["value"].schema.get("minLength", 0) > 0
+    ]
+    for key, value in (spec.tags or {}).items():
+        if strict and not value:
+            message = f"the tag `{key}` is empty, but {strict[0]} accepts no empty value"
+            yield Problem(("tags", key), message, 'write a value such as "-", or remove the tag')
+
+
+def _types_strict_about_tags(spec: ModelSpec) -> Iterator[str]:
+    """The optional types that this spec needs, of those that are strict about tags."""
+    if hosts_components(spec):
+        yield "AWS::SageMaker::InferenceComponent"
+    has_alarms = spec.alarms is not False
+    if has_alarms and isinstance(spec.alarms, Alarms):
+        has_alarms = spec.alarms.defaults or bool(spec.alarms.rules)
+    if has_alarms or any(True for scaled in scaled_parts(spec) for _ in steps_of(scaled)):
+        yield "AWS::CloudWatch::Alarm"
+    if spec.dashboard is not False:
+        yield "AWS::CloudWatch::Dashboard"
