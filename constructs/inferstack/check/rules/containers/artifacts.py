@@ -119,7 +119,7 @@ def model_has_an_image(spec: ModelSpec) -> Iterator[Problem]:
 def prefixes_end_in_a_slash(spec: ModelSpec) -> Iterator[Problem]:
     """The URL of an `S3Prefix` must end in `/`.
 
-    A prefix without it also matches its neighbours.
+    A prefix without it also matches its neighbors.
     """
     for path, source in _sources(spec):
         if (

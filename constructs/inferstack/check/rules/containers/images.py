@@ -31,8 +31,8 @@ def _published(placed: PlacedContainer) -> Iterator[tuple[FrameworkImage, str | 
 
 
 def _find(image: FrameworkImage, instance_type: str | None) -> PublishedImage:
-    flavour = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
-    return images.find(image.framework, image.version, instance_type, **flavour)
+    flavor = {"py_version": image.py_version, "base_framework_version": image.base_framework_version}
+    return images.find(image.framework, image.version, instance_type, **flavor)
 
 
 @error("IS700", _PATHS)
@@ -57,8 +57,8 @@ def _at_fault(image: FrameworkImage, message: str) -> str:
     """The key of the image that is wrong."""
     if image.framework not in {*images.frameworks(), *TRITON_FRAMEWORKS}:
         return "framework"
-    flavours = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
-    return next((key for key in flavours if key in message), "version")
+    flavors = (key for key in ("py_version", "base_framework_version") if getattr(image, key) is not None)
+    return next((key for key in flavors if key in message), "version")
 
 
 def _mend(image: FrameworkImage, word: str, instance_type: str | None, unknown: UnknownImage) -> str:

@@ -52,7 +52,7 @@ def jumpstart_files_are_in_the_region(spec: ModelSpec) -> Iterator[Problem]:
 
 
 @warning("IS238", _ACCESS)
-def jumpstart_licences_are_accepted(spec: ModelSpec) -> Iterator[Problem]:
+def jumpstart_licenses_are_accepted(spec: ModelSpec) -> Iterator[Problem]:
     """The license of a gated model of SageMaker JumpStart should be accepted.
 
     JumpStart's private buckets hold what is gated; declining a license is an error of its own.
