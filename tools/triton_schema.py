@@ -29,8 +29,8 @@ from tools.triton_wheel import descriptor_in_wheel, notice_of_wheel
 
 COMMAND = "python -m tools.triton_schema"
 PACKAGE = generated_files.ROOT / "constructs" / "inferstack"
-DESCRIPTOR = PACKAGE / "triton" / "repository" / "model_config.desc"
-NOTICE = PACKAGE / "triton" / "repository" / "LICENSE.model_config"
+DESCRIPTOR = PACKAGE / "triton" / "model_config.desc"
+NOTICE = PACKAGE / "triton" / "LICENSE.model_config"
 SCHEMA = PACKAGE / "catalog" / "data" / "triton-model-config.json"
 
 ROOT = "ModelConfig"

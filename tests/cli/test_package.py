@@ -16,8 +16,9 @@ from support.archiving import CONFIG, MODEL, PIPE, lay_out, names
 from support.program import PROGRAM, Command
 
 from inferstack.cli import main
+from inferstack.cli.packing import described
 from inferstack.cli.terminal import bar
-from inferstack.triton.archive.packing import Packed, described
+from inferstack.triton.archive.packing import Packed
 
 SPECS = Path(__file__).parents[2] / "model_specs"
 SPEC = """\

@@ -21,7 +21,7 @@ from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.triton.invocation import read_answer, request_body
 from inferstack.triton.model import Repository
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 pytestmark = pytest.mark.skipif(not HAS_SERVER, reason="there is no server for this machine")
 

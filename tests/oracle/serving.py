@@ -11,15 +11,15 @@ from oracle.mutations import Edit, Mutation
 from support.rehearsal import SERVER_PYTHON
 
 from inferstack.problems import FilePlace
+from inferstack.triton.config import parse_text
+from inferstack.triton.folders import read_repository
 from inferstack.triton.model import CONFIG_FILE
 from inferstack.triton.rehearsal import stand_in
+from inferstack.triton.rehearsal.asking import binary_request
 from inferstack.triton.rehearsal.confinement import TRITON_LENGTH, Confinement, Reply
-from inferstack.triton.rehearsal.container import launch_multi_model
-from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.outcome import binary_request
-from inferstack.triton.rehearsal.server import SERVER_RELEASE, find_server
-from inferstack.triton.repository.config import parse_text
-from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.rehearsal.container import Host, launch_multi_model
+from inferstack.triton.rehearsal.outcome import SERVER_RELEASE
+from inferstack.triton.rehearsal.server import find_server
 from inferstack.triton.rules import Context, repository_problems
 
 _ENVIRONMENT = {

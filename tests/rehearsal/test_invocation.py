@@ -11,8 +11,7 @@ from inferstack.cli.rehearse import rehearsals_of
 from inferstack.triton.invocation import read_answer, request_body
 from inferstack.triton.protocol import BINARY, JSON
 from inferstack.triton.rehearsal.confinement import Confinement
-from inferstack.triton.rehearsal.container import launch_single
-from inferstack.triton.rehearsal.host import Host
+from inferstack.triton.rehearsal.container import Host, launch_single
 from inferstack.triton.rehearsal.layout import pack_and_lay_out
 from inferstack.triton.rehearsal.server import find_server
 

@@ -10,9 +10,9 @@ from support.rehearsal import spec
 from inferstack.check.load import load_spec
 from inferstack.problems import FilePlace, Place
 from inferstack.triton.archive.packing import Progress, Watch, unwatched
+from inferstack.triton.config import parse_text
 from inferstack.triton.rehearsal.layout import LaidOut, pack_and_lay_out
-from inferstack.triton.repository.config import parse_text
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 SPEC = spec(
     "single-model",

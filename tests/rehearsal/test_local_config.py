@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from inferstack.triton.config import parse_text
 from inferstack.triton.model import TritonModel
-from inferstack.triton.rehearsal.local_config import local_config, stand_in_backend
-from inferstack.triton.repository.config import parse_text
+from inferstack.triton.rehearsal.layout import local_config, stand_in_backend
 
 
 def _model(text: str, *files: str) -> TritonModel:

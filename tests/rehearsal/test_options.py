@@ -10,9 +10,9 @@ from support.rehearsal import SERVER_PYTHON
 from inferstack.catalog.triton_container import ADDITIONAL_ARGS, OPTIONS, VALUES
 from inferstack.triton.rehearsal import stand_in
 from inferstack.triton.rehearsal.confinement import Confinement
-from inferstack.triton.rehearsal.container import launch_single
-from inferstack.triton.rehearsal.host import Host, NeverReady
-from inferstack.triton.rehearsal.server import SERVER_RELEASE, find_server
+from inferstack.triton.rehearsal.container import Host, NeverReady, launch_single
+from inferstack.triton.rehearsal.outcome import SERVER_RELEASE
+from inferstack.triton.rehearsal.server import find_server
 
 _SECONDS = 60.0
 _LIMIT = "MODEL_LOAD_GPU_LIMIT"

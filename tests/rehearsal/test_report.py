@@ -1,8 +1,7 @@
 """What is said after a rehearsal."""
 
 from inferstack.triton.rehearsal import ArchiveOutcome, report, summary
-from inferstack.triton.rehearsal.outcome import Failure
-from inferstack.triton.rehearsal.server import SERVER_RELEASE
+from inferstack.triton.rehearsal.outcome import SERVER_RELEASE, Failure
 
 
 def test_the_summary_names_the_releases_that_will_be_deployed_instead_of_the_rehearsed_one() -> None:

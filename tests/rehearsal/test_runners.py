@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from inferstack.triton.config import parse_text
 from inferstack.triton.model import TritonModel
 from inferstack.triton.rehearsal import probe
-from inferstack.triton.rehearsal.local_config import local_config
-from inferstack.triton.rehearsal.server import RUNNERS, runner_for
-from inferstack.triton.repository.config import parse_text
+from inferstack.triton.rehearsal.layout import local_config
+from inferstack.triton.rehearsal.server import TORCH, runs
 
-TORCH = 'platform: "pytorch_libtorch" input { name: "x" } output { name: "y" }'
+TORCHSCRIPT = 'platform: "pytorch_libtorch" input { name: "x" } output { name: "y" }'
 NEEDS = "TorchScript runs for real with `torch` in the rehearsal's Python (pip install torch)"
 STRANGE = "1/model.pt is no TorchScript: the real backend cannot load it"
 
@@ -29,16 +29,16 @@ def _file(path: Path, *names: str) -> None:
 
 def test_a_file_with_code_and_constants_is_run_by_torch(tmp_path: Path) -> None:
     _file(tmp_path / "1/model.pt", "net/data.pkl", "net/constants.pkl", "net/code/__torch__.py")
-    assert runner_for(_model(TORCH), tmp_path, {"torch": "2"}) == (RUNNERS[0], ())
+    assert runs(_model(TORCHSCRIPT), tmp_path, {"torch": "2"}) == (True, ())
 
 
 @pytest.mark.parametrize(
     ("text", "packages", "why"),
     [
-        (TORCH, {}, (NEEDS,)),
-        (TORCH, {"torch": "2"}, (STRANGE,)),
-        (f'{TORCH} runtime: "model.py"', {"torch": "2"}, ()),
-        (f"{TORCH} sequence_batching {{}}", {"torch": "2"}, ()),
+        (TORCHSCRIPT, {}, (NEEDS,)),
+        (TORCHSCRIPT, {"torch": "2"}, (STRANGE,)),
+        (f'{TORCHSCRIPT} runtime: "model.py"', {"torch": "2"}, ()),
+        (f"{TORCHSCRIPT} sequence_batching {{}}", {"torch": "2"}, ()),
         ('platform: "tensorrt_plan"', {"torch": "2"}, ()),
     ],
 )
@@ -46,7 +46,7 @@ def test_what_nothing_runs_is_said_with_the_reason(
     text: str, packages: dict[str, str], why: tuple[str, ...], tmp_path: Path
 ) -> None:
     _file(tmp_path / "1/model.pt", "net/data.pkl")
-    assert runner_for(_model(text), tmp_path, packages) == (None, why)
+    assert runs(_model(text), tmp_path, packages) == (False, why)
 
 
 @pytest.mark.parametrize("content", [None, b""])
@@ -54,14 +54,13 @@ def test_weights_that_are_not_there_are_no_strange_file(content: bytes | None, t
     if content is not None:
         (tmp_path / "1").mkdir()
         (tmp_path / "1/model.pt").write_bytes(content)
-    assert runner_for(_model(TORCH), tmp_path, {"torch": "2"}) == (None, ())
+    assert runs(_model(TORCHSCRIPT), tmp_path, {"torch": "2"}) == (False, ())
 
 
 def test_the_stand_in_learns_what_to_run_from_the_configuration() -> None:
-    text = f'{TORCH} default_model_filename: "scaled.pt"'
-    assert local_config(_model(text), RUNNERS[0]).config == parse_text(
-        f"""{TORCH}
-        parameters {{ key: "INFERSTACK_RUN_BY" value {{ string_value: "run_torchscript" }} }}
+    text = f'{TORCHSCRIPT} default_model_filename: "scaled.pt"'
+    assert local_config(_model(text), computes=True).config == parse_text(
+        f"""{TORCHSCRIPT}
         parameters {{ key: "INFERSTACK_FILE" value {{ string_value: "scaled.pt" }} }}
         """
     )
@@ -71,4 +70,4 @@ def test_the_probe_looks_for_every_package_that_can_run_models(monkeypatch: pyte
     monkeypatch.setattr(probe, "_version", lambda _: "1")
     packages = probe.environment()["packages"]
     assert isinstance(packages, dict)
-    assert {runner.package for runner in RUNNERS} == set(packages)
+    assert {TORCH} == set(packages)

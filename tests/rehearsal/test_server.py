@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from support.rehearsal import SERVER_PYTHON
 
-from inferstack.triton.rehearsal.explanations import EXPLANATIONS, failure, why_it_ended
-from inferstack.triton.rehearsal.outcome import RehearsalRefused
+from inferstack.triton.rehearsal.outcome import EXPLANATIONS, RehearsalRefused, failure, why_it_ended
 from inferstack.triton.rehearsal.server import find_server
 from inferstack.triton.rules import RULES
 

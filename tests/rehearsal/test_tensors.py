@@ -5,9 +5,10 @@ import struct
 
 import pytest
 
+from inferstack.triton.config import parse_text
 from inferstack.triton.protocol import deviations, without_json
-from inferstack.triton.rehearsal.outcome import Tensor, binary_request, json_request, read_tensors
-from inferstack.triton.repository.config import parse_text
+from inferstack.triton.rehearsal.asking import binary_request, json_request, read_tensors
+from inferstack.triton.rehearsal.outcome import Tensor
 
 CONFIG = parse_text(
     """

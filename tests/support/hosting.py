@@ -20,8 +20,7 @@ from support.rehearsal import SERVER_PYTHON
 from inferstack.triton.archive.inspection import inspect_archive
 from inferstack.triton.protocol import BINARY, JSON
 from inferstack.triton.rehearsal.confinement import Confinement, Reply
-from inferstack.triton.rehearsal.container import launch_multi_model, launch_single
-from inferstack.triton.rehearsal.host import Host
+from inferstack.triton.rehearsal.container import Host, launch_multi_model, launch_single
 from inferstack.triton.rehearsal.layout import lay_out
 from inferstack.triton.rehearsal.rehearsing import folder_of
 from inferstack.triton.rehearsal.server import InstalledServer, find_server

@@ -13,7 +13,7 @@ from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archives
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 NET = """\
 platform: onnxruntime_onnx

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from inferstack.check.load import load_spec
 from inferstack.triton.model import Repository
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 HEAD = """\
 kind: {kind}

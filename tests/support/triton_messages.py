@@ -5,7 +5,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
-from inferstack.triton.repository.config import model_config_class
+from inferstack.triton.config import model_config_class
 
 _BOUNDS = {
     FieldDescriptor.TYPE_INT32: (-(2**31), 2**31 - 1),

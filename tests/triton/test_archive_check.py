@@ -20,8 +20,7 @@ from inferstack.problems import FilePlace, Problem
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
-from inferstack.triton.repository.folder import read_repository
-from inferstack.triton.repository.layout import MOST_MODELS
+from inferstack.triton.folders import MOST_MODELS, read_repository
 from inferstack.triton.rules import repository_problems
 
 END = bytes(1024)

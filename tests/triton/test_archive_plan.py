@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from support.archiving import MODEL, PIPE, lay_out, locate
+from support.archiving import MODEL, lay_out, locate
 
 from inferstack.check.load import parse_spec
 from inferstack.problems import Problem, SpecError
-from inferstack.triton.archive.entries import ArchiveEntry, unfit
+from inferstack.triton.archive.entries import unfit
 from inferstack.triton.archive.plan import Plan, plan_archive, plan_archives
+from inferstack.triton.config import config_from_spec
+from inferstack.triton.folders import read_repository
 from inferstack.triton.model import Repository, TritonModel
-from inferstack.triton.repository.config import config_from_spec
-from inferstack.triton.repository.folder import read_repository
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 TENSOR = [{"name": "X", "data_type": "TYPE_FP32", "dims": [1]}]
 
@@ -291,10 +291,3 @@ def test_a_multi_model_spec_has_a_plan_for_each_archive(tmp_path: Path) -> None:
     plans = plan_archives(repositories_of(spec, tmp_path), [tmp_path], locate)
     assert [plan.archive for plan in plans] == ["b.tar.gz", "a.tar.gz"]
     assert contents(plans[0]) == ["b", "b/1", "b/1/model.py", "b/config.pbtxt"]
-
-
-def test_the_size_of_an_archive_is_known_before_it_is_written(tmp_path: Path) -> None:
-    plan = plan_archive(read_repository(lay_out(tmp_path / "m", PIPE)), [tmp_path], locate)
-    assert plan.unpacked_size % 10_240 == 0
-    assert plan.size > plan.unpacked_size
-    assert all(isinstance(entry, ArchiveEntry) for entry in plan.entries)

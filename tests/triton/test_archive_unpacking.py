@@ -12,7 +12,7 @@ from support.archiving import MODEL, PIPE, lay_out, locate, member, tar_of
 from inferstack.triton.archive.packing import pack
 from inferstack.triton.archive.plan import plan_archive
 from inferstack.triton.archive.reading import UnreadableError, unpack
-from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.folders import read_repository
 
 END = bytes(1024)
 

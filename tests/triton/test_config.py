@@ -7,16 +7,16 @@ from google.protobuf import json_format
 from hypothesis import HealthCheck, given, settings
 from support.triton_messages import model_configs, set_fields
 
-from inferstack.triton.model import enum_name
-from inferstack.triton.repository.config import (
+from inferstack.triton.config import (
     ConfigError,
     config_from_spec,
+    field_positions,
     model_config_class,
     parse_mapping,
     parse_text,
     print_text,
 )
-from inferstack.triton.repository.positions import field_positions
+from inferstack.triton.model import enum_name
 
 slow_to_draw = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

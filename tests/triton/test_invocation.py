@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from inferstack.triton.arrays import from_bytes, from_json, to_bytes, to_json
+from inferstack.triton.config import parse_text
 from inferstack.triton.invocation import BodyError, read_answer, request_body
-from inferstack.triton.invocation.arrays import from_bytes, from_json, to_bytes, to_json
 from inferstack.triton.protocol import BINARY, header_length
-from inferstack.triton.repository.config import parse_text
 
 CONFIG = parse_text(
     """

@@ -10,9 +10,8 @@ from support.archiving import CONFIG, ENSEMBLE, MODEL, PIPE, lay_out
 
 from inferstack.problems import FilePlace
 from inferstack.triton.archive.inspection import inspect_archive
+from inferstack.triton.folders import MOST_MODELS, read_archive_folders, read_repository
 from inferstack.triton.model import Repository, likely_default_model
-from inferstack.triton.repository.folder import read_archive_folders, read_repository
-from inferstack.triton.repository.layout import MOST_MODELS
 from inferstack.triton.rules import repository_problems
 
 LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from inferstack.facts.triton import triton_release
+from inferstack.triton.config import model_config_class
 from inferstack.triton.model import TritonModel
-from inferstack.triton.repository.config import model_config_class
 from inferstack.triton.rules.base import Context, Release
 from inferstack.triton.rules.pytorch import PARAMETERS, parameters_are_known, values_have_the_right_type
 from inferstack.triton.rules.releases import FIRST_RELEASE, FIRST_RELEASE_OF_VALUES, fields_are_known

@@ -10,7 +10,7 @@ from support.checking import check_file
 from support.repositories import spec_file
 
 from inferstack.problems import FilePlace, Problem
-from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.folders import read_repository
 from inferstack.triton.rules import RULES, repository_problems
 
 # Long enough for the sample itself, but not for what the sample stands for.

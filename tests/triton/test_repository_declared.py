@@ -8,7 +8,7 @@ from support.checking import check_file
 from support.repositories import loaded, spec_file
 
 from inferstack.check.load import load_spec
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 from inferstack.triton.rules import RULES
 
 

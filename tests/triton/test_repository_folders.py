@@ -6,7 +6,7 @@ from support.archiving import CONFIG, MODEL, PIPE, lay_out
 from support.repositories import loaded, spec_file
 
 from inferstack.problems import FilePlace
-from inferstack.triton.repository.folder import read_repository
+from inferstack.triton.folders import read_repository
 
 
 def test_an_existing_repository_is_read_as_it_stands(tmp_path: Path) -> None:

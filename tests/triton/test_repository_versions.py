@@ -6,9 +6,9 @@ import pytest
 from support.archiving import CONFIG, MODEL, lay_out
 
 from inferstack.check.load import parse_spec
+from inferstack.triton.folders import read_repository
 from inferstack.triton.model import is_version, loaded_versions, version_folders
-from inferstack.triton.repository.folder import read_repository
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 
 @pytest.mark.parametrize(

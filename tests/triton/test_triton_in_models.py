@@ -11,7 +11,7 @@ from support.checking import check_file
 from inferstack.check.load import load_spec
 from inferstack.cli import main
 from inferstack.resolve import resolve_template
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 
 IO = "input: [{name: X, data_type: TYPE_FP32, dims: [1]}], output: [{name: Y, data_type: TYPE_FP32, dims: [1]}]"
 NET = f"{{net: {{backend: python, {IO}, files: {{1/model.py: net.py}}}}}}"

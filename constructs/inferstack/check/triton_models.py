@@ -19,7 +19,7 @@ from inferstack.facts.walk import PlacedContainer, runs_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import FilePlace, Problem, SpecPath
 from inferstack.source.document import Document
-from inferstack.triton.repository.of_spec import repositories_at
+from inferstack.triton.repositories import repositories_at
 from inferstack.triton.rules import Context, repository_problems
 
 

@@ -19,15 +19,77 @@ from inferstack.problems import printable
 from inferstack.problems.words import choose, listed
 from inferstack.triton.archive.packing import complete_or_absent
 from inferstack.triton.model import Repository, TritonModel
-from inferstack.triton.repository.of_spec import repositories_at
-
-# ----------------------------------------------------------------
-# ``inferstack body``: what is behind the command.
-
+from inferstack.triton.repositories import repositories_at
 
 _LARGEST = 6_291_456
 """Bytes that a request to a real-time endpoint may have."""
 _SHOWN = 4
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What can be written after ``inferstack body``."""
+    add = command.add_argument
+    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs and outputs")
+    add("--stage", help="choose this stage of the spec")
+    component = "ask this inference component; needed where several have Triton models"
+    add("--component", metavar="NAME", help=component)
+    model = "ask the variant with this model; needed where several differ in inputs or outputs"
+    add("--model", metavar="NAME", help=model)
+    target = "ask this archive of a multi-model endpoint (TargetModel)"
+    add("--target-model", metavar="ARCHIVE", help=target)
+    inputs = "NAME=FILE.npy, NAME=FILE.json, or FILE.npz or FILE.json with several by name; can be repeated"
+    add("--input", metavar="[NAME=]FILE", type=_input, action="append", default=[], help=inputs)
+    parameters = "parameter of the request, such as sequence_id=7; can be repeated"
+    add("--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=parameters)
+    add("--json", action="store_true", help="write the values as JSON; without it they stand behind the JSON")
+    read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
+    add("--read", metavar="FILE", type=Path, help=read)
+    add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
+    out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
+    add("--out", metavar="FILE", type=Path, help=out)
+    command.set_defaults(wrong_usage=command.error)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the body of a request from files of arrays, checked against what the model declares; or read an
+    answer with --read, and check it if a SPEC is there.
+    """
+    for message in _wrong_usage(options):
+        options.wrong_usage(message)
+    with termination_interrupts():
+        return _make(options) if options.read is None else _read(options)
+
+
+def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
+    if options.spec is None and options.read is None:
+        yield "name a SPEC to make a request for, or an answer with --read"
+    if (options.read is None) != (options.content_type is None):
+        yield "--read and --content-type go together"
+    if options.read is not None and (options.input or options.parameter or options.json):
+        yield "--input, --parameter and --json are for a request, and --read for an answer"
+    chosen = {options.stage, options.component, options.model, options.target_model}
+    if options.spec is None and chosen != {None}:
+        yield "--stage, --component, --model and --target-model choose something in a SPEC"
+
+
+def _input(written: str) -> tuple[str | None, Path]:
+    name, equals, file = written.rpartition("=")
+    return (name if equals else None), Path(file)
+
+
+def _parameter(written: str) -> tuple[str, str | int | bool]:
+    name, equals, value = written.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{written} is not NAME=VALUE")
+    if value in ("true", "false"):
+        return name, value == "true"
+    try:
+        return name, int(value)
+    except ValueError:
+        return name, value
+
+
+# ---------------------------------------------------------------- Requests, answers, and their model
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +102,7 @@ class _Asked:
     target_model: str | None
 
 
-def make(options: argparse.Namespace) -> int:
+def _make(options: argparse.Namespace) -> int:
     """Writes the body of a request and says how to send it.
 
     Raises:
@@ -71,7 +133,7 @@ def make(options: argparse.Namespace) -> int:
     return 0
 
 
-def read(options: argparse.Namespace) -> int:
+def _read(options: argparse.Namespace) -> int:
     """Shows the arrays of an answer, checks them if there is a spec, and then writes them if asked to.
 
     Raises:
@@ -103,10 +165,12 @@ def _answering(options: argparse.Namespace) -> Any:
 def _invocation() -> tuple[ModuleType, ModuleType]:
     """What makes bodies and reads answers, and what reads and writes files of arrays: both need numpy."""
     try:
-        from inferstack.triton.invocation import bodies, files  # noqa: PLC0415 - brings numpy
+        from inferstack.triton import invocation  # noqa: PLC0415 - brings numpy
     except ImportError as error:
         raise Refusal(str(error)) from None
-    return bodies, files
+    from inferstack.triton import array_files  # noqa: PLC0415 - brings numpy
+
+    return invocation, array_files
 
 
 def _refused(problems: tuple[str, ...]) -> int:
@@ -171,7 +235,7 @@ def _model(block: PlacedTriton, repository: Repository) -> TritonModel:
 
 
 def _show(arrays: Any, margin: str) -> None:
-    from inferstack.triton.invocation.arrays import type_of  # noqa: PLC0415 - brings numpy
+    from inferstack.triton.arrays import type_of  # noqa: PLC0415 - brings numpy
 
     for name, array in arrays.items():
         first = ", ".join(_value(it) for it in array.ravel()[:_SHOWN].tolist())
@@ -211,70 +275,3 @@ def _only_variant(spec: ModelSpec, model: str | None) -> str | None:
     found = [it.variant_name for _, it in variants(spec) if it.model_name == model]
     several = model is not None and len(variants(spec)) > 1
     return found[0] if several and len(found) == 1 else None
-
-
-# ----------------------------------------------------------------
-# ``inferstack body``: requests made from arrays, and answers read into them.
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be written after ``inferstack body``."""
-    add = command.add_argument
-    add("spec", metavar="SPEC", nargs="?", type=Path, help="spec file with the model's inputs and outputs")
-    add("--stage", help="choose this stage of the spec")
-    component = "ask this inference component; needed where several have Triton models"
-    add("--component", metavar="NAME", help=component)
-    model = "ask the variant with this model; needed where several differ in inputs or outputs"
-    add("--model", metavar="NAME", help=model)
-    target = "ask this archive of a multi-model endpoint (TargetModel)"
-    add("--target-model", metavar="ARCHIVE", help=target)
-    inputs = "NAME=FILE.npy, NAME=FILE.json, or FILE.npz or FILE.json with several by name; can be repeated"
-    add("--input", metavar="[NAME=]FILE", type=_input, action="append", default=[], help=inputs)
-    parameters = "parameter of the request, such as sequence_id=7; can be repeated"
-    add("--parameter", metavar="NAME=VALUE", type=_parameter, action="append", default=[], help=parameters)
-    add("--json", action="store_true", help="write the values as JSON; without it they stand behind the JSON")
-    read = "read this answer instead; needs --content-type; with SPEC it must have the declared outputs"
-    add("--read", metavar="FILE", type=Path, help=read)
-    add("--content-type", metavar="TYPE", help="with --read: the answer's content type, as it came")
-    out = "the file to write (default: request.bin or request.json); with --read: FILE.npz or FILE.json"
-    add("--out", metavar="FILE", type=Path, help=out)
-    command.set_defaults(wrong_usage=command.error)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Make the body of a request from files of arrays, checked against what the model declares; or read an
-    answer with --read, and check it if a SPEC is there.
-    """
-    for message in _wrong_usage(options):
-        options.wrong_usage(message)
-    with termination_interrupts():
-        return make(options) if options.read is None else read(options)
-
-
-def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
-    if options.spec is None and options.read is None:
-        yield "name a SPEC to make a request for, or an answer with --read"
-    if (options.read is None) != (options.content_type is None):
-        yield "--read and --content-type go together"
-    if options.read is not None and (options.input or options.parameter or options.json):
-        yield "--input, --parameter and --json are for a request, and --read for an answer"
-    chosen = {options.stage, options.component, options.model, options.target_model}
-    if options.spec is None and chosen != {None}:
-        yield "--stage, --component, --model and --target-model choose something in a SPEC"
-
-
-def _input(written: str) -> tuple[str | None, Path]:
-    name, equals, file = written.rpartition("=")
-    return (name if equals else None), Path(file)
-
-
-def _parameter(written: str) -> tuple[str, str | int | bool]:
-    name, equals, value = written.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"{written} is not NAME=VALUE")
-    if value in ("true", "false"):
-        return name, value == "true"
-    try:
-        return name, int(value)
-    except ValueError:
-        return name, value

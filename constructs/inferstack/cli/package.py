@@ -11,8 +11,11 @@ from pathlib import Path
 
 from inferstack.account.bucket import ALGORITHMS, S3_KEY, Encryption, is_key
 from inferstack.check.load import LoadedSpec, load_spec
+from inferstack.cli.choice import chosen_by
+from inferstack.cli.packing import check, make
 from inferstack.cli.report import text
 from inferstack.cli.terminal import tell
+from inferstack.cli.upload import make_and_upload
 
 _OUT = Path("packages")
 
@@ -79,16 +82,10 @@ def _wrong_usage(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _check(options: argparse.Namespace, loaded: LoadedSpec | None) -> int:
-    from inferstack.cli.choice import chosen_by  # noqa: PLC0415 - packing needs none
-    from inferstack.cli.packing import check  # noqa: PLC0415 - brings protobuf
-
     return check(options.check, loaded, chosen_by(options), multi_model=options.multi_model)
 
 
 def _make(options: argparse.Namespace, loaded: LoadedSpec) -> int:
-    from inferstack.cli.packing import make  # noqa: PLC0415 - brings protobuf
-    from inferstack.cli.upload import make_and_upload  # noqa: PLC0415 - brings protobuf
-
     if loaded.warnings:
         tell(text(loaded.warnings).rstrip("\n"))
     out = _OUT / options.spec.stem if options.out is None else options.out

@@ -15,18 +15,17 @@ from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.facts.triton import PlacedTriton, default_model, may_be_triton, triton_blocks, undeclared
 from inferstack.facts.walk import containers
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import FilePlace, Place, Problem, Severity, SpecPath, in_file_order
+from inferstack.problems import FilePlace, Place, Problem, Severity, SpecPath, in_file_order, printable
 from inferstack.source.document import Document
 from inferstack.triton.archive.inspection import Inspection, inspect_archive
-from inferstack.triton.archive.packing import Packed, described, pack
-from inferstack.triton.archive.plan import Plan, plan_archives
+from inferstack.triton.archive.packing import Packed, pack, unpacked_size
+from inferstack.triton.archive.plan import LeftOut, Plan, plan_archives
 from inferstack.triton.archive.reading import FOLDER
 from inferstack.triton.model import Repository, only_model
-from inferstack.triton.repository.of_spec import repositories_of
+from inferstack.triton.repositories import repositories_of
 from inferstack.triton.rules import Context, repository_problems
 
-# ----------------------------------------------------------------
-# ``inferstack package SPEC``: the archives that a spec declares.
+# ---------------------------------------------------------------- Archives that a spec declares
 
 
 def make(loaded: LoadedSpec, spec: Path, out: Path, allowed: Iterable[Path]) -> int:
@@ -90,15 +89,14 @@ def _refuse_own_output(plans: Iterable[Plan], out: Path) -> None:
 
 
 def _pack(plan: Plan, target: Path) -> Packed:
-    with bar(target.name, plan.unpacked_size) as progress:
+    with bar(target.name, unpacked_size(plan)) as progress:
         made = pack(plan, target, progress)
     contents = [(entry.name, None if entry.is_folder else entry.size) for entry in plan.entries]
     print(described(made, contents, plan.left_out), end="", flush=True)
     return made
 
 
-# ----------------------------------------------------------------
-# ``inferstack package --check``: archives that somebody else made.
+# ---------------------------------------------------------------- Archives that somebody else made
 
 
 def check(archives: Iterable[Path], loaded: LoadedSpec | None, choice: Choice, *, multi_model: bool) -> int:
@@ -198,3 +196,64 @@ def _description(inspection: Inspection) -> str:
         inspection.packed,
         [(member.name, None if member.kind == FOLDER else member.size) for member in inspection.members],
     )
+
+
+# ---------------------------------------------------------------- An archive in words
+
+
+_MOST_SHOWN = 100
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+Content = tuple[str, int | None]
+"""A path and its size in bytes, None for a folder."""
+
+
+def described(packed: Packed, contents: Sequence[Content], left_out: Iterable[LeftOut] = ()) -> str:
+    """Several lines, each ended, about an archive. Folders are only shown when nothing is in them."""
+    lines = [
+        str(packed.path),
+        f"  size     {_whole_size(packed.size)}",
+        f"  sha256   {packed.file_sha256}",
+        f"  content  {packed.tar_sha256}",
+        "           (sha256 of the tar inside, which no compression changes)",
+        *_inside(contents),
+        *(f"  left out {left.name} ({left.reason})" for left in left_out),
+    ]
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _inside(contents: Sequence[Content]) -> list[str]:
+    full = _full_folders(name for name, _ in contents)
+    shown = [(name, size) for name, size in contents if size is not None or name not in full]
+    sizes = [_shown_size(size) for _, size in shown[:_MOST_SHOWN]]
+    width = max(map(len, sizes), default=0)
+    lines = [f"    {size:>{width}}  {name}" for size, (name, _) in zip(sizes, shown, strict=False)]
+    more = len(shown) - _MOST_SHOWN
+    return ["  holds", *lines, *([f"    and {more} more"] if more > 0 else [])]
+
+
+def _whole_size(size: int) -> str:
+    exact, rounded = f"{size} bytes", _in_units(size)
+    return exact if exact == rounded else f"{exact} ({rounded})"
+
+
+def _shown_size(size: int | None) -> str:
+    return "empty folder" if size is None else _in_units(size)
+
+
+def _full_folders(names: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for name in names:
+        folder = name.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _in_units(size: int) -> str:
+    """Bytes as a person reads them: ``1.5 GB``, in powers of 1000."""
+    value, unit = float(size), 0
+    while value >= 999.95 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{size} bytes" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"

@@ -10,16 +10,12 @@ from shutil import get_terminal_size
 from types import FrameType
 from typing import Any
 
-# ----------------------------------------------------------------
-# How a command ends if it cannot do what it was asked for.
-
 
 class Refusal(Exception):  # noqa: N818 - no error of the program: the user reads its text
     """Says in one line why nothing was done; the exit status is 1."""
 
 
-# ----------------------------------------------------------------
-# Standard output and standard error, whatever they are connected to.
+# ---------------------------------------------------------------- Standard output and standard error
 
 
 def tell(line: str) -> None:
@@ -50,8 +46,7 @@ def write_into_nothing() -> None:
             os.dup2(nothing, stream.fileno())
 
 
-# ----------------------------------------------------------------
-# Lets a command clean up when it is asked to terminate.
+# ---------------------------------------------------------------- Termination
 
 
 # SIGHUP comes when the terminal closes; Windows has none.
@@ -79,8 +74,7 @@ def _interrupt(_: int, __: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-# ----------------------------------------------------------------
-# A progress bar for long work, where there is a terminal.
+# ---------------------------------------------------------------- Progress
 
 
 _WIDTH = 30

@@ -1,13 +1,17 @@
 """Triton's model repositories: what is in them, what Triton makes of it, and how it gets to SageMaker.
 
-    config      a model's configuration, as data and as the text of a ``config.pbtxt``
-    repository  repositories as they are found: in a spec's ``triton`` block, in a folder, or in an archive
-    rules       what Triton demands of the models of an archive, by topic
-    archive     archives: planned as lists of files, packed the same everywhere, and inspected
-    rehearsal   a real Triton on this machine, as SageMaker's container starts it
-    invocation  requests made from arrays, and arrays read from answers
+    model             a repository as data, wherever it was found; everything else works on that
+    config            a model's configuration: as protocol buffer, and as the text of a ``config.pbtxt``
+    backends          what Triton knows of its own backends
+    repositories      the repositories that a spec declares, or points to
+    folders           the models in a folder of this machine, or in an archive
+    repository_files  which files may go into an archive
+    archive           archives: planned as lists of files, packed the same everywhere, inspected, unpacked
+    rules             what Triton demands of the models of an archive, by topic
+    protocol          how requests and answers carry tensors
+    invocation        requests made from numpy arrays, and arrays read from answers (arrays, array_files)
+    rehearsal         a real Triton on this machine, as SageMaker's container starts it
 
-``model.py`` has a repository as data, wherever it was found: all of these work on that. Triton's own protocol
-buffer is in ``config`` in compiled form, with its license beside it; the JSON Schema of the block is
-generated from it. Nothing here imports the CDK or an AWS client.
+Triton's own protocol buffer is here in compiled form, with its license beside it; the JSON Schema of the
+``triton`` block is generated from it. Nothing here imports the CDK or an AWS client.
 """

@@ -1,7 +1,7 @@
 """A model repository as data: what Triton finds in an archive, wherever the repository comes from."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from string import digits
@@ -21,9 +21,6 @@ NO_REPOSITORY = "IS901"
 MISSING_FOLDER = "IS902"
 NOT_A_FILE = "IS991"
 """Codes of what keeps models from being read."""
-
-# The fields of the type that holds an entry of a map.
-_ENTRY = {"key", "value"}
 
 FieldPath = tuple[str | int, ...]
 """Proto names, list indices and keys of maps from the top of a configuration: ``("input", 0, "dims")``."""
@@ -137,13 +134,9 @@ def enum_name(message: Any, field: str) -> str:
     return str(value) if known is None else str(known.name)
 
 
-@cache
 def is_map(field: Any) -> bool:
-    """Whether a field of a message is a map. Asking protobuf, by an option of the entry's type, would import
-    as much as its functions that make classes.
-    """
-    entry = field.message_type
-    return entry is not None and is_repeated(field) and set(entry.fields_by_name) == _ENTRY
+    """Whether a field of a message is a map."""
+    return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
 def is_repeated(field: Any) -> bool:
@@ -153,11 +146,11 @@ def is_repeated(field: Any) -> bool:
     return bool(field.label == field.LABEL_REPEATED if repeated is None else repeated)
 
 
-# ----------------------------------------------------------------
-# Version folders of a model, and what Triton's repository manager takes for one.
+# ---------------------------------------------------------------- Version folders
 #
-# https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_repository.md#model-
-# versions and ``VersionsToLoad`` in src/model_repository_manager/model_lifecycle.cc of its core.
+# What a repository manager takes for a version:
+# https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_repository.md#model-versions
+# and ``VersionsToLoad`` in src/model_repository_manager/model_lifecycle.cc of Triton's core.
 
 
 LARGEST = (1 << 63) - 1

@@ -9,10 +9,10 @@ from pathlib import Path
 from inferstack.check.lock.destinations import Destination
 from inferstack.check.lock.file import LockedArchive, LockedFile
 from inferstack.problems import Place
+from inferstack.triton.config import print_text
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel
-from inferstack.triton.repository.config import print_text
-from inferstack.triton.repository.files import Pointer, pointer_in, why_junk
-from inferstack.triton.repository.of_spec import repositories_at
+from inferstack.triton.repositories import repositories_at
+from inferstack.triton.repository_files import Pointer, pointer_in, why_junk
 
 # ----------------------------------------------------------------
 # Compares files on this machine with what a lock says about them, without reading large ones.

@@ -1,8 +1,8 @@
-"""Archives of model repositories (``model.tar.gz``): planned, packed, inspected.
+"""Archives of model repositories (``model.tar.gz``): planned, packed, inspected, unpacked.
 
     Repository -> plan_archive -> Plan -> pack -> Packed           (plan.py, packing.py)
     file -> inspect_archive -> Inspection, with a Repository       (inspection.py)
-    file -> unpack -> folder, as the container finds it             (unpacking.py)
+    file -> unpack -> folder, as the container finds it            (reading.py)
 
 The same repository gives the same bytes on every machine. Of an archive only names are held in memory.
 """

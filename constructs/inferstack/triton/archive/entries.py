@@ -1,5 +1,5 @@
-"""What an archive consists of: entries, the local files behind them, their paths; and what can be wrong
-with any of it.
+"""What an archive consists of: entries, the local files behind them, and their paths; and the codes of what
+can be wrong with any of it.
 """
 
 import os
@@ -9,15 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from inferstack.problems import FilePlace
+from inferstack.problems import FilePlace, Problem, file_codes
 from inferstack.problems.codes import by_code, error, warning
+from inferstack.problems.words import did_you_mean
 
-# ----------------------------------------------------------------
-# What can be wrong with an archive, or with what is to go into one: IS989 to IS998.
-#
 # IS991 is a rule, since a check of a spec reports it as well: of an existing repository.
-
-
 MISSING = "IS990"
 OUTSIDE = "IS992"
 UNFIT_NAME = "IS993"
@@ -64,8 +60,7 @@ ARCHIVE_CODES = by_code(
 """What packing and looking into archives report, by code."""
 
 
-# ----------------------------------------------------------------
-# Files of this machine that go into an archive: looked at once, read later, the same both times.
+# ---------------------------------------------------------------- Files of this machine
 
 
 # For larger pieces, the system would have to find new memory each time.
@@ -138,8 +133,42 @@ def _identity(found: os.stat_result) -> tuple[int, int, int]:
     return (found.st_dev, found.st_ino, found.st_mtime_ns)
 
 
-# ----------------------------------------------------------------
-# An entry of an archive, before it is written.
+def not_a_file(archive: Path) -> Problem | None:
+    """Why a path names no regular file; None when it does, maybe by a link.
+
+    Opening a pipe would wait for its other end, and a device need not have an end.
+    """
+    try:
+        mode = archive.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return _problem(archive, file_codes.NO_FILE, "there is no such file", _similar(archive))
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror}"
+        return _problem(archive, file_codes.UNREADABLE, message, "check path and permissions")
+    if stat.S_ISDIR(mode):
+        return _problem(
+            archive, file_codes.DIRECTORY, "this is a directory", "name an archive in it, or pack it first"
+        )
+    if not stat.S_ISREG(mode):
+        return _problem(
+            archive, file_codes.NOT_REGULAR, "this is not a regular file", "write the archive into a file"
+        )
+    return None
+
+
+def _similar(archive: Path) -> str:
+    try:
+        names = sorted(path.name for path in archive.parent.iterdir())
+    except OSError:
+        return f"there is no directory {archive.parent.as_posix()} either"
+    return did_you_mean(archive.name, names, "check the path")
+
+
+def _problem(archive: Path, code: str, message: str, fix: str) -> Problem:
+    return Problem(FilePlace(archive.as_posix()), message, fix, code)
+
+
+# ---------------------------------------------------------------- Entries and their paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +216,6 @@ class ArchiveEntry:
                 yield text
             case None:
                 return
-
-
-# ----------------------------------------------------------------
-# Paths in an archive: which can be unpacked anywhere, and which would be one on some file system.
 
 
 _LONGEST_PART = 255

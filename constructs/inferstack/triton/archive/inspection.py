@@ -16,10 +16,10 @@ from inferstack.triton.archive.entries import (
     STRAY_FOLDER,
     UNFIT_NAME,
     folded,
+    not_a_file,
     plain,
     unfit,
 )
-from inferstack.triton.archive.local_files import not_a_file
 from inferstack.triton.archive.packing import Packed, Progress, silent
 from inferstack.triton.archive.reading import (
     FILE,
@@ -30,82 +30,12 @@ from inferstack.triton.archive.reading import (
     members,
     not_gzip,
 )
+from inferstack.triton.folders import IN_ARCHIVE, LARGEST_CONFIG, found_in
 from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE, Repository, likely_default_model
-from inferstack.triton.repository.files import FETCH, LONGEST, Folder, pointer_of, why_junk
-from inferstack.triton.repository.layout import IN_ARCHIVE, LARGEST_CONFIG, found_in
-
-# ----------------------------------------------------------------
-# The models in an archive that somebody made, from the names in it and its ``config.pbtxt`` files.
-
+from inferstack.triton.repository_files import FETCH, LONGEST, Folder, pointer_of, why_junk
 
 # An archive is judged as an existing repository is.
 _SOURCE = ("triton", "repository")
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What is in an archive, by path: files and folders, and kinds of what is neither.
-
-    ``configs`` has the ``config.pbtxt`` files that a container may look for, by path; None if too large.
-    """
-
-    archive: Path
-    files: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-    odd: dict[str, str] = field(default_factory=dict)
-    configs: dict[Path, bytes | None] = field(default_factory=dict)
-
-
-def repository_in(contents: Contents, *, multi_model: bool) -> Repository:
-    """The models of an archive that a container loads, with what keeps it from finding them.
-
-    The default is the only model or the only ensemble, which has to be named when the archive is deployed.
-    """
-    odd = dict.fromkeys(contents.odd, _odd_fault(contents))
-    name = contents.archive.name.removesuffix(ARCHIVE_SUFFIX)
-    models, faults = found_in(
-        _tree(contents, odd), name, IN_ARCHIVE, contents.configs.__getitem__, multi_model=multi_model
-    )
-    # Where these are does not matter: no part of an archive with a link in it is unpacked.
-    every = tuple(dict.fromkeys((*odd.values(), *faults)))
-    served = likely_default_model(models)
-    return Repository(contents.archive.name, models, served, _SOURCE, every, multi_model=multi_model)
-
-
-def _odd_fault(contents: Contents) -> Problem:
-    """One fault for all: an archive may have any number of links."""
-    what = listed(sorted(set(contents.odd.values())), last="and", quote="")
-    links = any(kind.endswith(" link") for kind in contents.odd.values())
-    # With the first option alone, a symbolic link to a file that is packed, too, becomes a hard link.
-    fix = "put the files themselves in" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
-    message = f"{what} in the archive: {listed(list(contents.odd), last='and')}"
-    return Problem(FilePlace(contents.archive.as_posix()), message, fix, NOT_A_FILE)
-
-
-def _tree(contents: Contents, odd: dict[str, Problem]) -> Folder:
-    tree = {"": Folder(contents.archive)}
-    # Sorted, so that a folder comes before those in it.
-    for path, above, name in _divided(sorted(contents.folders)):
-        tree[path] = tree[above].folders[name] = Folder(contents.archive / path)
-    for path, above, name in _divided(contents.files):
-        tree[above].files[name] = contents.archive / path
-    for path, above, name in _divided(odd):
-        tree[above].unfit[name] = odd[path]
-    return tree[""]
-
-
-def _divided(paths: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Paths, each with the folder that it is in and its name there, without leftovers of tools."""
-    for path in paths:
-        above, _, name = path.rpartition("/")
-        if why_junk(path) is None:
-            yield path, above, name
-
-
-# ----------------------------------------------------------------
-# A look into an archive that somebody made: nothing is unpacked to disk, and nothing in it is trusted.
-
-
 _MOST_MEMBERS = 100_000
 _MOST_NAMES = 16 << 20
 _MOST_CONFIGS = 64 << 20
@@ -132,14 +62,14 @@ def inspect_archive(archive: Path, progress: Progress = silent, *, multi_model: 
     unfit_path = not_a_file(archive)
     if unfit_path is not None:
         return Inspection(archive, None, (), None, (unfit_path,))
-    look = _Look(Contents(archive))
+    look = _Look(archive)
     try:
         packed = _read(archive, look, progress)
     except UnreadableError as error:
         message = f"the archive cannot be used: {error}"
         problem = Problem(FilePlace(archive.as_posix()), message, error.fix, NOT_AN_ARCHIVE)
         return Inspection(archive, None, tuple(look.members), None, (problem,))
-    repository = repository_in(look.contents, multi_model=multi_model)
+    repository = _repository_in(look, multi_model=multi_model)
     return Inspection(archive, packed, tuple(look.members), repository, tuple(_problems(look)))
 
 
@@ -165,9 +95,15 @@ def _read_file(archive: Path, file: BinaryIO, look: "_Look", progress: Progress)
 
 @dataclass(slots=True)
 class _Look:
-    """What was found so far."""
+    """What was found so far, by path in the archive."""
 
-    contents: Contents
+    archive: Path
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    odd: dict[str, str] = field(default_factory=dict)
+    """Kinds of what is neither file nor folder."""
+    configs: dict[Path, bytes | None] = field(default_factory=dict)
+    """The ``config.pbtxt`` files that a container may look for; None if too large."""
     members: list[Member] = field(default_factory=list)
     unfit: dict[str, str] = field(default_factory=dict)
     junk: list[str] = field(default_factory=list)
@@ -207,19 +143,19 @@ class _Look:
         if member.kind in (FILE, FOLDER):
             self._add_fit(path, member)
         else:
-            self.contents.odd[path] = member.kind
+            self.odd[path] = member.kind
 
     def _count(self, member: Member) -> None:
         self.members.append(member)
         self._name_bytes += len(member.name)
-        entries = max(len(self.members), len(self.contents.folders))
+        entries = max(len(self.members), len(self.folders))
         if entries > _MOST_MEMBERS or self._name_bytes > _MOST_NAMES:
             why = f"it has more than {_MOST_MEMBERS} entries, or names of endless length"
             raise UnreadableError(why, "leave out what no model loads, or put small files together into one")
 
     def _add_fit(self, path: str, member: Member) -> None:
         other = self._paths.setdefault(folded(path), path)
-        if path in self.contents.files:
+        if path in self.files:
             self.twice.append(path)
         elif other != path:
             self.alike[path] = other
@@ -228,22 +164,22 @@ class _Look:
         elif member.kind == FILE:
             self._look_into(path, member.content)
         if member.kind == FILE:
-            self.contents.files.add(path)
-            if path in self.contents.folders:
+            self.files.add(path)
+            if path in self.folders:
                 self.mixed.append(path)
 
     def _look_into(self, path: str, content: bytes | None) -> None:
         if _is_config(path):
-            self.contents.configs[self.contents.archive / path] = content
+            self.configs[self.archive / path] = content
         elif content is not None and pointer_of(content) is not None:
             self.pointers.append(path)
 
     def _note_folders(self, folder: str, path: str) -> None:
         """Notes a folder and all that it is in, of which none may be a file."""
         # A folder that is noted was looked at before, and so was everything above it.
-        while folder and folder not in self.contents.folders:
-            self.contents.folders.add(folder)
-            if folder in self.contents.files:
+        while folder and folder not in self.folders:
+            self.folders.add(folder)
+            if folder in self.files:
                 self.mixed.append(path)
             folder = folder.rpartition("/")[0]
 
@@ -256,45 +192,94 @@ def _is_config(path: str) -> bool:
 
 def _problems(look: _Look) -> Iterator[Problem]:
     """What is wrong with the form of an archive that could be read to its end."""
-    archive = look.contents.archive.as_posix()
+    here = FilePlace(look.archive.as_posix())
     if look.unfit:
         path, why = next(iter(look.unfit.items()))
         message = f"paths that an archive must not have: {_named(look.unfit)}; {path!r}: {why}"
         fix = "pack with relative paths, from the folder that holds the models' folders"
-        yield Problem(FilePlace(archive), message, fix, UNFIT_NAME)
+        yield Problem(here, message, fix, UNFIT_NAME)
     if look.pointers:
         message = f"Git LFS pointers instead of files: {_named(look.pointers)}"
-        yield Problem(FilePlace(archive), message, f"{FETCH}, and pack again", POINTER)
+        yield Problem(here, message, f"{FETCH}, and pack again", POINTER)
     if look.twice:
         message = f"paths that occur more than once: {_named(look.twice)}"
-        yield Problem(FilePlace(archive), message, "keep one of each", CLASH)
+        yield Problem(here, message, "keep one of each", CLASH)
     if look.alike:
         # The container's file system tells them apart; one that it is unpacked on elsewhere may not.
         pairs = _named(f"{path} ({other})" for path, other in look.alike.items())
         message = f"paths that are one where case, or how an accent is written, does not count: {pairs}"
-        yield Problem(FilePlace(archive), message, "give one of each another name", CLASH, Severity.WARNING)
+        yield Problem(here, message, "give one of each another name", CLASH, Severity.WARNING)
     if look.mixed:
         message = f"paths that would be a file and a folder at once: {_named(look.mixed)}"
-        yield Problem(
-            FilePlace(archive), message, "keep the file or the folder; no tool can unpack both", CLASH
-        )
-    yield from _junk_problems(archive, look)
+        yield Problem(here, message, "keep the file or the folder; no tool can unpack both", CLASH)
+    yield from _junk_problems(here, look)
 
 
-def _junk_problems(archive: str, look: _Look) -> Iterator[Problem]:
+def _junk_problems(here: FilePlace, look: _Look) -> Iterator[Problem]:
     tops = {path.split("/")[0] for path in look.junk}
-    folders = {top for top in tops if why_junk(top) is not None and top in look.contents.folders}
+    folders = {top for top in tops if why_junk(top) is not None and top in look.folders}
     stray = sorted(folders)
     if stray:
         message = f"{_named(stray)} beside the models: the container takes a folder for a model"
         fix = f"leave it out: tar --exclude={stray[0]}"
-        yield Problem(FilePlace(archive), message, fix, STRAY_FOLDER)
+        yield Problem(here, message, fix, STRAY_FOLDER)
     rest = [path for path in look.junk if path.split("/")[0] not in folders]
     if rest:
         message = f"files that tools left behind: {_named(rest)}"
         fix = "leave them out with tar --exclude"
-        yield Problem(FilePlace(archive), message, fix, JUNK_INSIDE, Severity.WARNING)
+        yield Problem(here, message, fix, JUNK_INSIDE, Severity.WARNING)
 
 
 def _named(paths: Iterable[str]) -> str:
     return listed(list(paths), last="and")
+
+
+# ---------------------------------------------------------------- The models in it
+#
+# They are found by the names in the archive and by its ``config.pbtxt`` files.
+
+
+def _repository_in(look: _Look, *, multi_model: bool) -> Repository:
+    """The models of an archive that a container loads, with what keeps it from finding them.
+
+    The default is the only model or the only ensemble, which has to be named when the archive is deployed.
+    """
+    odd = dict.fromkeys(look.odd, _odd_fault(look))
+    name = look.archive.name.removesuffix(ARCHIVE_SUFFIX)
+    models, faults = found_in(
+        _tree(look, odd), name, IN_ARCHIVE, look.configs.__getitem__, multi_model=multi_model
+    )
+    # Where these are does not matter: no part of an archive with a link in it is unpacked.
+    every = tuple(dict.fromkeys((*odd.values(), *faults)))
+    served = likely_default_model(models)
+    return Repository(look.archive.name, models, served, _SOURCE, every, multi_model=multi_model)
+
+
+def _odd_fault(look: _Look) -> Problem:
+    """One fault for all: an archive may have any number of links."""
+    what = listed(sorted(set(look.odd.values())), last="and", quote="")
+    links = any(kind.endswith(" link") for kind in look.odd.values())
+    # With the first option alone, a symbolic link to a file that is packed, too, becomes a hard link.
+    fix = "put the files themselves in" + (" (GNU tar -h --hard-dereference)" if links else ", or nothing")
+    message = f"{what} in the archive: {listed(list(look.odd), last='and')}"
+    return Problem(FilePlace(look.archive.as_posix()), message, fix, NOT_A_FILE)
+
+
+def _tree(look: _Look, odd: dict[str, Problem]) -> Folder:
+    tree = {"": Folder(look.archive)}
+    # Sorted, so that a folder comes before those in it.
+    for path, above, name in _divided(sorted(look.folders)):
+        tree[path] = tree[above].folders[name] = Folder(look.archive / path)
+    for path, above, name in _divided(look.files):
+        tree[above].files[name] = look.archive / path
+    for path, above, name in _divided(odd):
+        tree[above].unfit[name] = odd[path]
+    return tree[""]
+
+
+def _divided(paths: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Paths, each with the folder that it is in and its name there, without leftovers of tools."""
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        if why_junk(path) is None:
+            yield path, above, name

@@ -1,23 +1,57 @@
-"""Writing archives: streamed, in memory that does not grow with the files, complete or not at all."""
+"""Writing archives: streamed, in memory that does not grow with the files, complete or not at all.
+
+The bytes depend on names, content and the executable bit, and on nothing else. Owner, group, times and the
+rest of the mode only tell about the machine that packs, so they are constant.
+"""
 
 import errno
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import struct
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from inferstack.problems import Problem, SpecError, printable
+from inferstack.problems import Problem, SpecError
 from inferstack.triton.archive.entries import UNREADABLE, ArchiveEntry, LocalFile, LocalFileError
-from inferstack.triton.archive.local_files import LeftOut
 from inferstack.triton.archive.plan import Plan
-from inferstack.triton.archive.tar_writing import StoredGzip, TarStream, Write
 
-# ----------------------------------------------------------------
-# A file that has its name only once it is complete.
+OPEN_MODE = 0o755
+FILE_MODE = 0o644
+_Write = Callable[[bytes], object]
+Progress = Callable[[int], None]
+"""Called with the number of bytes done since the last call."""
+Watch = Callable[[str, int], AbstractContextManager[Progress]]
+"""Makes a :data:`Progress` for work with a label and a total number of bytes."""
+
+
+def silent(_: int) -> None:
+    """Progress that nobody watches."""
+
+
+def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
+    """A :data:`Watch` for work that nobody watches."""
+    return nullcontext(silent)
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An archive on disk: its size in bytes, SHA-256 of the tar inside and of the file itself, in hex.
+
+    The tar's digest identifies the content: it stays the same if the archive is compressed again.
+    ``contents`` are the SHA-256 of the files in it, by their paths there; empty where they were not taken.
+    """
+
+    path: Path
+    size: int
+    tar_sha256: str
+    file_sha256: str
+    contents: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @contextmanager
@@ -59,44 +93,107 @@ def _keep_name(folder: Path) -> None:
         os.close(descriptor)
 
 
-# ----------------------------------------------------------------
-# Writing archives: streamed, in memory that does not grow with the files, complete or not at all.
+# ---------------------------------------------------------------- gzip that stores and does not compress
+#
+# Weights hardly compress, and stored blocks unpack at the speed of the disk. ``zlib`` and ``gzip`` also
+# store, at level 0, but where their blocks end differs between versions, and with the size of what they get.
+# The format: https://www.rfc-editor.org/rfc/rfc1952 around https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4
 
 
-Progress = Callable[[int], None]
-"""Called with the number of bytes done since the last call."""
-Watch = Callable[[str, int], AbstractContextManager[Progress]]
-"""Makes a :data:`Progress` for work with a label and a total number of bytes."""
+# Magic number, deflate; no name, no time, and no operating system that could differ.
+_HEADER = b"\x1f\x8b\x08\x00" + bytes(4) + b"\x00\xff"
+_BLOCK = 0xFFFF
+_BLOCK_HEADER = struct.Struct("<BHH")
+_TRAILER = struct.Struct("<II")
 
 
-def silent(_: int) -> None:
-    """Progress that nobody watches."""
+def _block_header(size: int, *, last: bool) -> bytes:
+    return _BLOCK_HEADER.pack(int(last), size, size ^ _BLOCK)
 
 
-def unwatched(_: str, __: int) -> AbstractContextManager[Progress]:
-    """A :data:`Watch` for work that nobody watches."""
-    return nullcontext(silent)
+_FULL_BLOCK = _block_header(_BLOCK, last=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """An archive on disk: its size in bytes, SHA-256 of the tar inside and of the file itself, in hex.
+class StoredGzip:
+    """Wraps what is written. Where blocks end depends on the content alone, not on how it is written."""
 
-    The tar's digest identifies the content: it stays the same if the archive is compressed again.
-    ``contents`` are the SHA-256 of the files in it, by their paths there; empty where they were not taken.
-    """
+    def __init__(self, write: _Write) -> None:
+        self._write = write
+        self._held = bytearray()
+        self._length = 0
+        self._checksum = 0
+        write(_HEADER)
 
-    path: Path
-    size: int
-    tar_sha256: str
-    file_sha256: str
-    contents: Mapping[str, str] = field(default_factory=dict, compare=False)
+    def write(self, data: bytes) -> None:
+        """Adds to the content."""
+        self._checksum = zlib.crc32(data, self._checksum)
+        self._length += len(data)
+        self._held += data
+        # The last block is marked as the last, so one block is always held back.
+        full = max(0, (len(self._held) - 1) // _BLOCK) * _BLOCK
+        with memoryview(self._held) as held:
+            for start in range(0, full, _BLOCK):
+                # One by one: for many at once, the system would be asked for memory each time.
+                self._write(b"".join((_FULL_BLOCK, held[start : start + _BLOCK])))
+        del self._held[:full]
+
+    def close(self) -> None:
+        """Writes what is held, and the checksum."""
+        self._write(_block_header(len(self._held), last=True) + self._held)
+        self._write(_TRAILER.pack(self._checksum, self._length & 0xFFFFFFFF))
+
+
+# ---------------------------------------------------------------- tar
+#
+# POSIX.1-2001 (``pax``), which any tar program reads and which has no limit of size. The headers are those of
+# ``tarfile``. Its ``addfile`` wants content as an open file; here it comes in pieces, checked for changes and
+# hashed on the way, and an adapter is longer than the padding that it would save.
+# https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
+
+
+class _TarStream:
+    """Writes entries one after the other; nothing is held."""
+
+    def __init__(self, write: _Write) -> None:
+        self._write = write
+        self._length = 0
+
+    def add(self, entry: ArchiveEntry) -> str:
+        """Writes an entry with its content, which is read meanwhile; returns the content's SHA-256 in hex."""
+        digest = hashlib.sha256()
+        self._put(_header(entry))
+        for chunk in entry.chunks():
+            digest.update(chunk)
+            self._put(chunk)
+        self._put(bytes(-entry.size % tarfile.BLOCKSIZE))
+        return digest.hexdigest()
+
+    def end(self) -> None:
+        """Writes the two empty blocks that end a tar, and fills the last record."""
+        self._put(bytes(2 * tarfile.BLOCKSIZE))
+        self._put(bytes(-self._length % tarfile.RECORDSIZE))
+
+    def _put(self, data: bytes) -> None:
+        self._length += len(data)
+        self._write(data)
+
+
+def _header(entry: ArchiveEntry) -> bytes:
+    """A header block, after others for a name or size that does not fit. Fields that are not set are zero."""
+    info = tarfile.TarInfo(entry.name)
+    info.type = tarfile.DIRTYPE if entry.is_folder else tarfile.REGTYPE
+    info.size = entry.size
+    info.mode = OPEN_MODE if entry.is_folder or entry.executable else FILE_MODE
+    return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+
+
+# ---------------------------------------------------------------- The archive
 
 
 class _Meter:
     """Counts and hashes what passes."""
 
-    def __init__(self, *targets: Write) -> None:
+    def __init__(self, *targets: _Write) -> None:
         self._digest = hashlib.sha256()
         self._targets = targets
         self.size = 0
@@ -123,7 +220,7 @@ def pack(plan: Plan, target: Path, progress: Progress = silent) -> Packed:
         file = _Meter(out.write)
         gzip = StoredGzip(file.write)
         content = _Meter(gzip.write, lambda data: progress(len(data)))
-        tar = TarStream(content.write)
+        tar = _TarStream(content.write)
         digests = {entry.name: _add(tar, entry) for entry in plan.entries}
         tar.end()
         gzip.close()
@@ -131,7 +228,7 @@ def pack(plan: Plan, target: Path, progress: Progress = silent) -> Packed:
     return Packed(target, file.size, content.hexdigest(), file.hexdigest(), contents)
 
 
-def _add(tar: TarStream, entry: ArchiveEntry) -> str:
+def _add(tar: _TarStream, entry: ArchiveEntry) -> str:
     try:
         return tar.add(entry)
     except LocalFileError as error:
@@ -142,63 +239,9 @@ def _add(tar: TarStream, entry: ArchiveEntry) -> str:
         raise SpecError([problem]) from None
 
 
-# ----------------------------------------------------------------
-# An archive in words: name, size, digests, and what is inside.
-
-
-_MOST_SHOWN = 100
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
-
-Content = tuple[str, int | None]
-"""A path and its size in bytes, None for a folder."""
-
-
-def described(packed: Packed, contents: Sequence[Content], left_out: Iterable[LeftOut] = ()) -> str:
-    """Several lines, each ended, about an archive. Folders are only shown when nothing is in them."""
-    lines = [
-        str(packed.path),
-        f"  size     {_whole_size(packed.size)}",
-        f"  sha256   {packed.file_sha256}",
-        f"  content  {packed.tar_sha256}",
-        "           (sha256 of the tar inside, which no compression changes)",
-        *_inside(contents),
-        *(f"  left out {left.name} ({left.reason})" for left in left_out),
-    ]
-    return "".join(f"{printable(line)}\n" for line in lines)
-
-
-def _inside(contents: Sequence[Content]) -> list[str]:
-    full = _full_folders(name for name, _ in contents)
-    shown = [(name, size) for name, size in contents if size is not None or name not in full]
-    sizes = [_size(size) for _, size in shown[:_MOST_SHOWN]]
-    width = max(map(len, sizes), default=0)
-    lines = [f"    {size:>{width}}  {name}" for size, (name, _) in zip(sizes, shown, strict=False)]
-    more = len(shown) - _MOST_SHOWN
-    return ["  holds", *lines, *([f"    and {more} more"] if more > 0 else [])]
-
-
-def _whole_size(size: int) -> str:
-    exact, rounded = f"{size} bytes", _in_units(size)
-    return exact if exact == rounded else f"{exact} ({rounded})"
-
-
-def _size(size: int | None) -> str:
-    return "empty folder" if size is None else _in_units(size)
-
-
-def _full_folders(names: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for name in names:
-        folder = name.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found
-
-
-def _in_units(size: int) -> str:
-    """Bytes as a person reads them: ``1.5 GB``, in powers of 1000."""
-    value, unit = float(size), 0
-    while value >= 999.95 and unit < len(_UNITS) - 1:
-        value, unit = value / 1000, unit + 1
-    return f"{size} bytes" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+def unpacked_size(plan: Plan) -> int:
+    """Bytes of the tar in an archive."""
+    length = 2 * tarfile.BLOCKSIZE
+    for entry in plan.entries:
+        length += len(_header(entry)) + entry.size + -entry.size % tarfile.BLOCKSIZE
+    return length + -length % tarfile.RECORDSIZE

@@ -5,29 +5,41 @@ such an archive, too, and an ensemble needs it.
 https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html
 """
 
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inferstack.problems import FilePlace, Place, Problem, SpecError
+from inferstack.problems.words import did_you_mean_then
 from inferstack.triton.archive.entries import (
     CLASH,
     MISSING,
+    OUTSIDE,
+    POINTER,
     UNFIT_NAME,
+    UNREADABLE,
     ArchiveEntry,
     LocalFile,
     folded,
     parents,
     unfit,
 )
-from inferstack.triton.archive.local_files import FoundFile, LeftOut, found_under
-from inferstack.triton.archive.tar_writing import stored_size, tar_size
+from inferstack.triton.config import print_text
 from inferstack.triton.model import CONFIG_FILE, MISSING_FOLDER, Repository, TritonModel
-from inferstack.triton.repository.config import print_text
-from inferstack.triton.repository.files import why_junk
+from inferstack.triton.repository_files import FETCH, lies_in, pointer_in, unfit_kind, why_junk
 
 Locate = Callable[[Place], FilePlace]
 """Turns a place in the spec into one in its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is there and stays out of the archive, by its path there."""
+
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +54,6 @@ class Plan:
     def local_files(self) -> tuple[LocalFile, ...]:
         """The files of this machine that go into it."""
         return tuple(entry.content for entry in self.entries if isinstance(entry.content, LocalFile))
-
-    @property
-    def unpacked_size(self) -> int:
-        """Bytes of the tar inside."""
-        return tar_size(self.entries)
-
-    @property
-    def size(self) -> int:
-        """Bytes that the archive will have."""
-        return stored_size(self.unpacked_size)
 
 
 def plan_archives(
@@ -136,12 +138,10 @@ class _Planner:
 
     def _add_local(self, name: str, local: Path, at: FilePlace, *, listed: bool = True) -> None:
         """Adds what is there. In a folder that the spec does not list, problems are reported at the files."""
-        for found in found_under(name, local, self._allowed):
+        for found in _found_under(name, local, self._allowed):
             match found:
-                case FoundFile():
-                    local_file = None if listed else found.content
-                    place = at if local_file is None else FilePlace(local_file.path.as_posix())
-                    self._add(ArchiveEntry(found.name, found.content, place))
+                case ArchiveEntry():
+                    self._add(found if not (listed or found.is_folder) else replace(found, at=at))
                 case LeftOut():
                     self.left_out.append(found)
                 case _:
@@ -193,3 +193,87 @@ def _beside_models(repository: Repository) -> Iterator[LeftOut]:
             junk = why_junk(name)
             if junk is not None or (not repository.multi_model and name not in names):
                 yield LeftOut(name, "no model" if junk is None else junk)
+
+
+# ---------------------------------------------------------------- What is there, on this machine
+
+
+_Found = ArchiveEntry | LeftOut | Problem
+
+
+def _found_under(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[_Found]:
+    """A local file, or a folder with all that is in it, which is to be ``name`` in the archive.
+
+    ``allowed`` are resolved folders; everything has to be in one of them.
+    """
+    junk = why_junk(name)
+    if junk is not None:
+        yield LeftOut(name, junk)
+        return
+    try:
+        found = local.lstat()
+    except OSError as error:
+        yield _missing(local, error)
+        return
+    except ValueError:
+        message = f"{local} cannot exist: a path has no null character"
+        yield _problem(local, message, "name a file or a folder", MISSING)
+        return
+    wrong = _unusable(local, found, allowed)
+    if wrong is not None:
+        yield wrong
+    elif stat.S_ISDIR(found.st_mode):
+        yield from _folder(name, local, allowed)
+    else:
+        yield ArchiveEntry(name, LocalFile.of(local, found), FilePlace(local.as_posix()))
+
+
+def _folder(name: str, local: Path, allowed: Sequence[Path]) -> Iterator[_Found]:
+    try:
+        inside = sorted(local.iterdir())
+    except OSError as error:
+        yield _problem(local, f"{local} cannot be read: {error.strerror}", "see who may read it", UNREADABLE)
+        return
+    yield ArchiveEntry(name, None, FilePlace(local.as_posix()))
+    for inner in inside:
+        yield from _found_under(f"{name}/{inner.name}", inner, allowed)
+
+
+def _unusable(local: Path, found: os.stat_result, allowed: Sequence[Path]) -> Problem | None:
+    unfit = unfit_kind(local, found.st_mode)
+    if unfit is not None:
+        return unfit
+    if not lies_in(local, allowed):
+        inside = ", ".join(map(str, allowed))
+        fix = "move it there, or allow its folder with --allow DIR"
+        return _problem(local, f"{local} is outside {inside}", fix, OUTSIDE)
+    if not os.access(local, os.R_OK):
+        return _problem(local, f"{local} cannot be read", "give yourself permission to read it", UNREADABLE)
+    return _pointer(local) if stat.S_ISREG(found.st_mode) else None
+
+
+def _pointer(local: Path) -> Problem | None:
+    """Refuses a pointer of Git LFS: the file itself was not fetched."""
+    pointer = pointer_in(local)
+    if pointer is None:
+        return None
+    message = f"{local} is a Git LFS pointer to a file of {pointer.size:,} bytes"
+    return _problem(local, message, FETCH, POINTER)
+
+
+def _missing(local: Path, error: OSError) -> Problem:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        return _problem(local, f"{local} cannot be read: {error.strerror}", "name another file", UNREADABLE)
+    fix = did_you_mean_then(local.name, _names_beside(local), "paths are relative to the spec's folder")
+    return _problem(local, f"{local} does not exist", fix, MISSING)
+
+
+def _names_beside(local: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in local.parent.iterdir())
+    except OSError:
+        return []
+
+
+def _problem(local: Path, message: str, fix: str, code: str) -> Problem:
+    return Problem(FilePlace(local.as_posix()), message, fix, code)

@@ -1,6 +1,6 @@
 """Rehearsals: a real Triton on this machine serves what would be deployed, before it is deployed.
 
-    repository -> layout (packed, unpacked) -> container (start script) -> host (server) -> asking -> outcome
+    repository -> layout (packed, unpacked) -> container (start script, server) -> asking -> outcome
 
 No Docker, no GPU, no AWS: the server is the one inside the `nvidia-pytriton` package. It is confined to a
 network, process and mount namespace of its own (`confinement`, `keeper`), so that nothing outside reaches it
@@ -13,9 +13,10 @@ from inferstack.triton.rehearsal.outcome import (
     Failure,
     ModelOutcome,
     RehearsalRefused,
+    report,
+    summary,
 )
 from inferstack.triton.rehearsal.rehearsing import Rehearsal, rehearse
-from inferstack.triton.rehearsal.report import report, summary
 
 __all__ = [
     "Answer",

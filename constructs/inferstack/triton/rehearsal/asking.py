@@ -1,31 +1,46 @@
-"""Asks models in every form that a client of the endpoint can choose, and each model of a server that is
-ready.
+"""Asks the models of a server that is ready: in every form that a client of the endpoint can choose, or by
+Triton's own port. Requests are made from what a model declares, without numpy.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from math import prod
 from typing import Any
 from urllib.parse import quote
 
 from inferstack.catalog.triton_container import GENERATING
-from inferstack.triton.protocol import BINARY, JSON, deviations, without_json
-from inferstack.triton.rehearsal.confinement import TRITON_LENGTH, Client, Reply
-from inferstack.triton.rehearsal.explanations import failure
-from inferstack.triton.rehearsal.host import Host
-from inferstack.triton.rehearsal.layout import LaidOut
-from inferstack.triton.rehearsal.outcome import (
-    Answer,
-    Failure,
-    ModelOutcome,
-    binary_request,
-    input_elements,
-    json_request,
-    read_tensors,
+from inferstack.triton.protocol import (
+    BINARY,
+    BYTES,
+    FORMATS,
+    JSON,
+    Carried,
+    answered,
+    body_with,
+    data_type,
+    deviations,
+    length_first,
+    texts_in,
+    without_json,
 )
+from inferstack.triton.rehearsal.confinement import TRITON_LENGTH, Client, Reply
+from inferstack.triton.rehearsal.container import Host
+from inferstack.triton.rehearsal.layout import LaidOut
+from inferstack.triton.rehearsal.outcome import Answer, Failure, ModelOutcome, Tensor, failure
+from inferstack.triton.rehearsal.stand_in import SMALL
 
-# ----------------------------------------------------------------
-# Asks one model in every form that a client of the endpoint can choose.
+BY_OWN_PORT = "Triton's own port"
+NOT_LOADED = "not loaded"
+NOT_ASKED = "not asked"
+_LARGEST_JSON = 4_000_000
+_SUCCESS = 200
+_TEXT = "rehearsal"
+_SHOWN_VALUES = 4
+# A sequence of one request.
+_SEQUENCE = {"sequence_id": 1, "sequence_start": True, "sequence_end": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,75 +51,6 @@ class Way:
     path: str
     headers: Mapping[str, str]
     inference_type: str | None = None
-
-
-_LARGEST_JSON = 4_000_000
-_SUCCESS = 200
-
-
-def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -> Iterator[Answer]:
-    """Asks through SageMaker's port: JSON with a batch of one, binary with a batch of two if possible.
-
-    The second batch size reveals models that only work for the first.
-    """
-    if not notes_about_json(config):
-        body = json_request(config, in_sequence=in_sequence)
-        reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": JSON})
-        yield _answer("JSON", config, 1, reply)
-    batch = 1 if in_sequence else min(2, max(1, config.max_batch_size))
-    body, header = binary_request(config, batch, in_sequence=in_sequence)
-    reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": f"{BINARY}{header}"})
-    yield _answer("binary", config, batch, reply)
-
-
-def ask_triton(client: Client, path: str, config: Any, *, in_sequence: bool) -> Answer:
-    """Asks through Triton's own port, with a batch of one."""
-    if not notes_about_json(config):
-        body = json_request(config, in_sequence=in_sequence)
-        return _answer("JSON", config, 1, client.ask("POST", path, body))
-    body, header = binary_request(config, 1, in_sequence=in_sequence)
-    return _answer("binary", config, 1, client.ask("POST", path, body, {TRITON_LENGTH: str(header)}))
-
-
-def notes_about_json(config: Any) -> tuple[str, ...]:
-    """Why a model was not asked in JSON."""
-    barred = without_json(config)
-    if barred:
-        return (
-            f"JSON cannot carry the 16-bit floats of {', '.join(barred)}: clients must send and ask binary",
-        )
-    if input_elements(config) > _LARGEST_JSON:
-        return ("its inputs are too large for JSON; asked in binary only",)
-    return ()
-
-
-def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
-    if reply.status != _SUCCESS:
-        return Answer(form, batch, reply.milliseconds, failure=refusal(reply))
-    try:
-        outputs = read_tensors(reply.body, reply.header_length)
-    except (ValueError, KeyError) as error:
-        what = f"the answer is none of the protocol: {error}"
-        return Answer(form, batch, reply.milliseconds, failure=Failure(what))
-    answered = {output.name: (output.data_type, output.shape) for output in outputs}
-    found = tuple(deviations(config, answered, batch))
-    return Answer(form, batch, reply.milliseconds, outputs, deviations=found)
-
-
-def refusal(reply: Reply) -> Failure:
-    """The failure of a reply that is not the expected one."""
-    if reply.status == 0:
-        return failure(reply.text, "")
-    return failure(f"status {reply.status}", reply.text)
-
-
-# ----------------------------------------------------------------
-# Asks each model of a server that is ready, in the way that it can be reached.
-
-
-BY_OWN_PORT = "Triton's own port"
-NOT_LOADED = "not loaded"
-NOT_ASKED = "not asked"
 
 
 def ask_answering(host: Host, laid_out: LaidOut, name: str, way: Way) -> ModelOutcome:
@@ -150,3 +96,136 @@ def loaded_models(host: Host) -> frozenset[str]:
     reply = host.triton.ask("POST", "/v2/repository/index", b'{"ready": true}')
     found = json.loads(reply.body) if reply.status == 200 else []
     return frozenset(entry["name"] for entry in found)
+
+
+# ---------------------------------------------------------------- One model, in each form
+
+
+def ask_sagemaker(client: Client, way: Way, config: Any, *, in_sequence: bool) -> Iterator[Answer]:
+    """Asks through SageMaker's port: JSON with a batch of one, binary with a batch of two if possible.
+
+    The second batch size reveals models that only work for the first.
+    """
+    if not notes_about_json(config):
+        body = json_request(config, in_sequence=in_sequence)
+        reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": JSON})
+        yield _answer("JSON", config, 1, reply)
+    batch = 1 if in_sequence else min(2, max(1, config.max_batch_size))
+    body, header = binary_request(config, batch, in_sequence=in_sequence)
+    reply = client.ask("POST", way.path, body, {**way.headers, "Content-Type": f"{BINARY}{header}"})
+    yield _answer("binary", config, batch, reply)
+
+
+def ask_triton(client: Client, path: str, config: Any, *, in_sequence: bool) -> Answer:
+    """Asks through Triton's own port, with a batch of one."""
+    if not notes_about_json(config):
+        body = json_request(config, in_sequence=in_sequence)
+        return _answer("JSON", config, 1, client.ask("POST", path, body))
+    body, header = binary_request(config, 1, in_sequence=in_sequence)
+    return _answer("binary", config, 1, client.ask("POST", path, body, {TRITON_LENGTH: str(header)}))
+
+
+def notes_about_json(config: Any) -> tuple[str, ...]:
+    """Why a model was not asked in JSON."""
+    barred = without_json(config)
+    if barred:
+        return (
+            f"JSON cannot carry the 16-bit floats of {', '.join(barred)}: clients must send and ask binary",
+        )
+    if sum(prod(shape) for _, _, shape in _inputs(config, 1)) > _LARGEST_JSON:
+        return ("its inputs are too large for JSON; asked in binary only",)
+    return ()
+
+
+def _answer(form: str, config: Any, batch: int, reply: Reply) -> Answer:
+    if reply.status != _SUCCESS:
+        return Answer(form, batch, reply.milliseconds, failure=refusal(reply))
+    try:
+        outputs = read_tensors(reply.body, reply.header_length)
+    except ValueError as error:
+        return Answer(form, batch, reply.milliseconds, failure=Failure(str(error)))
+    answered = {output.name: (output.data_type, output.shape) for output in outputs}
+    found = tuple(deviations(config, answered, batch))
+    return Answer(form, batch, reply.milliseconds, outputs, deviations=found)
+
+
+def refusal(reply: Reply) -> Failure:
+    """The failure of a reply that is not the expected one."""
+    if reply.status == 0:
+        return failure(reply.text, "")
+    return failure(f"status {reply.status}", reply.text)
+
+
+# ---------------------------------------------------------------- Requests and answers
+
+
+def json_request(config: Any, *, in_sequence: bool) -> bytes:
+    """A body with every declared input, for a batch of one: ones, or a short text, in declared shapes.
+
+    ``in_sequence``: as the only request of a sequence, which models with state require.
+    """
+    tensors = [
+        Carried(name, kind, shape, [_one(kind)] * prod(shape)) for name, kind, shape in _inputs(config, 1)
+    ]
+    return body_with(tensors, _SEQUENCE if in_sequence else {}, binary=False)[0]
+
+
+def binary_request(config: Any, batch: int, *, in_sequence: bool) -> tuple[bytes, int]:
+    """The same for any batch, with binary values after the JSON; the number is the bytes of the JSON."""
+    tensors = [
+        Carried(name, kind, shape, _packed_one(kind) * prod(shape))
+        for name, kind, shape in _inputs(config, batch)
+    ]
+    return body_with(tensors, _SEQUENCE if in_sequence else {}, binary=True)
+
+
+def _inputs(config: Any, batch: int) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Name, type and shape of each declared input."""
+    leading = [batch] if config.max_batch_size > 0 else []
+    for tensor in config.input:
+        shape = (*leading, *(SMALL if size < 0 else size for size in tensor.dims))
+        yield tensor.name, data_type(tensor), shape
+
+
+def _one(name: str) -> object:
+    """One rather than zero, since more models take it: as a length, a count, a mask, a token."""
+    match name:
+        case "BOOL":
+            return True
+        case "BYTES":
+            return _TEXT
+        case "FP16" | "FP32" | "FP64":
+            return 1.0
+        case _:
+            return 1
+
+
+def _packed_one(name: str) -> bytes:
+    if name == BYTES:
+        return length_first(_TEXT.encode())
+    return struct.pack(f"<{FORMATS[name]}", _one(name))
+
+
+def read_tensors(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
+    """The tensors of an answer. ``header_length`` is that of the JSON, where binary values follow it.
+
+    Raises:
+        ValueError: when the body is no answer of the protocol.
+    """
+    return tuple(
+        Tensor(it.name, it.data_type, tuple(it.shape), tuple(_first(it)))
+        for it in answered(body, header_length)
+    )
+
+
+def _first(tensor: Carried) -> Sequence[object]:
+    data = tensor.values
+    if not isinstance(data, bytes):
+        return data[:_SHOWN_VALUES]
+    if tensor.data_type == BYTES:
+        return [text.decode(errors="replace") for text in islice(texts_in(data), _SHOWN_VALUES)]
+    form = FORMATS.get(tensor.data_type)
+    if form is None:
+        return ()
+    count = min(_SHOWN_VALUES, len(data) // struct.calcsize(form))
+    return struct.unpack_from(f"<{count}{form}", data)

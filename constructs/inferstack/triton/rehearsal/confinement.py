@@ -1,5 +1,14 @@
-"""A place for a server that no one else on the network reaches and that vanishes with its user; and
-requests into it.
+"""A place for a server that nobody else on the network reaches and that vanishes with its user; and requests
+into it.
+
+Triton's SageMaker front end listens on every network interface, and none of its options changes that; so it
+runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run, instead
+of opening a port that accepts model code from anybody.
+
+bubblewrap and util-linux's `unshare` were tried. Both need the permissions that this needs, so that they run
+on no machine more, and both leave two processes of our own: one inside, which hands out sockets, and one
+outside, which removes the folder. bubblewrap would save the mounts, some forty lines, for a program that pip
+cannot install; `unshare` saves even less.
 """
 
 import json
@@ -17,14 +26,6 @@ from typing import Any, Self
 
 from inferstack.triton.protocol import header_length
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
-
-# ----------------------------------------------------------------
-# A place for a server that no one else on the network reaches and that vanishes with its user.
-#
-# Triton's SageMaker front end listens on every network interface, and none of its options changes that; so
-# it runs in a network namespace of its own. Where the machine allows none, the rehearsal refuses to run,
-# instead of opening a port that accepts model code from anybody.
-
 
 # Run as a program and never imported, as it needs Linux.
 _KEEPER = Path(__file__).with_name("keeper.py")
@@ -132,7 +133,7 @@ def _read(message: bytes) -> dict[str, Any]:
     return answer
 
 
-# ---------------------------------------------------------------- Requests to a server inside a confinement
+# ---------------------------------------------------------------- Requests
 
 
 TRITON_LENGTH = "Inference-Header-Content-Length"

@@ -1,29 +1,49 @@
 """Packs archives for a rehearsal, unpacks them where the container finds them, and makes them fit for the
-local server.
+local server, which has no GPU and the Python backend only.
+
+The bytes that are unpacked are those that would be deployed. Two things then differ: configurations that
+ask for what the local server lacks, which the report says, and files that nobody will read, which get their
+length but no content, so that weights of any size cost nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.triton.archive.packing import Watch, pack, unwatched
+from inferstack.triton.archive.packing import Watch, pack, unpacked_size, unwatched
 from inferstack.triton.archive.plan import Locate, Plan, plan_archives
 from inferstack.triton.archive.reading import UnreadableError, unpack
 from inferstack.triton.backends import is_ensemble
-from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel, is_version
-from inferstack.triton.rehearsal.local_config import LocalConfig, local_config, stand_in_backend
-from inferstack.triton.rehearsal.outcome import NO_ROOM, RehearsalRefused
-from inferstack.triton.rehearsal.server import runner_for, runs
-from inferstack.triton.repository.config import parse_text, print_text
+from inferstack.triton.config import parse_text, print_text
+from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel, is_map, is_version
+from inferstack.triton.rehearsal.outcome import SERVER_RELEASE, RehearsalRefused
+from inferstack.triton.rehearsal.server import TORCH, may_run, runs
+from inferstack.triton.rehearsal.stand_in import FILE
+from inferstack.triton.rules.releases import FIRST_RELEASE
 
-# ----------------------------------------------------------------
-# Unpacks an archive where the hosting container finds it, and makes it fit for the local server.
-#
-# The bytes that are unpacked are those that would be deployed. Two things then differ: configurations that
-# ask for what the local server lacks, and files that nobody will read, which get their length but no
-# content, so that weights of any size cost nothing.
+_NO_ROOM = "the environment variable TMPDIR chooses another folder"
+# For models that PyTorch compiled ahead of time; a stand-in treats it like the other platform.
+_NEWER_PLATFORM = "torch_aoti"
+_RELEASE = "{}.{:02}".format(*SERVER_RELEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalConfig:
+    """A configuration as the local server gets it.
+
+    ``changes`` says in words how it differs where that matters, ``stand_in`` is the backend that is replaced,
+    and ``computes`` says that its stand-in runs the model's file. Otherwise answers are zeros.
+    """
+
+    config: Any
+    changes: tuple[str, ...]
+    changed: bool
+    stand_in: str | None
+    computes: bool = False
 
 
 class LaidOut(msgspec.Struct, frozen=True):
@@ -46,8 +66,7 @@ class LaidOut(msgspec.Struct, frozen=True):
 
     def run_by(self, model: str) -> str | None:
         """What computes instead of that backend: a package and its version; None if the answers are zeros."""
-        runner = self.configs[model].runner
-        return None if runner is None else f"{runner.package} {self.packages[runner.package]}"
+        return f"{TORCH} {self.packages[TORCH]}" if self.configs[model].computes else None
 
     def in_sequence(self, model: str) -> bool:
         """Whether requests to a model are in a sequence: it has state, or may pass them on to one with it."""
@@ -77,7 +96,7 @@ def lay_out(
     except UnreadableError as error:
         raise RehearsalRefused(f"{repository.archive} cannot be unpacked: {error}") from None
     except OSError as error:
-        raise RehearsalRefused(f"{error.filename} cannot be written: {error.strerror}; {NO_ROOM}") from None
+        raise RehearsalRefused(f"{error.filename} cannot be written: {error.strerror}; {_NO_ROOM}") from None
     folders = tuple(sorted(found.name for found in target.iterdir() if found.is_dir()))
     configs: dict[str, LocalConfig] = {}
     notes: dict[str, tuple[str, ...]] = {}
@@ -90,7 +109,7 @@ def lay_out(
 def _wanted(repository: Repository, packages: Mapping[str, str]) -> Callable[[str], bool]:
     """Tells of a path in an archive whether anything will read it."""
     unread = {
-        model.name: stand_in_backend(model) is not None and not runs(model, packages)
+        model.name: stand_in_backend(model) is not None and not may_run(model, packages)
         for model in repository.models
     }
 
@@ -118,10 +137,12 @@ def _made_local(
     """
     folder = _folder(model, target)
     file = folder / CONFIG_FILE
-    runner, why = runner_for(model, folder, packages)
+    computes, why = runs(model, folder, packages)
     if not file.is_file():
-        return local_config(model, runner), why
-    found = local_config(replace(model, config=parse_text(file.read_text(encoding="utf-8"))), runner)
+        return local_config(model, computes=computes), why
+    found = local_config(
+        replace(model, config=parse_text(file.read_text(encoding="utf-8"))), computes=computes
+    )
     if found.changed:
         file.write_text(print_text(found.config), encoding="ascii")
     return found, why
@@ -130,10 +151,6 @@ def _made_local(
 def _folder(model: TritonModel, target: Path) -> Path:
     folder = target / model.name
     return folder if folder.is_dir() or not (target / CONFIG_FILE).is_file() else target
-
-
-# ----------------------------------------------------------------
-# Packs archives for a rehearsal, one at a time, and lays them out.
 
 
 def pack_and_lay_out(
@@ -165,10 +182,10 @@ def pack_and_lay_out(
 
 def _packed(plan: Plan, target: Path, watch: Watch) -> Path:
     try:
-        with watch(f"packing {plan.archive}", plan.unpacked_size) as progress:
+        with watch(f"packing {plan.archive}", unpacked_size(plan)) as progress:
             return pack(plan, target, progress).path
     except OSError as error:
-        raise RehearsalRefused(f"{target} cannot be written: {error.strerror}; {NO_ROOM}") from None
+        raise RehearsalRefused(f"{target} cannot be written: {error.strerror}; {_NO_ROOM}") from None
 
 
 def _with_notes(laid_out: LaidOut, repository: Repository) -> LaidOut:
@@ -196,3 +213,98 @@ def _missing_weights(model: TritonModel) -> list[str]:
     if stand_in_backend(model) is None:
         return []
     return [path for path, local in model.files.items() if is_weight(path) and not local.exists()]
+
+
+# ---------------------------------------------------------------- Configurations for the local server
+
+
+def stand_in_backend(model: TritonModel) -> str | None:
+    """The backend that the local server lacks and this model needs; None where it runs for real."""
+    if model.is_ensemble:
+        return None
+    return None if model.backend in {"", "python"} else model.backend
+
+
+def local_config(model: TritonModel, *, computes: bool = False) -> LocalConfig:
+    """The configuration of a model, changed where the local server could not load it.
+
+    ``computes``: its stand-in runs the model's file.
+    """
+    config = type(model.config)()
+    config.CopyFrom(model.config)
+    changes = [said for change in _CHANGES for said in change(config)]
+    stand_in = stand_in_backend(model)
+    if stand_in is not None:
+        if computes:
+            config.parameters[FILE].string_value = model.model_file or ""
+        _fit_stand_in(config)
+    return LocalConfig(config, tuple(dict.fromkeys(changes)), config != model.config, stand_in, computes)
+
+
+def _without_gpus(config: Any) -> Iterator[str]:
+    kinds = type(config).DESCRIPTOR.fields_by_name["instance_group"].message_type.enum_types_by_name["Kind"]
+    for group in config.instance_group:
+        if group.kind == kinds.values_by_name["KIND_GPU"].number or group.gpus:
+            group.kind = kinds.values_by_name["KIND_CPU"].number
+            yield "its instances run on the CPU"
+        for field in ("gpus", "secondary_devices"):
+            group.ClearField(field)
+
+
+def _without_newer_fields(config: Any) -> Iterator[str]:
+    for message in _messages(config):
+        for field, _ in message.ListFields():
+            since = FIRST_RELEASE.get(f"{message.DESCRIPTOR.name}.{field.name}")
+            if since is not None and since > SERVER_RELEASE:
+                message.ClearField(field.name)
+                yield f"`{field.name}` is left out: the local Triton is {_RELEASE}, which does not know it"
+    if config.platform == _NEWER_PLATFORM:
+        config.platform = "pytorch_libtorch"
+        yield f"`{_NEWER_PLATFORM}` is loaded as `pytorch_libtorch`: the local Triton is {_RELEASE}"
+
+
+def _messages(message: Any) -> Iterator[Any]:
+    """A message and those in it, except in maps, whose values have no fields that came later."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is None or is_map(field):
+            continue
+        for inner in (value,) if hasattr(value, "ListFields") else value:
+            yield from _messages(inner)
+
+
+def _without_agents(config: Any) -> Iterator[str]:
+    if config.HasField("model_repository_agents"):
+        config.ClearField("model_repository_agents")
+        yield "`model_repository_agents` is left out: the local server has none"
+
+
+def _without_brain_floats(config: Any) -> Iterator[str]:
+    """numpy has no such type, so no Python model can answer with it; half floats have the same size."""
+    types = config.DESCRIPTOR.file.enum_types_by_name["DataType"].values_by_name
+    brain, half = types["TYPE_BF16"].number, types["TYPE_FP16"].number
+    for tensor in (*config.input, *config.output):
+        if tensor.data_type == brain:
+            tensor.data_type = half
+            yield "TYPE_BF16 is rehearsed as TYPE_FP16"
+    for warmup in config.model_warmup:
+        for tensor in warmup.inputs.values():
+            if tensor.data_type == brain:
+                tensor.data_type = half
+
+
+_CHANGES: tuple[Callable[[Any], Iterator[str]], ...] = (
+    _without_gpus,
+    _without_newer_fields,
+    _without_agents,
+    _without_brain_floats,
+)
+
+
+def _fit_stand_in(config: Any) -> None:
+    """Removes what only means something to the real backend, and all but one instance of a group."""
+    for field in ("runtime", "default_model_filename", "cc_model_filenames", "optimization"):
+        config.ClearField(field)
+    for group in config.instance_group:
+        group.count = 1
+        group.ClearField("profile")

@@ -1,34 +1,20 @@
-"""What a rehearsal sends, reads and finds, as data."""
+"""What a rehearsal found: as data, with the meaning of Triton's messages, and in words for a terminal."""
 
-import json
-import struct
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
-from inferstack.triton.protocol import BYTES, FORMATS, data_type, length_first
-from inferstack.triton.rehearsal.stand_in import SMALL
+from inferstack.catalog.triton_container import GENERATING, INFERENCE_TYPE, SHM_DEFAULT_BYTE_SIZE, Release
+from inferstack.problems import printable
+from inferstack.problems.words import listed
 
-# ---------------------------------------------------------------- Why there can be no rehearsal
+SERVER_RELEASE = (24, 10)
+"""Release of Triton in `nvidia-pytriton`: the same since 2024, and in all versions that the extra allows."""
 
 
 class RehearsalRefused(Exception):  # noqa: N818 - no error of the program: the user reads its text
     """Says in one line what is missing on this machine or in the files, and how to get it."""
-
-
-NO_ROOM = "the environment variable TMPDIR chooses another folder"
-"""How to get another place for what a rehearsal writes."""
-
-
-# ----------------------------------------------------------------
-# Makes requests from what a model declares, and reads answers, without numpy.
-
-
-_TEXT = "rehearsal"
-_SHOWN_VALUES = 4
-# A sequence of one request.
-_SEQUENCE = {"sequence_id": 1, "sequence_start": True, "sequence_end": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,113 +30,6 @@ class Tensor:
     def size(self) -> int:
         """How many values it has."""
         return prod(self.shape)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    name: str
-    data_type: str
-    shape: tuple[int, ...]
-
-
-def input_elements(config: Any) -> int:
-    """How many values a request has, for a batch of one."""
-    return sum(prod(asked.shape) for asked in _asked(config, 1))
-
-
-def json_request(config: Any, *, in_sequence: bool) -> bytes:
-    """A body with every declared input, for a batch of one: ones, or a short text, in declared shapes.
-
-    ``in_sequence``: as the only request of a sequence, which models with state require.
-    """
-    inputs = [
-        {**_described(asked), "data": [_one(asked.data_type)] * prod(asked.shape)}
-        for asked in _asked(config, 1)
-    ]
-    return json.dumps({"inputs": inputs, "parameters": _SEQUENCE if in_sequence else {}}).encode()
-
-
-def binary_request(config: Any, batch: int, *, in_sequence: bool) -> tuple[bytes, int]:
-    """The same for any batch, with binary values after the JSON; the number is the bytes of the JSON."""
-    described: list[dict[str, Any]] = []
-    values = b""
-    for asked in _asked(config, batch):
-        data = _packed_one(asked.data_type) * prod(asked.shape)
-        described.append({**_described(asked), "parameters": {"binary_data_size": len(data)}})
-        values += data
-    parameters = {**(_SEQUENCE if in_sequence else {}), "binary_data_output": True}
-    header = json.dumps({"inputs": described, "parameters": parameters}).encode()
-    return header + values, len(header)
-
-
-def _asked(config: Any, batch: int) -> Iterator[_Asked]:
-    leading = [batch] if config.max_batch_size > 0 else []
-    for tensor in config.input:
-        shape = (*leading, *(SMALL if size < 0 else size for size in tensor.dims))
-        yield _Asked(tensor.name, data_type(tensor), shape)
-
-
-def _described(asked: _Asked) -> dict[str, Any]:
-    return {"name": asked.name, "datatype": asked.data_type, "shape": list(asked.shape)}
-
-
-def _one(name: str) -> object:
-    """One rather than zero, since more models take it: as a length, a count, a mask, a token."""
-    match name:
-        case "BOOL":
-            return True
-        case "BYTES":
-            return _TEXT
-        case "FP16" | "FP32" | "FP64":
-            return 1.0
-        case _:
-            return 1
-
-
-def _packed_one(name: str) -> bytes:
-    if name == BYTES:
-        return length_first(_TEXT.encode())
-    return struct.pack(f"<{FORMATS[name]}", _one(name))
-
-
-def read_tensors(body: bytes, header_length: int | None) -> tuple[Tensor, ...]:
-    """The tensors of an answer. ``header_length`` is that of the JSON, where binary values follow it.
-
-    Raises:
-        ValueError: when the body is no answer of the protocol.
-    """
-    header = json.loads(body if header_length is None else body[:header_length])
-    values = b"" if header_length is None else body[header_length:]
-    tensors: list[Tensor] = []
-    for output in header.get("outputs", []):
-        size = output.get("parameters", {}).get("binary_data_size")
-        own, values = (None, values) if size is None else (values[:size], values[size:])
-        first = output.get("data", [])[:_SHOWN_VALUES] if own is None else _unpacked(own, output["datatype"])
-        tensors.append(Tensor(output["name"], output["datatype"], tuple(output["shape"]), tuple(first)))
-    return tuple(tensors)
-
-
-def _unpacked(data: bytes, name: str) -> Sequence[object]:
-    if name == BYTES:
-        return list(_texts(data))
-    form = FORMATS.get(name)
-    if form is None:
-        return ()
-    count = min(_SHOWN_VALUES, len(data) // struct.calcsize(form))
-    return struct.unpack_from(f"<{count}{form}", data)
-
-
-def _texts(data: bytes) -> Iterator[str]:
-    place = 0
-    for _ in range(_SHOWN_VALUES):
-        if place + 4 > len(data):
-            return
-        (length,) = struct.unpack_from("<I", data, place)
-        yield data[place + 4 : place + 4 + length].decode(errors="replace")
-        place += 4 + length
-
-
-# ---------------------------------------------------------------- What a rehearsal found, as data
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +95,226 @@ class ArchiveOutcome:
     def good(self) -> bool:
         """Whether the container serves it."""
         return self.failure is None and all(model.good for model in self.models)
+
+
+# ---------------------------------------------------------------- What Triton's messages mean
+#
+# Most come from a model's own code, which no check can foresee. What is wrong with a configuration is found
+# before a server starts; if Triton's message about it shows up after all, the check's code is named.
+
+
+_LOG_HEAD = re.compile(r"^(?P<level>[IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] ?")
+_DYING = "error: "
+_MOST_LINES = 20
+# What the server prints wherever there is no GPU.
+_NOISE = ('"CudaDriverHelper has not been initialized', "CudaDriverHelper")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A pattern of Triton's words, what it means, and the code of the check that should find it before."""
+
+    pattern: re.Pattern[str]
+    meaning: str
+    code: str | None = None
+
+
+def _when(pattern: str, meaning: str, code: str | None = None) -> Explanation:
+    return Explanation(re.compile(pattern, re.IGNORECASE), meaning, code)
+
+
+_OF_CODE: tuple[Explanation, ...] = (
+    _when(
+        r"ModuleNotFoundError|No module named",
+        "the model imports a package that the rehearsal's Python lacks; install it there, or choose another "
+        "interpreter with --python. The container needs it, too: in its image or by EXECUTION_ENV_PATH",
+    ),
+    _when(
+        r"Temporary failure in name resolution|Name or service not known|Network is unreachable",
+        "the model uses the network, which a rehearsal has not (nor an endpoint with network isolation); "
+        "put what it loads into the archive",
+    ),
+    _when(
+        r"no NVIDIA driver|CUDA error|Torch not compiled with CUDA|no CUDA-capable device|cudaErrorNoDevice",
+        "the model asks for a GPU, and a rehearsal runs on the CPU; let it choose the device by "
+        "`args['model_instance_kind']`",
+    ),
+    _when(
+        r"shared memory pool|No space left on device",
+        f"the tensors do not fit into shared memory; raise {SHM_DEFAULT_BYTE_SIZE}, or free it",
+    ),
+    _when(
+        r"Stub process .* is not healthy|stub process has exited|failed to launch.*stub",
+        "the process that runs the model's Python died",
+    ),
+    _when(
+        r"no answer within",
+        "the model took longer than --timeout; SageMaker itself waits 60 s for an answer",
+    ),
+    _when(
+        r"did not answer 200 within",
+        "loading takes longer than --timeout; SageMaker waits for "
+        "`container_startup_health_check_timeout_in_seconds`",
+    ),
+)
+_OF_CONFIGURATION: tuple[Explanation, ...] = (
+    _when(r"Error parsing text-format", "Triton cannot read a `config.pbtxt`", "IS900"),
+    _when(r"unexpected directory name", "a `config.pbtxt` names another model than its folder", "IS904"),
+    _when(r"at least one version must be available", "a model has no version folder to load", "IS907"),
+    _when(
+        r"Python model file not found", "a Python model needs `model.py` in each version's folder", "IS910"
+    ),
+    _when(r"and the archive has no such folder", "the default model and the archive do not agree", "IS916"),
+    _when(r"the archive has \d+ folders", "several models need a `default_model`", "IS917"),
+    _when(
+        r"decoupled transaction policy",
+        "SageMaker's port takes one answer for one request; a decoupled model needs "
+        f"{INFERENCE_TYPE} {listed(GENERATING, quote='')}, which the local Triton has not yet",
+    ),
+    _when(r"unable to find .*backend|must specify 'platform'", "no backend of this name is known", "IS920"),
+    _when(
+        r"but model specifies|specifies one or more GPUs|no GPUs are available", "there is no GPU", "IS931"
+    ),
+    _when(r"sending (FP16|BF16) data via JSON", "16-bit floats travel in binary bodies only", "IS941"),
+    _when(r"is not written|is unused|unexpected deadlock", "an ensemble's tensors are not joined", "IS955"),
+    _when(r"contains models that are not available", "a step of an ensemble has no model", "IS956"),
+    _when(r"required version .* is not loaded", "a step needs `model_version: -1` for the latest", "IS958"),
+    _when(
+        r"unexpected shape for input|batch.?size must be <=",
+        "a tensor has another shape than its receiver declares; in an ensemble the model before it answers "
+        "with another shape than it declares, or only one of them has `max_batch_size`",
+        "IS962",
+    ),
+)
+EXPLANATIONS = (*_OF_CODE, *_OF_CONFIGURATION)
+"""In order: the first that fits is shown. Those about a model's own code come first, as they say more."""
+
+
+def failure(what: str, words: str) -> Failure:
+    """A failure with Triton's words, and their meaning where it is known."""
+    lines = tuple(line.rstrip() for line in words.splitlines() if line.strip())
+    meaning = next(filter(None, map(meaning_of, (*lines, what))), None)
+    return Failure(what, lines, meaning)
+
+
+def meaning_of(words: str) -> str | None:
+    """What a message of Triton's means, None if that is not known."""
+    known = next((known for known in EXPLANATIONS if known.pattern.search(words)), None)
+    if known is None or known.code is None:
+        return None if known is None else known.meaning
+    return f"{known.meaning} ({known.code}: `inferstack explain {known.code}` says more)"
+
+
+def why_it_ended(log: str) -> str:
+    """The server's errors from its log: its last word, and before it the errors that led there.
+
+    A log without any gives its last lines.
+    """
+    last = [line for line in log.splitlines() if line.startswith(_DYING)]
+    lines = [line for said in (*_errors(log), *last) for line in said.replace("\\n", "\n").splitlines()]
+    found = list(dict.fromkeys(lines)) or log.splitlines()
+    return "\n".join(found[-_MOST_LINES:])
+
+
+def _errors(log: str) -> Iterator[str]:
+    """Error entries of the log without time and place; an entry may have several lines (a traceback)."""
+    inside = False
+    for line in log.splitlines():
+        head = _LOG_HEAD.match(line)
+        if head is not None:
+            inside = head["level"] in "EF"
+        said = line if head is None else line[head.end() :]
+        if inside and not said.startswith(("+--", "|", _DYING, *_NOISE)):
+            yield said.rstrip().strip('"')
+
+
+# ---------------------------------------------------------------- In words
+
+
+def report(outcome: ArchiveOutcome) -> str:
+    """One archive: whether it was served, and what each model answered."""
+    return "".join(f"{printable(line)}\n" for line in _archive(outcome))
+
+
+def summary(outcomes: Iterable[ArchiveOutcome], deployed: Iterable[Release] = ()) -> str:
+    """The last line, with what a rehearsal never shows. ``deployed``: the releases in the spec's images."""
+    found = list(outcomes)
+    bad = sum(not outcome.good for outcome in found)
+    stand_ins = [model for outcome in found for model in outcome.models if model.stand_in is not None]
+    played = sum(model.run_by is None for model in stand_ins)
+    computed = len(stand_ins) - played
+    served = f"{len(found) - bad} of {len(found)} archives served"
+    words = f"{served} by Triton {_release(SERVER_RELEASE)} on this CPU"
+    others = [_release(it) for it in sorted(set(deployed)) if it != SERVER_RELEASE]
+    if others:
+        words += f" (the spec's image has {' or '.join(others)})"
+    if computed:
+        words += f"; {_models(computed)} by stand-ins that compute, but not as fast as their backend"
+    if played:
+        words += f"; {_models(played)} by stand-ins, whose numbers and speed mean nothing"
+    return words
+
+
+def _release(release: Release) -> str:
+    return "{}.{:02}".format(*release)
+
+
+def _models(number: int) -> str:
+    return "1 model" if number == 1 else f"{number} models"
+
+
+def _archive(outcome: ArchiveOutcome) -> Iterator[str]:
+    if outcome.failure is not None and not outcome.models:
+        yield f"{outcome.archive}: NOT SERVED, after {outcome.seconds:.1f} s"
+    else:
+        yield f"{outcome.archive}: ready after {outcome.seconds:.1f} s"
+    for model in outcome.models:
+        yield from _model(model)
+    if outcome.steps:
+        yield f"  {', '.join(outcome.steps)}"
+    if outcome.failure is not None:
+        yield from _failure(outcome.failure, "  ")
+
+
+def _model(model: ModelOutcome) -> Iterator[str]:
+    by = "zeros" if model.run_by is None else f"computed by {model.run_by}"
+    played = "" if model.stand_in is None else f", STAND-IN for the backend `{model.stand_in}`: {by}"
+    yield f"  {model.name} ({model.way}{played})"
+    for answer in model.answers:
+        yield from _answer(answer)
+    for note in model.notes:
+        yield f"    note: {note}"
+
+
+def _answer(answer: Answer) -> Iterator[str]:
+    asked = f"    {answer.form}, batch {answer.batch}, {answer.milliseconds:.1f} ms"
+    if answer.failure is not None:
+        yield f"{asked}: FAILED"
+        yield from _failure(answer.failure, "      ")
+        return
+    tensors = [_tensor(output) for output in answer.outputs]
+    if len(tensors) == 1:
+        yield f"{asked}: {tensors[0]}"
+    else:
+        yield f"{asked}:"
+        yield from (f"      {tensor}" for tensor in tensors)
+    for deviation in answer.deviations:
+        yield f"      WRONG: {deviation}"
+
+
+def _tensor(tensor: Tensor) -> str:
+    first = ", ".join(_value(value) for value in tensor.first)
+    more = ", …" if tensor.size > len(tensor.first) else ""
+    return f"{tensor.name} {tensor.data_type} {list(tensor.shape)} = {first}{more}"
+
+
+def _value(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _failure(failure: Failure, margin: str) -> Iterator[str]:
+    yield f"{margin}{failure.what}"
+    for line in failure.words:
+        yield f"{margin}  Triton: {line}"
+    if failure.meaning is not None:
+        yield f"{margin}which means: {failure.meaning}"

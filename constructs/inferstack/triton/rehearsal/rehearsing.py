@@ -1,4 +1,8 @@
-"""The whole rehearsal of a spec's archives: an endpoint with one archive, or with many."""
+"""The whole rehearsal of a spec's archives.
+
+An endpoint with one archive: start, `/ping`, `/invocations`, and every other model that was loaded. A
+multi-model endpoint: each archive is loaded, invoked, listed and unloaded, one after the other.
+"""
 
 import hashlib
 import json
@@ -12,15 +16,88 @@ from inferstack.triton.archive.plan import Locate
 from inferstack.triton.model import Repository
 from inferstack.triton.rehearsal.asking import Way, ask_answering, ask_member, loaded_models, refusal
 from inferstack.triton.rehearsal.confinement import Confinement, Reply
-from inferstack.triton.rehearsal.container import ContainerStops, launch_multi_model, launch_single
-from inferstack.triton.rehearsal.explanations import failure, why_it_ended
-from inferstack.triton.rehearsal.host import Host, NeverReady
+from inferstack.triton.rehearsal.container import (
+    ContainerStops,
+    Host,
+    NeverReady,
+    launch_multi_model,
+    launch_single,
+)
 from inferstack.triton.rehearsal.layout import LaidOut, lay_out, pack_and_lay_out
-from inferstack.triton.rehearsal.outcome import ArchiveOutcome, ModelOutcome
+from inferstack.triton.rehearsal.outcome import ArchiveOutcome, ModelOutcome, failure, why_it_ended
 from inferstack.triton.rehearsal.server import find_server
 
-# ----------------------------------------------------------------
-# An endpoint with one archive: start, `/ping`, `/invocations`, and every other model that was loaded.
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What is rehearsed and how.
+
+    ``environment`` is the container's. ``allowed`` are the folders that files may come from and ``locate``
+    finds places in the spec's file, both as for packing. ``python`` is the interpreter whose environment has
+    the server and what the models import. ``seconds``: the longest wait for a start and for each answer.
+    ``log``: a file that the server's log is appended to, if any. ``archives`` are files that hold the
+    repositories, one for each; without them the repositories are packed. ``watch`` shows how far packing and
+    unpacking have come.
+    """
+
+    repositories: Sequence[Repository]
+    environment: Mapping[str, str]
+    allowed: Sequence[Path]
+    locate: Locate
+    python: Path
+    seconds: float
+    log: Path | None = None
+    archives: Sequence[Path] = ()
+    watch: Watch = unwatched
+
+
+def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
+    """Serves the archives as the hosting container would, and yields what came of each.
+
+    When it ends, in whatever way, nothing of it is left on the machine.
+
+    Raises:
+        RehearsalRefused: when there is no server, or the machine does not allow confining it.
+        SpecError: when an archive could not be packed, such as for a file that is missing.
+    """
+    server = find_server(rehearsal.python)
+    with Confinement() as confinement:
+        host = Host(confinement, server, rehearsal.seconds)
+        try:
+            yield from _outcomes(host, rehearsal)
+        finally:
+            if rehearsal.log is not None:
+                with rehearsal.log.open("a", encoding="utf-8") as log:
+                    log.write(host.log())
+
+
+def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
+    archives = list(zip(rehearsal.repositories, _laid_out(host, rehearsal), strict=True))
+    match archives:
+        case [(Repository(multi_model=False) as only, files)]:
+            yield rehearse_single(host, only, files, rehearsal.environment)
+        case _:
+            yield from rehearse_multi_model(host, archives, rehearsal.environment)
+
+
+def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
+    targets = {host.models / _folder(one): one for one in rehearsal.repositories}
+    packages = host.server.packages
+    if rehearsal.archives:
+        for archive, (target, repository) in zip(rehearsal.archives, targets.items(), strict=True):
+            yield lay_out(archive, repository, target, packages, rehearsal.watch)
+        return
+    scratch = host.confinement.folder / "packed"
+    scratch.mkdir()
+    allowed, locate = rehearsal.allowed, rehearsal.locate
+    yield from pack_and_lay_out(targets, scratch, allowed, locate, packages, rehearsal.watch)
+
+
+def _folder(repository: Repository) -> str:
+    return folder_of(repository.archive) if repository.multi_model else "model"
+
+
+# ---------------------------------------------------------------- An endpoint with one archive
 
 
 def rehearse_single(
@@ -49,8 +126,7 @@ def _of_single(
             yield ask_member(host, laid_out, model.name, loaded=model.name in loaded)
 
 
-# ----------------------------------------------------------------
-# A multi-model endpoint: each archive is loaded, invoked, listed and unloaded, one after the other.
+# ---------------------------------------------------------------- A multi-model endpoint
 #
 # The container's side of it: https://docs.aws.amazon.com/sagemaker/latest/dg/mms-container-apis.html
 
@@ -142,75 +218,3 @@ class _Visit:
 
 def _hash(archive: str) -> str:
     return hashlib.sha256(archive.encode()).hexdigest()[:32]
-
-
-# ---------------------------------------------------------------- The whole rehearsal of a spec's archives
-
-
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """What is rehearsed and how.
-
-    ``environment`` is the container's. ``allowed`` are the folders that files may come from and ``locate``
-    finds places in the spec's file, both as for packing. ``python`` is the interpreter whose environment has
-    the server and what the models import. ``seconds``: the longest wait for a start and for each answer.
-    ``log``: a file that the server's log is appended to, if any. ``archives`` are files that hold the
-    repositories, one for each; without them the repositories are packed. ``watch`` shows how far packing and
-    unpacking have come.
-    """
-
-    repositories: Sequence[Repository]
-    environment: Mapping[str, str]
-    allowed: Sequence[Path]
-    locate: Locate
-    python: Path
-    seconds: float
-    log: Path | None = None
-    archives: Sequence[Path] = ()
-    watch: Watch = unwatched
-
-
-def rehearse(rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
-    """Serves the archives as the hosting container would, and yields what came of each.
-
-    When it ends, in whatever way, nothing of it is left on the machine.
-
-    Raises:
-        RehearsalRefused: when there is no server, or the machine does not allow confining it.
-        SpecError: when an archive could not be packed, such as for a file that is missing.
-    """
-    server = find_server(rehearsal.python)
-    with Confinement() as confinement:
-        host = Host(confinement, server, rehearsal.seconds)
-        try:
-            yield from _outcomes(host, rehearsal)
-        finally:
-            if rehearsal.log is not None:
-                with rehearsal.log.open("a", encoding="utf-8") as log:
-                    log.write(host.log())
-
-
-def _outcomes(host: Host, rehearsal: Rehearsal) -> Iterator[ArchiveOutcome]:
-    archives = list(zip(rehearsal.repositories, _laid_out(host, rehearsal), strict=True))
-    match archives:
-        case [(Repository(multi_model=False) as only, files)]:
-            yield rehearse_single(host, only, files, rehearsal.environment)
-        case _:
-            yield from rehearse_multi_model(host, archives, rehearsal.environment)
-
-
-def _laid_out(host: Host, rehearsal: Rehearsal) -> Iterator[LaidOut]:
-    targets = {host.models / _folder(one): one for one in rehearsal.repositories}
-    packages = host.server.packages
-    if rehearsal.archives:
-        for archive, (target, repository) in zip(rehearsal.archives, targets.items(), strict=True):
-            yield lay_out(archive, repository, target, packages, rehearsal.watch)
-        return
-    scratch = host.confinement.folder / "packed"
-    scratch.mkdir()
-    allowed, locate = rehearsal.allowed, rehearsal.locate
-    yield from pack_and_lay_out(targets, scratch, allowed, locate, packages, rehearsal.watch)
-
-
-def _folder(repository: Repository) -> str:
-    return folder_of(repository.archive) if repository.multi_model else "model"

@@ -1,10 +1,14 @@
-"""The Triton that a Python environment has installed, and what else there can run a model's file for real."""
+"""The Triton that a Python environment has installed, and what else there can run a model's file for real.
+
+It is the server inside NVIDIA's `nvidia-pytriton`, https://github.com/triton-inference-server/pytriton, whose
+Python code is not used.
+"""
 
 import json
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,86 +17,6 @@ from inferstack.triton.model import TritonModel
 from inferstack.triton.rehearsal.outcome import RehearsalRefused
 from inferstack.triton.rules.pytorch import is_torchscript
 
-# ----------------------------------------------------------------
-# What can run a model's file for real where the server lacks its backend, given a package in its Python.
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerModule:
-    """The module that runs files of a ``form``, the package that it needs, and what recognizes such files."""
-
-    module: Path
-    package: str
-    form: str
-    takes: Callable[[TritonModel], bool]
-    knows: Callable[[Path], bool]
-
-
-def _runner_of(model: TritonModel) -> RunnerModule | None:
-    """What could run a model for real, if its package is there and its file has the form."""
-    return next((runner for runner in RUNNERS if runner.takes(model)), None)
-
-
-def runs(model: TritonModel, packages: Collection[str]) -> bool:
-    """Whether the packages suffice to try running the model."""
-    runner = _runner_of(model)
-    return runner is not None and runner.package in packages
-
-
-def runner_for(
-    model: TritonModel, folder: Path, packages: Collection[str]
-) -> tuple[RunnerModule | None, tuple[str, ...]]:
-    """What runs a model for real, by the files in its folder; else None and, in words, what is missing."""
-    runner = _runner_of(model)
-    if runner is None:
-        return None, ()
-    if runner.package not in packages:
-        how = f"with `{runner.package}` in the rehearsal's Python (pip install {runner.package})"
-        return None, (f"{runner.form} runs for real {how}",)
-    files = [f"{version}/{model.model_file}" for version in model.versions]
-    strange = [file for file in files if not runner.knows(folder / file)]
-    if not strange:
-        return runner, ()
-    # Weights that are not there are packed as empty files, and reported elsewhere.
-    wrong = [file for file in strange if (folder / file).is_file() and (folder / file).stat().st_size]
-    return None, tuple(f"{file} is no {runner.form}: the real backend cannot load it" for file in wrong)
-
-
-def _is_torchscript(model: TritonModel) -> bool:
-    config = model.config
-    # What Triton gives to a model besides its inputs is not imitated.
-    plain = not config.HasField("sequence_batching") and not config.batch_input
-    return plain and is_torchscript(model) and model.model_file is not None
-
-
-def _holds_torchscript(file: Path) -> bool:
-    """TorchScript is a zip with code and constants in it; what `torch.save` writes has neither."""
-    if not zipfile.is_zipfile(file):
-        return False
-    with zipfile.ZipFile(file) as content:
-        return any(name.endswith("/constants.pkl") for name in content.namelist())
-
-
-RUNNERS = (
-    RunnerModule(
-        Path(__file__).with_name("run_torchscript.py"),
-        "torch",
-        "TorchScript",
-        _is_torchscript,
-        _holds_torchscript,
-    ),
-)
-"""All runners."""
-
-
-# ----------------------------------------------------------------
-# The Triton that a Python environment has installed: the server inside NVIDIA's `nvidia-pytriton`.
-#
-# https://github.com/triton-inference-server/pytriton; its Python code is not used.
-
-
-SERVER_RELEASE = (24, 10)
-"""Triton's release inside the package, the same since 2024 and in all versions that the extra allows."""
 _INSTALL = "install inferstack there with the extra `rehearse`"
 _PROBE, _STAND_IN = (Path(__file__).with_name(name) for name in ("probe.py", "stand_in.py"))
 _PROBE_SECONDS = 60
@@ -192,8 +116,6 @@ def install_backends(server: InstalledServer, folder: Path, stand_ins: Iterable[
         backend = folder / "backends" / name
         backend.mkdir()
         shutil.copyfile(_STAND_IN, backend / "model.py")
-        for runner in RUNNERS:
-            shutil.copy(runner.module, backend)
     return folder / "backends"
 
 
@@ -213,3 +135,44 @@ def server_environment(server: InstalledServer, folder: Path) -> dict[str, str]:
         # The same on every machine: no GPU.
         "CUDA_VISIBLE_DEVICES": "",
     }
+
+
+# ---------------------------------------------------------------- TorchScript, run for real by a stand-in
+
+
+TORCH = "torch"
+"""The package that it takes."""
+
+
+def may_run(model: TritonModel, packages: Collection[str]) -> bool:
+    """Whether the packages suffice to try running the model in place of its backend."""
+    return TORCH in packages and _is_torchscript(model)
+
+
+def runs(model: TritonModel, folder: Path, packages: Collection[str]) -> tuple[bool, tuple[str, ...]]:
+    """Whether the files in a model's folder are run for real; if not, what is missing, in words."""
+    if not _is_torchscript(model):
+        return False, ()
+    if TORCH not in packages:
+        how = f"with `{TORCH}` in the rehearsal's Python (pip install {TORCH})"
+        return False, (f"TorchScript runs for real {how}",)
+    files = [f"{version}/{model.model_file}" for version in model.versions]
+    strange = [file for file in files if not _holds_torchscript(folder / file)]
+    # Weights that are not there are packed as empty files, and reported elsewhere.
+    wrong = [file for file in strange if (folder / file).is_file() and (folder / file).stat().st_size]
+    return not strange, tuple(f"{file} is no TorchScript: the real backend cannot load it" for file in wrong)
+
+
+def _is_torchscript(model: TritonModel) -> bool:
+    config = model.config
+    # What Triton gives to a model besides its inputs is not imitated.
+    plain = not config.HasField("sequence_batching") and not config.batch_input
+    return plain and is_torchscript(model) and model.model_file is not None
+
+
+def _holds_torchscript(file: Path) -> bool:
+    """TorchScript is a zip with code and constants in it; what `torch.save` writes has neither."""
+    if not zipfile.is_zipfile(file):
+        return False
+    with zipfile.ZipFile(file) as content:
+        return any(name.endswith("/constants.pkl") for name in content.namelist())

@@ -1,23 +1,21 @@
 """Stands in for a backend that the server lacks.
 
-If a file `run_….py` beside this one can run the model's file, the answers are real; otherwise every request
-is answered with zeros of the declared type. Triton loads a copy of this file as a backend written in Python,
-so it uses nothing of inferstack.
+TorchScript is run for real where the Python has torch; otherwise every request is answered with zeros of the
+declared type. Triton loads a copy of this file as a backend written in Python, so
+it uses nothing of inferstack.
 https://github.com/triton-inference-server/backend/blob/main/docs/python_based_backends.md
 """
 
 import json
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 SMALL = 2
 """Elements along a dimension that the model leaves open. Not 1, which would fit by accident."""
-RUN_BY = "INFERSTACK_RUN_BY"
-"""Parameter of a configuration: the module that runs the model."""
 FILE = "INFERSTACK_FILE"
-"""Parameter of a configuration: what that module runs, in the folder of the version."""
+"""Parameter of a configuration: the TorchScript that is run, in the folder of the version."""
+_DIVIDER = "__"
 
 
 class TritonPythonModel:
@@ -32,7 +30,9 @@ class TritonPythonModel:
         self._outputs: list[dict[str, Any]] = config.get("output", [])
         self._batches = int(config.get("max_batch_size", 0)) > 0
         self._decoupled = bool(config.get("model_transaction_policy", {}).get("decoupled", False))
-        self._runner = _runner(Path(args["model_repository"], args["model_version"]), config)
+        run = config.get("parameters", {}).get(FILE)
+        version = Path(args["model_repository"], args["model_version"])
+        self._runner = None if run is None else TorchScript(str(version / run["string_value"]), config)
 
     def execute(self, requests: list[Any]) -> list[Any] | None:
         """One answer for each request."""
@@ -61,10 +61,71 @@ class TritonPythonModel:
         return self._numpy.zeros(shape, dtype=self._triton.triton_string_to_numpy(output["data_type"]))
 
 
-def _runner(version: Path, config: dict[str, Any]) -> Any:
-    parameters = config.get("parameters", {})
-    if RUN_BY not in parameters:
-        return None
-    sys.path.append(str(Path(__file__).parent))
-    module = import_module(parameters[RUN_BY]["string_value"])
-    return module.Runner(str(version / parameters[FILE]["string_value"]), config)
+class TorchScript:
+    """Runs a TorchScript module on the CPU, by torch.
+
+    Which input goes where is decided as the backend does:
+    https://github.com/triton-inference-server/pytorch_backend/blob/main/src/pt/model_instance_state.cc
+    """
+
+    def __init__(self, file: str, config: dict[str, Any]) -> None:
+        # Both exist only where Triton runs this.
+        self._torch: Any = import_module("torch")
+        self._triton: Any = import_module("triton_python_backend_utils")
+        self._module = self._torch.jit.load(file, map_location="cpu").eval()
+        self._outputs = {output["name"]: output["data_type"] for output in config["output"]}
+        names = [tensor["name"] for tensor in config["input"]]
+        arguments = [(one.name, one.type.kind()) for one in self._module.forward.schema.arguments[1:]]
+        self._as_mapping = [kind for _, kind in arguments] == ["DictType"]
+        if not self._as_mapping and len(arguments) != len(names):
+            raise ValueError(f"configuration expects {len(names)} inputs, model provides {len(arguments)}")
+        self._inputs = _in_order(names, [name for name, _ in arguments])
+
+    def run(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The outputs by name, from the inputs by name; arrays of numpy."""
+        tensors = {name: self._tensor(values) for name, values in given.items()}
+        with self._torch.inference_mode():
+            if self._as_mapping:
+                answer = self._module(tensors)
+            else:
+                answer = self._module(*(tensors[name] for name in self._inputs))
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        places = _places(list(self._outputs))
+        return {name: self._array(name, answers, place) for name, place in places.items()}
+
+    def _tensor(self, values: Any) -> Any:
+        if values.dtype == object:
+            return [text.decode() for text in values]
+        # A copy, since the memory is Triton's and must not be written to.
+        return self._torch.from_numpy(values.copy())
+
+    def _array(self, name: str, answers: tuple[Any, ...], place: int) -> Any:
+        if place >= len(answers):
+            raise ValueError(f"output {name} refers to an output that is not there: there are {len(answers)}")
+        answer = answers[place]
+        if isinstance(answer, list):
+            return import_module("numpy").array(answer, dtype=object)
+        array = answer.contiguous().numpy()
+        wanted = self._triton.triton_string_to_numpy(self._outputs[name])
+        if array.dtype != wanted:
+            expected = f"configuration expects {self._outputs[name]} for output '{name}'"
+            raise ValueError(f"{expected}, model provides {array.dtype}")
+        if array.ndim == 0:
+            raise ValueError(f"output '{name}' is a scalar which is not supported")
+        return array
+
+
+def _in_order(names: list[str], arguments: list[str]) -> list[str]:
+    """Names of inputs in the order of `forward`: by its arguments' names, else by the places in the names."""
+    places = (
+        {name: arguments.index(name) for name in names} if set(names) <= set(arguments) else _places(names)
+    )
+    return sorted(names, key=places.__getitem__)
+
+
+def _places(names: list[str]) -> dict[str, int]:
+    """`NAME__2` has the place 2; unless all names have one, the order of the configuration counts."""
+    endings = [name.partition(_DIVIDER) for name in names]
+    if all(divider and (not place or place.isdigit()) for _, divider, place in endings):
+        return {name: int(place or 0) for name, (_, _, place) in zip(names, endings, strict=True)}
+    return {name: place for place, name in enumerate(names)}

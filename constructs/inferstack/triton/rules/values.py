@@ -9,7 +9,7 @@ from inferstack.problems import Problem
 from inferstack.problems.words import listed
 from inferstack.triton.model import TritonModel, enum_name
 from inferstack.triton.protocol import BF16, FORMATS, data_type, fits
-from inferstack.triton.repository.files import pointer_in
+from inferstack.triton.repository_files import pointer_in
 from inferstack.triton.rules.base import SOURCE, Context, at, error, warning
 
 # ---------------------------------------------------------------- Files with the values of one tensor

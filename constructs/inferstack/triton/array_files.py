@@ -9,8 +9,8 @@ from zipfile import ZipFile
 import numpy as np
 
 from inferstack.triton.archive.packing import complete_or_absent
-from inferstack.triton.invocation.arrays import Array, BodyError, from_json
-from inferstack.triton.protocol import data_type
+from inferstack.triton.arrays import Array, from_json
+from inferstack.triton.protocol import BodyError, data_type
 
 _ONLY = ""
 

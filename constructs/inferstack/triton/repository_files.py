@@ -1,4 +1,7 @@
-"""The files of a repository, in a folder or an archive, and which of them may go into an archive."""
+"""The files of a repository, in a folder or an archive, and which of them may go into an archive.
+
+Checking models and packing them both ask here, so that neither accepts what the other refuses.
+"""
 
 import re
 import stat
@@ -7,11 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.problems import Problem
+from inferstack.problems import FilePlace, Problem
 from inferstack.triton.model import CONFIG_FILE, NOT_A_FILE
-
-# ----------------------------------------------------------------
-# The contents of a folder, on this machine or in an archive.
 
 
 class Folder(msgspec.Struct, frozen=True):
@@ -64,12 +64,9 @@ class Folder(msgspec.Struct, frozen=True):
             yield from inner.all_files(f"{prefix}{name}/")
 
 
-# ----------------------------------------------------------------
-# Files that tools leave behind in folders and that do not belong in an archive.
-#
-# Some only take room; a stray folder beside the model's keeps the container from starting.
+# ---------------------------------------------------------------- What tools leave behind
 
-
+# Some only takes room; a stray folder beside the model's keeps the container from starting.
 JUNK = {
     ".ipynb_checkpoints": "copies that Jupyter keeps",
     "__MACOSX": "left by macOS's archiver",
@@ -98,8 +95,7 @@ def _why_junk(name: str) -> str | None:
     return JUNK.get(name)
 
 
-# ----------------------------------------------------------------
-# Pointers that Git LFS leaves instead of large files until they are fetched.
+# ---------------------------------------------------------------- What Git LFS leaves until files are fetched
 #
 # https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 
@@ -132,29 +128,20 @@ def pointer_in(file: Path) -> Pointer | None:
         return None
 
 
-# ----------------------------------------------------------------
-# Which files of this machine may go into an archive, by their kind and by where they are.
+# ---------------------------------------------------------------- Kinds and places of files that are packed
 #
-# Checking models and packing them both ask here, so that neither accepts what the other refuses. Links are
-# not followed: SageMaker does not unpack an archive that has links, and a link that is followed brings in,
-# or shows in a report, what the spec does not name.
+# Links are not followed: SageMaker does not unpack an archive that has links, and a link that is followed
+# brings in, or shows in a report, what the spec does not name.
 
 
-class Unusable(msgspec.Struct, frozen=True):
-    """Why something cannot go into an archive."""
-
-    code: str
-    message: str
-    fix: str
-
-
-def unfit_kind(local: Path, mode: int) -> Unusable | None:
+def unfit_kind(local: Path, mode: int) -> Problem | None:
     """Why what ``lstat`` found cannot be in an archive; None for a regular file or a folder."""
+    at = FilePlace(local.as_posix())
     if stat.S_ISLNK(mode):
         fix = "put the file itself in its place (cp -L follows links)"
-        return Unusable(NOT_A_FILE, f"{local} is a symbolic link", fix)
+        return Problem(at, f"{local} is a symbolic link", fix, NOT_A_FILE)
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        return Unusable(NOT_A_FILE, f"{local} is neither a file nor a folder", "name a file")
+        return Problem(at, f"{local} is neither a file nor a folder", "name a file", NOT_A_FILE)
     return None
 
 

@@ -10,6 +10,8 @@ from inferstack.catalog.triton_container import DEFAULT_MODEL, set_variable
 from inferstack.facts.triton import PlacedTriton, default_model, triton_blocks
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Place, Problem, SpecPath
+from inferstack.triton.config import ConfigError, config_from_spec
+from inferstack.triton.folders import read_archive_folders, read_repository
 from inferstack.triton.model import (
     MISSING_FOLDER,
     NO_REPOSITORY,
@@ -20,9 +22,7 @@ from inferstack.triton.model import (
     likely_default_model,
     version_folders,
 )
-from inferstack.triton.repository.config import ConfigError, config_from_spec
-from inferstack.triton.repository.files import lies_in
-from inferstack.triton.repository.folder import read_archive_folders, read_repository
+from inferstack.triton.repository_files import lies_in
 
 
 def repositories_of(spec: ModelSpec, base_dir: Path) -> tuple[Repository, ...]:

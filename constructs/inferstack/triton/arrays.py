@@ -2,33 +2,17 @@
 
 import json
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inferstack.triton.protocol import BF16, BYTES, FORMATS, length_first
-
-# ---------------------------------------------------------------- What is wrong with a body
-
-
-class BodyError(ValueError):
-    """A request that the model would refuse, or an answer that cannot be read; ``problems`` says why."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(self.problems))
-
-
-# ----------------------------------------------------------------
-# The values of one tensor as a numpy array, as the protocol's bytes, and as a list in JSON.
-
+from inferstack.triton.protocol import BF16, BYTES, FORMATS, BodyError, length_first, texts_in
 
 Array = NDArray[Any]
 _BF16_BITS = 16
-_LENGTH = 4
 
 
 def type_of(array: Array) -> str:
@@ -57,7 +41,7 @@ def from_bytes(data: bytes, data_type: str, shape: tuple[int, ...]) -> Array:
         BodyError: when the bytes are not as many as type and shape say, or there is no such type.
     """
     if data_type == BYTES:
-        found = list(_read_texts(data))
+        found = list(texts_in(data))
         array = np.array(found, dtype=object)
     elif data_type == BF16:
         array = (np.frombuffer(data, "<u2").astype("<u4") << _BF16_BITS).view("<f4")
@@ -175,18 +159,6 @@ def _bf16_bits(array: Array) -> Array:
     if array.dtype.name == "bfloat16":
         return np.ascontiguousarray(array).view("<u2")
     return np.ascontiguousarray(array.astype("<f4")).view("<u4") >> _BF16_BITS
-
-
-def _read_texts(data: bytes) -> Iterator[bytes]:
-    place = 0
-    while place < len(data):
-        if place + _LENGTH > len(data):
-            raise BodyError(["the texts end in the middle of a length"])
-        (length,) = struct.unpack_from("<I", data, place)
-        place += _LENGTH + length
-        if place > len(data):
-            raise BodyError(["a text is longer than what came"])
-        yield data[place - length : place]
 
 
 def _shortened(value: object) -> str:

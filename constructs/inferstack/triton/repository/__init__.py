@@ -1,1 +1,0 @@
-"""Where model repositories come from: the ``triton`` block of a spec, or a folder that exists."""
