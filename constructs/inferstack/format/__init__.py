@@ -9,6 +9,6 @@ from inferstack.format.base import *
 from inferstack.format.endpoint import *
 from inferstack.format.inference_component import *
 from inferstack.format.kinds import *
-from inferstack.format.load_test import *
+from inferstack.format.load_testing import *
 from inferstack.format.model import *
 from inferstack.format.variant import *

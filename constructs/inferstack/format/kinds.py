@@ -10,7 +10,7 @@ from inferstack.format.autoscaling import Autoscaling
 from inferstack.format.base import Block, form
 from inferstack.format.endpoint import Endpoint, EndpointConfig
 from inferstack.format.inference_component import InferenceComponent
-from inferstack.format.load_test import LoadTest
+from inferstack.format.load_testing import LoadTest
 from inferstack.format.model import Model, NamedModel, Triton
 from inferstack.format.variant import Variant
 
