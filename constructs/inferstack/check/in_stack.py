@@ -14,16 +14,18 @@ from inferstack.check.references import reference_problems
 from inferstack.check.structure.report import structure_problems
 from inferstack.format.kinds import ExecutionRole, Spec
 from inferstack.problems import Problem, SpecError
-from inferstack.problems.codes import by_code, error
+from inferstack.problems.codes import CodeTable
 from inferstack.source.document import Document
 from inferstack.source.stages import overridden
 from inferstack.texts.placeholders import without_tokens
 
-OTHER_PLACE = "IS111"
-OTHER_ROLE = "IS114"
-STACK_CODES = by_code(
-    error(OTHER_PLACE, "The spec names a different account or region than the stack that it is used in."),
-    error(OTHER_ROLE, "The spec has an `execution_role`, but the construct is also given a role."),
+STACK_CODES = CodeTable()
+
+OTHER_PLACE = STACK_CODES.error(
+    "IS111", "The spec names a different account or region than the stack that it is used in."
+)
+OTHER_ROLE = STACK_CODES.error(
+    "IS114", "The spec has an `execution_role`, but the construct is also given a role."
 )
 
 

@@ -6,29 +6,27 @@ from typing import Any
 
 from inferstack.catalog.cloudformation import AS_WRITTEN, FORMS, REFERENCE
 from inferstack.problems import Problem, SpecPath
-from inferstack.problems.codes import by_code, error
+from inferstack.problems.codes import CodeTable
 from inferstack.problems.words import choose, did_you_mean_then, listed
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque, tokens
 
 # ---------------------------------------------------------------- pseudo parameters and dynamic references
 
-UNKNOWN_PLACEHOLDER = "IS110"
-NOT_RESOLVED = "IS216"
 _PSEUDO = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html"
 _PAGE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html"
-REFERENCE_CODES = by_code(
-    error(
-        UNKNOWN_PLACEHOLDER,
-        "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
-        _PSEUDO,
-    ),
-    error(
-        NOT_RESOLVED,
-        "A dynamic reference must name a value in `secretsmanager` or `ssm`: CloudFormation resolves"
-        " `ssm-secure` for a few resource types only, none of them SageMaker's.",
-        _PAGE,
-    ),
+REFERENCE_CODES = CodeTable()
+
+UNKNOWN_PLACEHOLDER = REFERENCE_CODES.error(
+    "IS110",
+    "A text has a `${AWS::…}` that CloudFormation does not know, or one about the stack itself.",
+    _PSEUDO,
+)
+NOT_RESOLVED = REFERENCE_CODES.error(
+    "IS216",
+    "A dynamic reference must name a value in `secretsmanager` or `ssm`: CloudFormation resolves"
+    " `ssm-secure` for a few resource types only, none of them SageMaker's.",
+    _PAGE,
 )
 
 # CloudFormation knows these, too, and a spec cannot hold them.
@@ -86,18 +84,16 @@ def _faults(text: str) -> Iterator[tuple[str, str]]:
 
 # ---------------------------------------------------------------- CDK tokens, in data made in Python
 
-NEEDED_BEFORE = "IS112"
-LIST_AMONG_OTHERS = "IS113"
 _TOKENS = "https://docs.aws.amazon.com/cdk/v2/guide/tokens.html"
-TOKEN_CODES = by_code(
-    error(
-        NEEDED_BEFORE,
-        "A CDK token is used where the value must be known before deployment, as it decides what is made.",
-        _TOKENS,
-    ),
-    error(
-        LIST_AMONG_OTHERS, "A CDK list token is used as one entry of a list, not as the whole list.", _TOKENS
-    ),
+TOKEN_CODES = CodeTable()
+
+NEEDED_BEFORE = TOKEN_CODES.error(
+    "IS112",
+    "A CDK token is used where the value must be known before deployment, as it decides what is made.",
+    _TOKENS,
+)
+LIST_AMONG_OTHERS = TOKEN_CODES.error(
+    "IS113", "A CDK list token is used as one entry of a list, not as the whole list.", _TOKENS
 )
 
 _CHOOSES = "it chooses the image"

@@ -1,4 +1,4 @@
-"""What a code is. Every problem that inferstack reports has one, from a table of the module that finds it.
+"""What a code is. Every problem that inferstack reports has one, from a table beside what finds it.
 
 Codes are a public contract: one is never given a new meaning, and a retired one is not used again.
 """
@@ -26,23 +26,21 @@ class Code(msgspec.Struct, frozen=True):
         return self.source if self.source.startswith("https://") else None
 
 
-def error(code: str, sentence: str, source: str = OWN_FORMAT) -> Code:
-    """A code for something that stops synthesis."""
-    return Code(code, Severity.ERROR, sentence, source)
+class CodeTable(dict[str, Code]):
+    """Codes by themselves. Its methods enter a code and return it, for the module to give it a name."""
 
+    def error(self, code: str, sentence: str, source: str = OWN_FORMAT) -> str:
+        """Enters a code for something that stops synthesis."""
+        return self._entered(Code(code, Severity.ERROR, sentence, source))
 
-def warning(code: str, sentence: str, source: str = OWN_FORMAT) -> Code:
-    """A code for advice, or for something that AWS does not confirm; a spec can ignore it."""
-    return Code(code, Severity.WARNING, sentence, source)
+    def warning(self, code: str, sentence: str, source: str = OWN_FORMAT) -> str:
+        """Enters a code for advice, or for something that AWS does not confirm; a spec can ignore it."""
+        return self._entered(Code(code, Severity.WARNING, sentence, source))
 
-
-def by_code(*codes: Code) -> dict[str, Code]:
-    """A table of these codes.
-
-    Raises:
-        ValueError: when a code occurs twice.
-    """
-    table = {it.code: it for it in codes}
-    if len(table) < len(codes):
-        raise ValueError(f"a code stands twice among {', '.join(it.code for it in codes)}")
-    return table
+    def _entered(self, entry: Code) -> str:
+        if entry.code in self:
+            raise ValueError(
+                f"{entry.code} stands for two problems: {self[entry.code].sentence!r} came first"
+            )
+        self[entry.code] = entry
+        return entry.code

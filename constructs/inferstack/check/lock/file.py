@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from inferstack.problems import FilePlace, Problem, SpecError
-from inferstack.problems.codes import by_code, error
+from inferstack.problems.codes import CodeTable
 from inferstack.source.document import IN_PYTHON, Document
 from inferstack.source.spec_file import LOCK_SUFFIX
 from inferstack.texts.s3_urls import uploaded_url
@@ -23,24 +23,19 @@ from inferstack.texts.s3_urls import uploaded_url
 # specs.
 
 
-UNREADABLE = "IS050"
-MALFORMED = "IS051"
-NEWER = "IS052"
-WRONG_URL = "IS053"
-STALE = "IS054"
-NO_DESTINATION = "IS055"
-SHARED = "IS057"
-
-LOCK_CODES = by_code(
-    error(UNREADABLE, "The lock beside a spec cannot be read."),
-    error(MALFORMED, "The lock is not what `inferstack package --upload` writes."),
-    error(NEWER, "The lock was written by a newer inferstack, in a format that this one does not know."),
-    error(WRONG_URL, "A URL in the lock does not match the archives listed under it."),
-    error(STALE, "The archives in the lock are not the ones that the spec declares."),
-    error(NO_DESTINATION, "The archives of a `triton` block need a single URL, set on a container."),
-    error(SHARED, "Two specs whose names differ only in `.yaml` and `.yml` would share one lock."),
-)
+LOCK_CODES = CodeTable()
 """Everything that this package reports."""
+_error = LOCK_CODES.error
+
+UNREADABLE = _error("IS050", "The lock beside a spec cannot be read.")
+MALFORMED = _error("IS051", "The lock is not what `inferstack package --upload` writes.")
+NEWER = _error(
+    "IS052", "The lock was written by a newer inferstack, in a format that this one does not know."
+)
+WRONG_URL = _error("IS053", "A URL in the lock does not match the archives listed under it.")
+STALE = _error("IS054", "The archives in the lock are not the ones that the spec declares.")
+NO_DESTINATION = _error("IS055", "The archives of a `triton` block need a single URL, set on a container.")
+SHARED = _error("IS057", "Two specs whose names differ only in `.yaml` and `.yml` would share one lock.")
 
 
 # ----------------------------------------------------------------

@@ -12,8 +12,8 @@ from inferstack.facts.scaling import policies_of, scaled_parts, steps_of
 from inferstack.facts.walk import bases_of_adapters, components, models
 from inferstack.format.alarms import Alarms
 from inferstack.format.kinds import ModelSpec
-from inferstack.problems import Problem, Severity, SpecPath
-from inferstack.problems.codes import Code, by_code
+from inferstack.problems import Problem, SpecPath
+from inferstack.problems.codes import CodeTable
 from inferstack.texts.placeholders import is_opaque, is_settled, sample
 
 _LIMITS = f"{AWS}/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html"
@@ -27,10 +27,8 @@ LARGEST_TEMPLATE = 1_000_000
 """Bytes. The page says 1 MB; CloudFormation itself, `Template may not exceed 1000000 bytes in size`.
 https://github.com/aws-samples/aws-vpc-cidr-mgmt/issues/10
 """
-TEMPLATE_TOO_LARGE = "IS218"
-TEMPLATE_CODES = by_code(
-    Code(TEMPLATE_TOO_LARGE, Severity.ERROR, "A template can have at most 1,000,000 bytes.", _LIMITS)
-)
+TEMPLATE_CODES = CodeTable()
+TEMPLATE_TOO_LARGE = TEMPLATE_CODES.error("IS218", "A template can have at most 1,000,000 bytes.", _LIMITS)
 """Problems that show only once a template was made."""
 
 

@@ -10,37 +10,24 @@ unknown or missing, ``wrong_types`` for a value of the wrong type, ``values`` fo
 The codes stand here, where all of these modules can import them.
 """
 
-from inferstack.problems.codes import by_code, error
-
-UNKNOWN_KEY = "IS101"
-MISSING_KEY = "IS102"
-WRONG_TYPE = "IS103"
-NOT_AN_OPTION = "IS104"
-WRONG_FORM = "IS105"
-OUT_OF_RANGE = "IS106"
-WRONG_LENGTH = "IS107"
-WRONG_COUNT = "IS108"
-EXCLUSIVE_KEYS = "IS109"
+from inferstack.problems.codes import CodeTable
 
 _RESOURCES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/AWS_SageMaker.html"
 
-STRUCTURE_CODES = by_code(
-    error(UNKNOWN_KEY, "The block does not have this key.", _RESOURCES),
-    error(MISSING_KEY, "The block is missing a key that it needs.", _RESOURCES),
-    error(
-        WRONG_TYPE,
-        "The value has the wrong type. YAML decides the type: quote what must be a string.",
-        _RESOURCES,
-    ),
-    error(NOT_AN_OPTION, "The value is not one that AWS or Triton accepts.", _RESOURCES),
-    error(WRONG_FORM, "The text does not have the format that AWS requires.", _RESOURCES),
-    error(OUT_OF_RANGE, "The number is outside the range that AWS allows.", _RESOURCES),
-    error(WRONG_LENGTH, "The text is too short or too long.", _RESOURCES),
-    error(
-        WRONG_COUNT,
-        "The list or mapping has too few or too many entries, or the same entry twice.",
-        _RESOURCES,
-    ),
-    error(EXCLUSIVE_KEYS, "The block has keys that cannot be used together.", _RESOURCES),
-)
+STRUCTURE_CODES = CodeTable()
 """The codes of all problems with the structure."""
+_error = STRUCTURE_CODES.error
+
+UNKNOWN_KEY = _error("IS101", "The block does not have this key.", _RESOURCES)
+MISSING_KEY = _error("IS102", "The block is missing a key that it needs.", _RESOURCES)
+WRONG_TYPE = _error(
+    "IS103", "The value has the wrong type. YAML decides the type: quote what must be a string.", _RESOURCES
+)
+NOT_AN_OPTION = _error("IS104", "The value is not one that AWS or Triton accepts.", _RESOURCES)
+WRONG_FORM = _error("IS105", "The text does not have the format that AWS requires.", _RESOURCES)
+OUT_OF_RANGE = _error("IS106", "The number is outside the range that AWS allows.", _RESOURCES)
+WRONG_LENGTH = _error("IS107", "The text is too short or too long.", _RESOURCES)
+WRONG_COUNT = _error(
+    "IS108", "The list or mapping has too few or too many entries, or the same entry twice.", _RESOURCES
+)
+EXCLUSIVE_KEYS = _error("IS109", "The block has keys that cannot be used together.", _RESOURCES)

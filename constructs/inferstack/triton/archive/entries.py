@@ -10,19 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inferstack.problems import FilePlace, Problem, file_codes
-from inferstack.problems.codes import by_code, error, warning
+from inferstack.problems.codes import CodeTable
 from inferstack.problems.words import did_you_mean
 
 # IS991 is a rule, since a check of a spec reports it as well: of an existing repository.
-MISSING = "IS990"
-OUTSIDE = "IS992"
-UNFIT_NAME = "IS993"
-CLASH = "IS994"
-UNREADABLE = "IS995"
-NOT_AN_ARCHIVE = "IS996"
-STRAY_FOLDER = "IS997"
-JUNK_INSIDE = "IS998"
-POINTER = "IS989"
+
 
 _AWS = "https://docs.aws.amazon.com/sagemaker/latest/dg"
 _LAYOUT = f"{_AWS}/deploy-models-frameworks-triton.html"
@@ -32,32 +24,33 @@ _LFS = "https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"
 _OWN = "inferstack's archives"
 
 
-ARCHIVE_CODES = by_code(
-    error(
-        MISSING, "Files that go into an archive must exist. `package` needs them, `validate` does not.", _OWN
-    ),
-    error(
-        OUTSIDE,
-        "The files of an archive must come from the folder of the spec, or from one that is allowed.",
-        _OWN,
-    ),
-    error(UNFIT_NAME, "Paths in an archive must stay inside it, and be valid on any system.", _OWN),
-    error(
-        CLASH,
-        "A path in an archive cannot occur twice, in another case, or as both a file and a folder.",
-        _OWN,
-    ),
-    error(UNREADABLE, "Files must be readable, and must not change while they are packed.", _OWN),
-    error(
-        NOT_AN_ARCHIVE,
-        "A model archive must be a tar compressed with gzip, complete and undamaged.",
-        _CONTAINER,
-    ),
-    error(STRAY_FOLDER, "An archive cannot have folders that tools left beside those of the models.", _SERVE),
-    error(POINTER, "What goes into an archive must be the file itself, not a Git LFS pointer to it.", _LFS),
-    warning(JUNK_INSIDE, "An archive should not have files that tools left behind.", _LAYOUT),
-)
+ARCHIVE_CODES = CodeTable()
 """What packing and looking into archives report, by code."""
+_error, _warning = ARCHIVE_CODES.error, ARCHIVE_CODES.warning
+
+POINTER = _error(
+    "IS989", "What goes into an archive must be the file itself, not a Git LFS pointer to it.", _LFS
+)
+MISSING = _error(
+    "IS990", "Files that go into an archive must exist. `package` needs them, `validate` does not.", _OWN
+)
+OUTSIDE = _error(
+    "IS992",
+    "The files of an archive must come from the folder of the spec, or from one that is allowed.",
+    _OWN,
+)
+UNFIT_NAME = _error("IS993", "Paths in an archive must stay inside it, and be valid on any system.", _OWN)
+CLASH = _error(
+    "IS994", "A path in an archive cannot occur twice, in another case, or as both a file and a folder.", _OWN
+)
+UNREADABLE = _error("IS995", "Files must be readable, and must not change while they are packed.", _OWN)
+NOT_AN_ARCHIVE = _error(
+    "IS996", "A model archive must be a tar compressed with gzip, complete and undamaged.", _CONTAINER
+)
+STRAY_FOLDER = _error(
+    "IS997", "An archive cannot have folders that tools left beside those of the models.", _SERVE
+)
+JUNK_INSIDE = _warning("IS998", "An archive should not have files that tools left behind.", _LAYOUT)
 
 
 # ---------------------------------------------------------------- Files of this machine
