@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inferstack.problems import SpecError
-from inferstack.review.templates import PreviousTemplate, read_folder, read_template
+from inferstack.review import PreviousTemplate, read_folder, read_template
 
 RESOURCES = {
     "Model": {"Type": "AWS::SageMaker::Model", "Properties": {"PrimaryContainer": {"Image": "x"}}},

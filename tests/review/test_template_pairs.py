@@ -17,8 +17,7 @@ from inferstack.problems.update_codes import (
     UNREADABLE,
     UPDATE_CODES,
 )
-from inferstack.review.findings import update_problems
-from inferstack.review.update import update_of
+from inferstack.review import update_of, update_problems
 
 every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.base}: {pair.title}")
 

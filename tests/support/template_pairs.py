@@ -9,7 +9,7 @@ from support.updating import deploy, spec_of
 
 from inferstack.check.load import LoadedSpec
 from inferstack.problems import Problem
-from inferstack.review.update import Update
+from inferstack.review import Update
 
 _TABLE = yaml.safe_load((Path(__file__).parents[1] / "review" / "template_pairs.yaml").read_text("utf-8"))
 CHANGES: dict[str, Any] = _TABLE["changes"]

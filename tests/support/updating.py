@@ -9,9 +9,7 @@ from support.resolving import BASES, merged
 from inferstack.check.load import LoadedSpec, parse_spec
 from inferstack.problems import Problem
 from inferstack.resolve import resolve_template
-from inferstack.review.changes import Fate
-from inferstack.review.findings import update_problems
-from inferstack.review.update import Update, update_of
+from inferstack.review import Fate, Update, update_of, update_problems
 
 SIGNS = {Fate.REPLACED: "!", Fate.UPDATED: "~", Fate.ADDED: "+", Fate.REMOVED: "-"}
 _HASH = re.compile(r"[0-9A-F]{8}(?=$|[A-Z])")

@@ -44,7 +44,7 @@ def _with_updates(
     problems: list[Problem], files: list[Path], options: argparse.Namespace
 ) -> tuple[list[Problem], list[str]]:
     """The problems, with those of deploying the specs to the stacks that exist, and a note on each spec."""
-    from inferstack.review.against import compare_with  # noqa: PLC0415 - brings the making of templates
+    from inferstack.review import compare_with  # noqa: PLC0415 - brings the making of templates
 
     comparison = compare_with(
         options.against,

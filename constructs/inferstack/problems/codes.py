@@ -39,8 +39,6 @@ class CodeTable(dict[str, Code]):
 
     def _entered(self, entry: Code) -> str:
         if entry.code in self:
-            raise ValueError(
-                f"{entry.code} stands for two problems: {self[entry.code].sentence!r} came first"
-            )
+            raise ValueError(f"{entry.code} is taken: {self[entry.code].sentence}")
         self[entry.code] = entry
         return entry.code

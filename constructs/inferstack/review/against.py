@@ -1,6 +1,6 @@
 """Compares specs with the templates that their stacks were made from."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,112 +12,56 @@ from inferstack.check.load import LoadedSpec, check_document
 from inferstack.facts.walk import containers
 from inferstack.format.model import FrameworkImage
 from inferstack.problems import FilePlace, Problem, Severity, SpecError
-from inferstack.problems.update_codes import LEFT_OVER, OTHER_STACK, UNCLEAR
+from inferstack.problems.update_codes import LEFT_OVER, OTHER_STACK, UNCLEAR, UPDATE_CODES
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint import ENDPOINT
-from inferstack.review.changes import Fate
-from inferstack.review.findings import update_problems
+from inferstack.review import components, endpoint, fleet, role
 from inferstack.review.role import changed_rights
 from inferstack.review.templates import PreviousTemplate, read_folder, read_template
-from inferstack.review.update import Update, update_of
+from inferstack.review.update import Fate, Update, update_of
 from inferstack.source.document import read_document
 from inferstack.source.spec_file import name_in_templates
 from inferstack.source.stages import stage_names
 
-# ----------------------------------------------------------------
-# Which template belongs to which spec, and which to none any more.
-
-
-@dataclass(frozen=True, slots=True)
-class Deployed:
-    """What one file deploys: itself, or its stages; ``is_whole`` is False where errors hold some back."""
-
-    specs: list[LoadedSpec]
-    has_stages: bool
-    is_whole: bool
-
-
-def deployed_by(file: Path, stage: str | None) -> Deployed:
-    """What a file deploys at one stage, or at every stage."""
-    try:
-        document = read_document(file)
-    except SpecError:
-        # The check of the file reports this.
-        return Deployed([], has_stages=False, is_whole=False)
-    specs, problems = check_document(document, stage=stage)
-    errors = any(it.severity is Severity.ERROR for it in problems)
-    return Deployed(specs, bool(stage_names(document)), is_whole=not errors)
-
-
-def own_templates(
-    one: LoadedSpec, templates: Iterable[PreviousTemplate], deployed: Deployed
-) -> list[PreviousTemplate]:
-    """Templates of the spec's endpoint; without any, those made from the spec file under another name."""
-    name = one.spec.endpoint_name.casefold()
-    found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
-    # The same endpoint may be in several accounts or regions: the app puts these into the stack's name.
-    env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
-    found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
-    if found or deployed.has_stages:
-        # A template under another name may be another stage's.
-        return found
-    return [it for it in templates if one.document.shown_file in it.spec_files]
-
-
-def left_over(
-    templates: Sequence[PreviousTemplate],
-    claimed: Collection[str],
-    files: Iterable[Path],
-    folders: Iterable[Path],
-) -> Iterator[Problem]:
-    """Templates that came from spec files of these folders, and that no file makes any more.
-
-    Nothing is reported while a spec has errors, since what it would make is not known.
-
-    Args:
-        templates: all templates.
-        claimed: files of the templates that specs were compared with.
-        files: all spec files of the folders, and perhaps others.
-        folders: folders that are given as a whole. Other folders may belong to other apps.
-    """
-    here = {name_in_templates(str(folder)) for folder in folders}
-    candidates = [it for it in templates if it.file not in claimed and _folder(it) in here]
-    if not candidates:
-        return
-    # At every stage: comparing one stage does not mean that the others were removed.
-    now = [deployed_by(file, None) for file in files]
-    if not all(it.is_whole for it in now):
-        return
-    made = {own.file for it in now for one in it.specs for own in own_templates(one, templates, it)}
-    for template in candidates:
-        # A name that only the deployment knows may be that of any spec.
-        if template.file not in made and template.endpoint_name is not None:
-            yield _problem(template, template.endpoint_name)
-
-
-def _folder(template: PreviousTemplate) -> str | None:
-    """The folder of the spec file that a stack of one endpoint was made from; None for any other stack."""
-    source = template.source_of(ENDPOINT)
-    return None if source is None else Path(source).parent.as_posix()
-
-
-def _problem(template: PreviousTemplate, name: str) -> Problem:
-    message = (
-        f"no spec makes the endpoint `{name}` any more ({template.source_of(ENDPOINT)} did): where it was "
-        "deployed, it stays and costs"
-    )
-    fix = (
-        f"delete its stack: `aws cloudformation delete-stack --stack-name {stack_name(name)}`; if that is "
-        "done, remove this template"
-    )
-    return Problem(FilePlace(template.file), message, fix, LEFT_OVER, Severity.WARNING)
-
-
-# ----------------------------------------------------------------
-# Compares specs with the templates that their stacks were made from.
-
-
 _NAME = ("endpoint_name",)
+Rule = Callable[[Update], Iterator[Problem]]
+
+RULES: tuple[Rule, ...] = (
+    endpoint.renamed,
+    endpoint.serverless,
+    endpoint.asynchronous,
+    endpoint.with_components,
+    endpoint.many_models,
+    endpoint.prefix,
+    fleet.new_fleet,
+    fleet.count_reset,
+    fleet.count_kept,
+    fleet.same_config,
+    fleet.scaled_type,
+    fleet.scaled_pools,
+    fleet.names,
+    fleet.scaled_variant_gone,
+    components.name_taken,
+    components.removed_or_renamed,
+    components.updated,
+    components.copies_reset,
+    components.fleet_under_components,
+    components.rebased,
+    components.variant_under_components,
+    components.limit_lowered,
+    components.scaling_removed,
+    components.policy_renamed,
+    components.policy_name_taken,
+    role.policies_at_once,
+)
+"""The rules on updates. Each yields what one should know about the update that it is given."""
+
+
+def update_problems(loaded: LoadedSpec, update: Update) -> list[Problem]:
+    """What one should know about the deployment, without the warnings that the spec ignores."""
+    found = [problem for rule in RULES for problem in rule(update)]
+    problems = [loaded.document.located(it, it.code, UPDATE_CODES[it.code].severity) for it in found]
+    return [it for it in problems if it.code not in loaded.spec.ignored_codes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +223,91 @@ def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
     message = f"{names} is not there, or not what it is in templates of `inferstack render` and EndpointStack"
     fix = "compare with the template of the endpoint's own stack"
     return Problem(FilePlace(template.file), message, fix, OTHER_STACK)
+
+
+# ---------------------------------------------------------------- Which template belongs to which spec
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What one file deploys: itself, or its stages; ``is_whole`` is False where errors hold some back."""
+
+    specs: list[LoadedSpec]
+    has_stages: bool
+    is_whole: bool
+
+
+def deployed_by(file: Path, stage: str | None) -> Deployed:
+    """What a file deploys at one stage, or at every stage."""
+    try:
+        document = read_document(file)
+    except SpecError:
+        # The check of the file reports this.
+        return Deployed([], has_stages=False, is_whole=False)
+    specs, problems = check_document(document, stage=stage)
+    errors = any(it.severity is Severity.ERROR for it in problems)
+    return Deployed(specs, bool(stage_names(document)), is_whole=not errors)
+
+
+def own_templates(
+    one: LoadedSpec, templates: Iterable[PreviousTemplate], deployed: Deployed
+) -> list[PreviousTemplate]:
+    """Templates of the spec's endpoint; without any, those made from the spec file under another name."""
+    name = one.spec.endpoint_name.casefold()
+    found = [it for it in templates if it.endpoint_name is not None and it.endpoint_name.casefold() == name]
+    # The same endpoint may be in several accounts or regions: the app puts these into the stack's name.
+    env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
+    found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
+    if found or deployed.has_stages:
+        # A template under another name may be another stage's.
+        return found
+    return [it for it in templates if one.document.shown_file in it.spec_files]
+
+
+def left_over(
+    templates: Sequence[PreviousTemplate],
+    claimed: Collection[str],
+    files: Iterable[Path],
+    folders: Iterable[Path],
+) -> Iterator[Problem]:
+    """Templates that came from spec files of these folders, and that no file makes any more.
+
+    Nothing is reported while a spec has errors, since what it would make is not known.
+
+    Args:
+        templates: all templates.
+        claimed: files of the templates that specs were compared with.
+        files: all spec files of the folders, and perhaps others.
+        folders: folders that are given as a whole. Other folders may belong to other apps.
+    """
+    here = {name_in_templates(str(folder)) for folder in folders}
+    candidates = [it for it in templates if it.file not in claimed and _folder(it) in here]
+    if not candidates:
+        return
+    # At every stage: comparing one stage does not mean that the others were removed.
+    now = [deployed_by(file, None) for file in files]
+    if not all(it.is_whole for it in now):
+        return
+    made = {own.file for it in now for one in it.specs for own in own_templates(one, templates, it)}
+    for template in candidates:
+        # A name that only the deployment knows may be that of any spec.
+        if template.file not in made and template.endpoint_name is not None:
+            yield _problem(template, template.endpoint_name)
+
+
+def _folder(template: PreviousTemplate) -> str | None:
+    """The folder of the spec file that a stack of one endpoint was made from; None for any other stack."""
+    source = template.source_of(ENDPOINT)
+    return None if source is None else Path(source).parent.as_posix()
+
+
+def _problem(template: PreviousTemplate, name: str) -> Problem:
+    message = (
+        f"no spec makes the endpoint `{name}` any more ({template.source_of(ENDPOINT)} did): where it was "
+        "deployed, it stays and costs"
+    )
+    fix = (
+        f"delete its stack: `aws cloudformation delete-stack --stack-name {stack_name(name)}`; if that is "
+        "done, remove this template"
+    )
+    return Problem(FilePlace(template.file), message, fix, LEFT_OVER, Severity.WARNING)

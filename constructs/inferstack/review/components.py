@@ -1,4 +1,4 @@
-"""Inference components and their scaling.
+"""Rules on inference components, and on the scaling of components and variants.
 
 CloudFormation makes what is new before it deletes what is gone, and the name of a component is unique in an
 account and region.
@@ -11,9 +11,8 @@ from inferstack.problems import Problem, SpecPath, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.endpoint_config import ENDPOINT_CONFIG
 from inferstack.review import deployed
-from inferstack.review.changes import Fate, Resources, differences
-from inferstack.review.deployed import Component
-from inferstack.review.update import Update
+from inferstack.review.deployed import Component, Resources
+from inferstack.review.update import Fate, Update, differences
 
 _COMPONENTS: SpecPath = ("inference_components",)
 _IDENTITY = frozenset({"InferenceComponentName", "EndpointName", "VariantName"})
@@ -148,8 +147,7 @@ def variant_under_components(update: Update) -> Iterator[Problem]:
         yield Problem(path, message, fix, codes.VARIANT_UNDER_COMPONENTS)
 
 
-# ----------------------------------------------------------------
-# Scaling of an endpoint or component that stays.
+# ---------------------------------------------------------------- Scaling of what stays
 
 
 _IN_TWO = "remove the old policy in a deployment of its own"

@@ -1,11 +1,13 @@
-"""What a template says about an endpoint. Previous templates come from anywhere, so any form is tolerated."""
+"""What a template says about an endpoint, by resource type and name.
+
+Previous templates come from anywhere, so that any form is tolerated: what is not plain text, or not the
+mapping that it should be, counts as not there.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from inferstack.review.changes import Resources, properties_of, type_of
 
 ENDPOINT_TYPE = "AWS::SageMaker::Endpoint"
 CONFIG_TYPE = "AWS::SageMaker::EndpointConfig"
@@ -16,6 +18,8 @@ TARGET_TYPE = "AWS::ApplicationAutoScaling::ScalableTarget"
 _VARIANT = re.compile(r".*/variant/([a-zA-Z0-9-]+)")
 _COMPONENT = re.compile(r"inference-component/([a-zA-Z0-9-]+)")
 
+Resources = Mapping[str, Mapping[str, Any]]
+"""The `Resources` of a template."""
 Properties = Mapping[str, Any]
 
 
@@ -35,6 +39,17 @@ class Component:
     def variant(self) -> object:
         """Name of the variant that it is on."""
         return self.properties.get("VariantName")
+
+
+def properties_of(resource: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A resource's properties, empty where it has none."""
+    found = resource.get("Properties")
+    return found if isinstance(found, dict) else {}
+
+
+def type_of(resource: Mapping[str, Any]) -> str:
+    """A resource's type."""
+    return str(resource.get("Type"))
 
 
 def mapping(value: object) -> Properties:

@@ -1,19 +1,13 @@
-"""The endpoint itself, its name and its nature, and what about its variants cannot change."""
+"""Rules on the endpoint itself: its name, and what kind of endpoint it is."""
 
 from collections.abc import Iterator
 
-from inferstack.facts.walk import variants, variants as variants_of
+from inferstack.facts.walk import variants
 from inferstack.problems import Problem, SpecPath, update_codes as codes
-from inferstack.problems.words import listed
 from inferstack.review import deployed
-from inferstack.review.changes import Fate, Resources
-from inferstack.review.deployed import mapping
-from inferstack.review.update import RETAIN, Update, bracketed
+from inferstack.review.deployed import Resources, mapping
+from inferstack.review.update import Fate, Update
 from inferstack.texts.s3_urls import pattern_of
-
-# ----------------------------------------------------------------
-# The endpoint itself: its name and its nature.
-
 
 _NAME: SpecPath = ("endpoint_name",)
 _KIND: SpecPath = ("kind",)
@@ -129,102 +123,3 @@ def _prefixes(resources: Resources) -> dict[str, object]:
     models = deployed.of_type(resources, deployed.MODEL_TYPE)
     containers = {logical_id: mapping(it.get("PrimaryContainer")) for logical_id, it in models.items()}
     return {at: it.get("ModelDataUrl") for at, it in containers.items() if it.get("Mode") == "MultiModel"}
-
-
-# ----------------------------------------------------------------
-# Variants: what about them cannot change at all, or not while they scale.
-
-
-def scaled_type(update: Update) -> Iterator[Problem]:
-    """SageMaker refuses this: a target that was set up for one instance type would scale another."""
-    if not update.same_endpoint:
-        return
-    scaled = deployed.scaled_variants(update.before)
-    for path, name, before, after in update.lasting_variants():
-        old, new = before.get("InstanceType"), after.get("InstanceType")
-        if name in scaled and old != new and None not in (old, new):
-            message = (
-                f"SageMaker refuses to move `{name}` from {old} to {new} while its scaling is registered"
-            )
-            first = f"with {old}, without its `autoscaling`, with `{bracketed(RETAIN)}: true`"
-            fix = f"deploy twice: first {first}; then as it is here"
-            yield Problem((*path, "instance_type"), message, fix, codes.SCALED_TYPE_CHANGES)
-
-
-def scaled_pools(update: Update) -> Iterator[Problem]:
-    """No page says what SageMaker does where the old or the new variant has pools."""
-    if not update.same_endpoint:
-        return
-    scaled = deployed.scaled_variants(update.before)
-    for path, name, before, after in update.lasting_variants():
-        old, new = deployed.instance_types(before), deployed.instance_types(after)
-        pooled = "InstancePools" in before or "InstancePools" in after
-        if name in scaled and pooled and old and new and not set(old) & set(new):
-            one, other = (listed(it, last="and", quote="") for it in (old, new))
-            message = (
-                f"`{name}` moves from {one} to {other} while its scaling is registered, which SageMaker may "
-                "refuse"
-            )
-            fix = f"deploy pools before that have both {old[0]} and {new[0]}"
-            key = "instance_pools" if "InstancePools" in after else "instance_type"
-            yield Problem((*path, key), message, fix, codes.SCALED_POOLS_CHANGE)
-
-
-def names(update: Update) -> Iterator[Problem]:
-    """Guardrails compare variant by variant and need the same names."""
-    if not update.same_endpoint:
-        return
-    before, after = list(deployed.variants(update.before)), list(deployed.variants(update.after))
-    gone, new = [it for it in before if it not in after], [it for it in after if it not in before]
-    if not gone and not new:
-        return
-    what = _moves(gone, new)
-    path = _place(update, new)
-    if "DeploymentConfig" in deployed.endpoint(update.after):
-        message = f"{what}, and with `deployment_config` the names of variants must stay"
-        fix = "deploy twice: first without `endpoint.deployment_config`, then with it"
-        yield Problem(path, message, fix, codes.GUARDED_VARIANTS_CHANGE)
-        return
-    yield Problem(path, f"{what}{_effects(gone, new)}", _names_fix(gone), codes.VARIANTS_CHANGE)
-
-
-def _place(update: Update, new: list[str]) -> SpecPath:
-    """Where the spec has the new name, or where it could have the old one."""
-    at = next((at for at, it in variants_of(update.spec) if it.variant_name in new), None)
-    return update.written(("variants",) if at is None else (*at, "variant_name"))
-
-
-def _moves(gone: list[str], new: list[str]) -> str:
-    if len(gone) == len(new) == 1:
-        return f"the variant `{gone[0]}` becomes `{new[0]}`"
-    moves = [
-        f"{listed(those, last='and')} {verb}" for those, verb in ((gone, "goes"), (new, "comes")) if those
-    ]
-    return f"of the variants {' and '.join(moves)}"
-
-
-def _effects(gone: list[str], new: list[str]) -> str:
-    lost = "requests that name the old one fail, and its metrics end"
-    begun = "a new one starts with its initial count and weight"
-    return ": " + "; ".join(text for those, text in ((gone, lost), (new, begun)) if those)
-
-
-def _names_fix(gone: list[str]) -> str:
-    return "keep the old name unless it must change" if gone else "check the weights of all variants"
-
-
-def scaled_variant_gone(update: Update) -> Iterator[Problem]:
-    """CloudFormation deregisters a removed target only after the endpoint was updated."""
-    if not update.same_endpoint:
-        return
-    before, after = deployed.variants(update.before), deployed.variants(update.after)
-    new = [name for name in after if name not in before]
-    for name in deployed.scaled_variants(update.before):
-        if name in before and name not in after:
-            message = (
-                f"the variant `{name}` is removed while its scaling is registered, which SageMaker may refuse"
-            )
-            fix = (
-                "deploy twice: first with the variant but without its `autoscaling`, then without the variant"
-            )
-            yield Problem(_place(update, new), message, fix, codes.SCALED_VARIANT_GONE)

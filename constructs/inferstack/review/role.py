@@ -1,4 +1,4 @@
-"""The role that the stack makes: how an update changes its rights, and whether IAM has room for that."""
+"""What an update changes about the rights of the role, and whether IAM has room for the new policies."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,7 @@ from inferstack.problems import Problem, update_codes as codes
 from inferstack.problems.words import listed
 from inferstack.resolve.execution_role import MANAGED_POLICY_TYPE
 from inferstack.review import deployed
-from inferstack.review.changes import Resources
-from inferstack.review.deployed import mapping
+from inferstack.review.deployed import Resources, mapping
 from inferstack.review.update import Update
 
 _ROLE_TYPE = "AWS::IAM::Role"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from inferstack.review.changes import Fate, compare, differences
+from inferstack.review.update import Fate, compare, differences
 
 MODEL, CONFIG = "AWS::SageMaker::Model", "AWS::SageMaker::EndpointConfig"
 
