@@ -15,8 +15,7 @@ from support.locking import ONE, lay_out_spec, write_lock
 
 from inferstack.check.files import check_files, spec_files
 from inferstack.check.load import load_spec
-from inferstack.check.lock import file as reading
-from inferstack.check.lock.file import LOCK_CODES
+from inferstack.check.lock import LOCK_CODES, file as reading
 from inferstack.problems import SpecError
 
 

@@ -8,7 +8,7 @@ from support.checking import check_file
 from support.wrong_specs import ALL, FOLDER, RIGHT, WRONG, Case, marks
 
 from inferstack.check.every_code import every_code
-from inferstack.check.lock.file import LOCK_CODES
+from inferstack.check.lock import LOCK_CODES
 from inferstack.check.rules import RULES
 from inferstack.problems import Problem
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES

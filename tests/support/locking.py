@@ -6,9 +6,8 @@ from support.archiving import lay_out, locate
 
 from inferstack.check.load import load_spec
 from inferstack.check.lock.destinations import destinations_of
-from inferstack.check.lock.differences import repositories_for
-from inferstack.check.lock.file import lock_path, read_lock, written
-from inferstack.check.lock.making import EMPTY, locked_archive, upload_of, with_uploads
+from inferstack.check.lock.differences import locked_archive, repositories_for
+from inferstack.check.lock.file import EMPTY, lock_path, read_lock, upload_of, with_uploads, written
 from inferstack.source.document import read_document
 from inferstack.source.stages import stage_names
 from inferstack.triton.archive.packing import pack

@@ -1,4 +1,4 @@
-"""Buckets: which one a URL means, whether it exists, and how S3 is asked to encrypt what goes there."""
+"""Where archives go: the bucket and key that a URL means, and how S3 encrypts what is put there."""
 
 import re
 from collections.abc import Mapping
@@ -10,8 +10,7 @@ from inferstack.texts.arns import KMS_KEY
 from inferstack.texts.placeholders import PLACEHOLDER
 from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 
-# ----------------------------------------------------------------
-# How S3 is asked to encrypt archives, and whether an archive is encrypted in that way.
+# ---------------------------------------------------------------- Encryption
 #
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/serv-side-encryption.html
 
@@ -65,8 +64,7 @@ def _id(key: str) -> str:
     return key.rpartition("/")[2]
 
 
-# ----------------------------------------------------------------
-# Buckets: which one a URL of a spec means, whether it exists, and in which region.
+# ---------------------------------------------------------------- Buckets and places
 
 
 _HEADER = "x-amz-bucket-region"

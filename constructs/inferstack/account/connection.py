@@ -1,4 +1,7 @@
-"""The account that the credentials are of, and AWS's refusals in words that help."""
+"""The account that the credentials are of, and AWS's refusals in words that help.
+
+:class:`AccountError` is the one exception that leaves this package.
+"""
 
 import os
 from collections.abc import Iterator
@@ -9,8 +12,7 @@ from typing import Any
 from inferstack.catalog import regions
 from inferstack.texts.placeholders import PLACEHOLDER
 
-# ----------------------------------------------------------------
-# AWS's refusals in words that help, and the one exception of this package.
+# ---------------------------------------------------------------- AWS's refusals in words
 
 
 _AGAIN = "then run the command again: what is uploaded is not uploaded twice"
@@ -107,7 +109,7 @@ def _in_words(error: BaseException | None, code: str | None) -> str:
     return f"AWS answers {code}: {message}" if message else f"AWS answers {code}"
 
 
-# ---------------------------------------------------------------- The account that the credentials are of
+# ---------------------------------------------------------------- The account
 
 
 # Where no region is known: STS answers in any, and S3 says where a bucket is.

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from inferstack.account.bucket import AS_THE_BUCKET_SAYS, Encryption, S3Place, described
 from inferstack.account.connection import AccountError, error_code, explained
 
-# ----------------------------------------------------------------
-# Moves an archive into S3 in parts, by boto3's own transfers; there is no object before the last part.
+# ---------------------------------------------------------------- Transfers
 #
+# An archive moves in parts, by boto3's own transfers; there is no object before the last part has arrived.
 # Each part has its SHA-256, which S3 checks on arrival, and no transfer overwrites an object of the same
 # name: https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
 
@@ -145,8 +145,7 @@ def _expect_unchanged(archive: Archive) -> None:
         raise AccountError(f"{archive.path} changed after it was packed; run the command again")
 
 
-# ----------------------------------------------------------------
-# Uploads archives to S3: complete or not at all, never over something else, and only once.
+# ---------------------------------------------------------------- One archive
 
 
 UPLOADED, WAS_THERE, COPIED = "uploaded", "was there already", "copied from"

@@ -11,7 +11,7 @@ import msgspec
 
 from inferstack.check.files import FOLDER_CODES, NAME_CODES
 from inferstack.check.in_stack import STACK_CODES
-from inferstack.check.lock.file import LOCK_CODES
+from inferstack.check.lock import LOCK_CODES
 from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
 from inferstack.check.rules import RULES
 from inferstack.check.rules.stack import TEMPLATE_CODES

@@ -18,9 +18,18 @@ from inferstack.account.keys import advice
 from inferstack.account.upload import Archive, Stored, upload
 from inferstack.check.load import LoadedSpec
 from inferstack.check.lock.destinations import Destination, destinations_of
-from inferstack.check.lock.differences import repositories_for
-from inferstack.check.lock.file import Lock, Upload, Uploads, lock_path, read_lock, written
-from inferstack.check.lock.making import EMPTY, locked_archive, upload_of, with_uploads
+from inferstack.check.lock.differences import locked_archive, repositories_for
+from inferstack.check.lock.file import (
+    EMPTY,
+    Lock,
+    Upload,
+    Uploads,
+    lock_path,
+    read_lock,
+    upload_of,
+    with_uploads,
+    written,
+)
 from inferstack.cli.packing import has_nothing_to_pack, packed, plans_for
 from inferstack.cli.terminal import Refusal, bar, tell, termination_interrupts
 from inferstack.format.kinds import ModelSpec

@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
+from inferstack.check.lock import SHARED, STALE
 from inferstack.check.lock.destinations import Destination, destinations_of, uploaded_archives
 from inferstack.check.lock.file import (
     NO_LOCK,
-    SHARED,
-    STALE,
     FoundLock,
     Lock,
     LockedArchive,

@@ -1,11 +1,14 @@
-"""Where the archives of a spec are uploaded to, and files that only the lock says exist."""
+"""Where the archives of a spec's ``triton`` blocks are uploaded to, as the containers that load them say, and
+the files in these archives that need not be on this machine, since the lock says that they exist.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.check.lock.file import NO_DESTINATION, LockedArchive, LockedFile, Uploads
+from inferstack.check.lock import NO_DESTINATION
+from inferstack.check.lock.file import LockedArchive, LockedFile, Uploads
 from inferstack.facts.triton import PlacedTriton, archive_of, may_have_own_block, triton_blocks
 from inferstack.facts.walk import PlacedContainer
 from inferstack.format.kinds import ModelSpec
@@ -14,9 +17,6 @@ from inferstack.problems.words import listed
 from inferstack.source.document import Document
 from inferstack.texts.placeholders import is_opaque
 from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel, version_folders
-
-# ----------------------------------------------------------------
-# Where the archives of a spec's ``triton`` blocks are uploaded to, as the containers that load them say.
 
 
 class Destination(msgspec.Struct, frozen=True):
@@ -106,8 +106,7 @@ def _locations(loaders: Iterable[PlacedContainer]) -> Iterator[tuple[SpecPath, s
             yield found
 
 
-# ----------------------------------------------------------------
-# Files that are in an uploaded archive but not on this machine: the lock says that they exist.
+# ---------------------------------------------------------------- Files that only the lock knows of
 #
 # A pipeline has the model repository without its weights, and nevertheless deploys what the lock names.
 

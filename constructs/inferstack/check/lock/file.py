@@ -1,46 +1,21 @@
-"""The lock file: its content, how it is written and read, and what can be wrong with it."""
+"""The lock file: what it holds, how uploads are added to it, and how it is written and read."""
 
 import json
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
+from inferstack.check.lock import MALFORMED, NEWER, UNREADABLE, WRONG_URL
 from inferstack.problems import FilePlace, Problem, SpecError
-from inferstack.problems.codes import CodeTable
 from inferstack.source.document import IN_PYTHON, Document
 from inferstack.source.spec_file import LOCK_SUFFIX
 from inferstack.texts.s3_urls import uploaded_url
-
-# ----------------------------------------------------------------
-# Codes for what can be wrong with a lock, or between a lock and its spec: IS050 to IS059.
-#
-# A lock that is given in place of a spec is not among them, since that is found by the code that reads
-# specs.
-
-
-LOCK_CODES = CodeTable()
-"""Everything that this package reports."""
-_error = LOCK_CODES.error
-
-UNREADABLE = _error("IS050", "The lock beside a spec cannot be read.")
-MALFORMED = _error("IS051", "The lock is not what `inferstack package --upload` writes.")
-NEWER = _error(
-    "IS052", "The lock was written by a newer inferstack, in a format that this one does not know."
-)
-WRONG_URL = _error("IS053", "A URL in the lock does not match the archives listed under it.")
-STALE = _error("IS054", "The archives in the lock are not the ones that the spec declares.")
-NO_DESTINATION = _error("IS055", "The archives of a `triton` block need a single URL, set on a container.")
-SHARED = _error("IS057", "Two specs whose names differ only in `.yaml` and `.yml` would share one lock.")
-
-
-# ----------------------------------------------------------------
-# The content of a lock file, and how it is written.
-
 
 VERSION = 1
 
@@ -105,6 +80,10 @@ class Lock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return self.stages.get(stage, self.uploads) if stage is not None else self.uploads
 
 
+EMPTY = Lock(version=VERSION)
+"""The lock of a spec for which nothing has been uploaded."""
+
+
 def lock_path(spec: PurePath | str) -> Path:
     """The lock of a spec file: `ranker.lock.json` beside `ranker.yaml`."""
     return Path(spec).with_suffix(LOCK_SUFFIX)
@@ -123,13 +102,40 @@ def set_digest(location: str, archives: Mapping[str, LockedArchive]) -> str:
 
 def written(lock: Lock) -> str:
     """The text of a lock file, with a separate line for everything that can change."""
-    import json  # noqa: PLC0415 - few commands write one
-
     return json.dumps(msgspec.to_builtins(lock), indent=1, ensure_ascii=False) + "\n"
 
 
-# ----------------------------------------------------------------
-# Reads a lock file: all of it is read and checked before any of it is used.
+def upload_of(location: str, archives: Mapping[str, LockedArchive]) -> Upload:
+    """The lock's entry for an upload for a URL of the spec, dated now; archives by their names there."""
+    url = uploaded_url(location, set_digest(location, archives))
+    in_order = {name: archives[name] for name in sorted(archives)}
+    return Upload(url, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), in_order)
+
+
+def with_uploads(lock: Lock, uploads: Uploads, *, stage: str | None, stages: Sequence[str]) -> Lock:
+    """The lock after exactly these uploads for a stage, or without one.
+
+    What had been uploaded before keeps its time. Stages that the spec no longer has are removed; if it lists
+    no ``stages``, all are kept, since it may be deployed for any stage.
+    """
+    before = lock.own(stage)
+    now = {location: _dated_as(before.get(location), uploads[location]) for location in sorted(uploads)}
+    kept = {name: it for name, it in lock.stages.items() if not stages or name in stages}
+    if stage is None:
+        return Lock(VERSION, now, kept)
+    kept[stage] = now
+    return Lock(VERSION, lock.uploads, {name: kept[name] for name in sorted(kept)})
+
+
+def _dated_as(before: Upload | None, now: Upload) -> Upload:
+    if before is None or before.url != now.url:
+        return now
+    return msgspec.structs.replace(now, uploaded=before.uploaded)
+
+
+# ---------------------------------------------------------------- Reading
+#
+# All of a lock is read and checked before any of it is used.
 
 
 LARGEST = 32 << 20
@@ -193,7 +199,7 @@ def _text(path: Path, file: str) -> str | None:
     except OSError as error:
         message = f"the lock cannot be read: {error.strerror or error}"
         fix = "check what it is, and who may read it"
-    raise SpecError([Problem(FilePlace(file), message, fix, UNREADABLE)])
+    raise _refusal(UNREADABLE, file, message, fix)
 
 
 def _content(path: Path) -> bytes | None:
@@ -216,15 +222,11 @@ def _lock(text: str, file: str) -> Lock:
     if isinstance(version, int) and version > VERSION:
         message = f"the lock has version {version}, but this inferstack knows {VERSION}"
         at = line_of_key(["version"], text)
-        raise SpecError(
-            [Problem(FilePlace(file, at, 1), message, "install the inferstack that wrote it", NEWER)]
-        )
+        raise _refusal(NEWER, file, message, "install the inferstack that wrote it", at)
     try:
         lock = msgspec.convert(data, Lock)
     except msgspec.ValidationError as error:
-        raise SpecError(
-            [Problem(FilePlace(file), f"this is not a lock: {error}", _RESTORE, MALFORMED)]
-        ) from None
+        raise _refusal(MALFORMED, file, f"this is not a lock: {error}") from None
     return lock
 
 
@@ -232,23 +234,21 @@ def _data(text: str, file: str) -> Any:
     if _CONFLICT in text:
         message = "the lock has conflict markers of a merge"
         fix = "take the side whose spec you keep, then run `inferstack package SPEC --upload`"
-        raise SpecError([Problem(FilePlace(file, _line_of(_CONFLICT, text), 1), message, fix, MALFORMED)])
+        raise _refusal(MALFORMED, file, message, fix, _line_of(_CONFLICT, text))
     try:
         data = json.loads(text, object_pairs_hook=_unique)
         if re.search(_MAY_BE_HALF, text):
             json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         message = f"the lock is not JSON: {error.msg}"
-        raise SpecError(
-            [Problem(FilePlace(file, error.lineno, error.colno), message, _RESTORE, MALFORMED)]
-        ) from None
+        raise _refusal(MALFORMED, file, message, _RESTORE, error.lineno, error.colno) from None
     except _TwiceError as error:
         at = _line_of(json.dumps(str(error), ensure_ascii=False), text, last=True)
         message = f'the lock says "{error}" twice in one place'
-        raise SpecError([Problem(FilePlace(file, at, 1), message, _RESTORE, MALFORMED)]) from None
+        raise _refusal(MALFORMED, file, message, _RESTORE, at) from None
     except (RecursionError, ValueError):
         message = "the lock holds what no lock does: endless nesting, endless numbers, or half a character"
-        raise SpecError([Problem(FilePlace(file), message, _RESTORE, MALFORMED)]) from None
+        raise _refusal(MALFORMED, file, message) from None
     return data
 
 
@@ -268,12 +268,18 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _url_problem(location: str, upload: Upload, at: int, file: str) -> Problem | None:
     if not location.endswith("/") and len(upload.archives) != 1:
         message = f"{location} is one archive, but the lock has {len(upload.archives)} for it"
-        return Problem(FilePlace(file, at, 1), message, _RESTORE, MALFORMED)
+        return Problem(FilePlace(file, at), message, _RESTORE, MALFORMED)
     expected = uploaded_url(location, set_digest(location, upload.archives))
     if upload.url == expected:
         return None
     message = f"{upload.url} is not where these archives are: {expected}"
-    return Problem(FilePlace(file, at, 1), message, f"{_RESTORE}; URLs are never edited by hand", WRONG_URL)
+    return Problem(FilePlace(file, at), message, f"{_RESTORE}; URLs are never edited by hand", WRONG_URL)
+
+
+def _refusal(
+    code: str, file: str, message: str, fix: str = _RESTORE, line: int = 1, column: int = 1
+) -> SpecError:
+    return SpecError([Problem(FilePlace(file, line, column), message, fix, code)])
 
 
 def keys_of(stage: str | None) -> tuple[str, ...]:
