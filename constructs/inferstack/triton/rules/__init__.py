@@ -9,18 +9,16 @@ from inferstack.problems import FilePlace, Problem, Severity, SpecPath
 from inferstack.problems.rules import Rule
 from inferstack.triton.model import Repository, TritonModel
 from inferstack.triton.rules import (
-    advice,
-    batches,
     ensembles,
     files,
     local_files,
     models,
     pytorch,
     releases,
+    sequences,
     serving,
     steps,
     tensors,
-    values,
 )
 from inferstack.triton.rules.base import RULES, Context
 

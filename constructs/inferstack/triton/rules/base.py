@@ -1,10 +1,11 @@
-"""The table of rules about Triton's models, and what a rule is told.
+"""The table of rules about Triton's models, what a rule is told, and the walks that many rules begin with.
 
 A rule sees the models of one archive and what is known of the endpoint that will load them. Rules only use
 messages that they are given, so that importing rules does not import protobuf.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,9 +14,13 @@ from inferstack.problems import Place, SpecPath
 from inferstack.problems.rules import RuleTable
 from inferstack.triton.model import FieldPath, Repository, TritonModel
 
+T = TypeVar("T")
+
 SOURCE = "https://github.com/triton-inference-server/core/blob/main/src"
 """Where Triton checks what it loads."""
 DOCUMENTATION = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide"
+CONFIG_UTILS = f"{SOURCE}/model_config_utils.cc"
+MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 CONTAINER = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
 """The script that starts Triton in SageMaker's container."""
 MODEL_CONFIGURATION = f"{DOCUMENTATION}/model_configuration.md"
@@ -67,3 +72,26 @@ def at(model: TritonModel, *path: str | int) -> Place:
     """Where a field of a model's configuration is declared."""
     found: FieldPath = path
     return model.where(found)
+
+
+def each(model: TritonModel, *path: str) -> Iterator[tuple[FieldPath, Any]]:
+    """The messages of a repeated field, each with its path: ``each(model, "sequence_batching", "state")``."""
+    found = model.config
+    for step in path:
+        found = getattr(found, step)
+    for index, message in enumerate(found):
+        yield (*path, index), message
+
+
+def again(named: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
+    """Whatever has the name of something before it; no name is nobody's."""
+    seen = set[str]()
+    for it, name in named:
+        if name and name in seen:
+            yield it, name
+        seen.add(name)
+
+
+def lacking(message: Any, *fields: str) -> list[str]:
+    """The fields that are not set; a type that is not set is ``TYPE_INVALID``, which is 0."""
+    return [name for name in fields if not getattr(message, name)]

@@ -10,15 +10,13 @@ from inferstack.problems.words import did_you_mean, did_you_mean_then, listed, n
 from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
-from inferstack.triton.rules.base import SOURCE, Context, at, error
+from inferstack.triton.rules.base import CONFIG_UTILS, MANAGER, Context, at, error
 
-_CONFIG = f"{SOURCE}/model_config_utils.cc"
-_MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 SCHEDULING = "ensemble_scheduling"
 STEP = (SCHEDULING, "step")
 
 
-@error("IS950", _CONFIG)
+@error("IS950", CONFIG_UTILS)
 def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iterator[Problem]:
     """`platform: ensemble` needs `ensemble_scheduling`, and the other way round.
 
@@ -33,7 +31,7 @@ def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iter
         yield Problem(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
 
 
-@error("IS951", _CONFIG)
+@error("IS951", CONFIG_UTILS)
 def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Problem]:
     """An ensemble cannot have instances, optimization or warm-up of its own.
 
@@ -46,7 +44,7 @@ def ensembles_only_schedule(model: TritonModel, context: Context) -> Iterator[Pr
             yield Problem(at(model, name), message, "move it to a model in one of its steps")
 
 
-@error("IS952", _CONFIG)
+@error("IS952", CONFIG_UTILS)
 def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
     """An ensemble must have steps, each with a model and maps of its inputs and outputs.
 
@@ -109,7 +107,7 @@ def _spread(tensors: dict[str, _Tensor]) -> None:
                 tensor.ready = grown = True
 
 
-@error("IS953", _CONFIG)
+@error("IS953", CONFIG_UTILS)
 def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A tensor of an ensemble can be written only once.
 
@@ -121,7 +119,7 @@ def tensors_are_written_once(model: TritonModel, context: Context) -> Iterator[P
             yield Problem(at(model, *path), message, "give the tensor of one step another name")
 
 
-@error("IS954", _CONFIG)
+@error("IS954", CONFIG_UTILS)
 def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) -> Iterator[Problem]:
     """The inputs of an ensemble must be used, and its outputs written.
 
@@ -173,7 +171,7 @@ def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
         seen.add(name)
 
 
-@error("IS955", _CONFIG)
+@error("IS955", CONFIG_UTILS)
 def inner_tensors_are_connected(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Every tensor between the steps of an ensemble must be written and used.
 
@@ -212,7 +210,7 @@ def _how_to_use(name: str, unwritten: list[str]) -> str:
     return f"write one name for it and `{meant}`, if they are the same tensor"
 
 
-@error("IS956", _MANAGER)
+@error("IS956", MANAGER)
 def step_models_exist(repository: Repository, context: Context) -> Iterator[Problem]:
     """The models of an ensemble's steps must be in its archive.
 
@@ -239,7 +237,7 @@ def _how_to_add(repository: Repository, model: TritonModel) -> str:
     return f"put the ensemble into {folder.as_posix()}/{model.name}, with the models of its steps beside it"
 
 
-@error("IS957", _MANAGER)
+@error("IS957", MANAGER)
 def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Problem]:
     """Ensembles cannot call one another in a cycle.
 

@@ -22,7 +22,9 @@ from inferstack.triton.model import (
     taken_for,
 )
 from inferstack.triton.rules.base import (
+    CONFIG_UTILS,
     DOCUMENTATION,
+    MANAGER,
     SOURCE,
     Context,
     at,
@@ -32,7 +34,6 @@ from inferstack.triton.rules.base import (
 
 _LAYOUT = f"{DOCUMENTATION}/model_repository.md"
 _LIFECYCLE = f"{SOURCE}/model_repository_manager/model_lifecycle.cc"
-_MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 _ARCHIVE = "https://docs.aws.amazon.com/sagemaker/latest/dg/deploy-models-frameworks-triton.html"
 # From this release on, a model whose name has a slash is refused when it is loaded.
 _STRICT_NAMES = (26, 3)
@@ -46,7 +47,7 @@ def _faults(repository: Repository, code: str) -> Iterator[Problem]:
             yield Problem(fault.place, fault.message, fault.fix)
 
 
-@error(UNREADABLE, _MANAGER, partial=True)
+@error(UNREADABLE, MANAGER, partial=True)
 def configuration_is_readable(repository: Repository, context: Context) -> Iterator[Problem]:
     """A `config.pbtxt` must be a valid ModelConfig of Triton, in UTF-8.
 
@@ -104,7 +105,7 @@ def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[
         yield Problem(at(model), f"{model.name} has no {CONFIG_FILE}, so it cannot be checked", fix)
 
 
-@error("IS904", _MANAGER)
+@error("IS904", MANAGER)
 def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Problem]:
     """The `name` in a configuration must be the name of the model's folder.
 
@@ -117,7 +118,7 @@ def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Pr
             yield Problem(at(model, "name"), message, "remove `name`: Triton uses the folder's")
 
 
-@error("IS905", _MANAGER)
+@error("IS905", MANAGER)
 def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A model's name must be usable as the name of a folder.
 
@@ -128,7 +129,7 @@ def name_is_a_folders(model: TritonModel, context: Context) -> Iterator[Problem]
         yield Problem(at(model), message, "use letters, digits, `_`, `-` and `.`")
 
 
-@error("IS906", _MANAGER)
+@error("IS906", MANAGER)
 def archive_names_have_no_folder(repository: Repository, context: Context) -> Iterator[Problem]:
     """An archive of a multi-model endpoint cannot be in a folder below the prefix.
 
@@ -312,7 +313,7 @@ def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[P
         yield Problem(at(model, "files", path), message, fix)
 
 
-@error("IS913", f"{SOURCE}/model_config_utils.cc")
+@error("IS913", CONFIG_UTILS)
 def named_files_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Files that a configuration names must exist.
 

@@ -1,4 +1,4 @@
-"""What a model's configuration says besides its tensors."""
+"""What a model's configuration says besides its tensors: backend, batches, queues, cache, instances."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,18 +7,18 @@ from inferstack.catalog.triton_container import further_arguments, with_argument
 from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.backends import BACKENDS, ENSEMBLE, PLATFORMS, meant_backend
-from inferstack.triton.model import TritonModel, enum_name
-from inferstack.triton.rules.base import SOURCE, Context, at, error, warning
+from inferstack.triton.model import Repository, TritonModel, enum_name
+from inferstack.triton.rules.base import CONFIG_UTILS, DOCUMENTATION, Context, at, each, error, warning
 
-_CONFIG = f"{SOURCE}/model_config_utils.cc"
 _BACKENDS = (
     "https://github.com/triton-inference-server/backend"
     "#where-can-i-find-all-the-backends-that-are-available-for-triton"
 )
-_CACHE = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md"
+_OPTIMIZATION = f"{DOCUMENTATION}/optimization.md"
+_CACHE = f"{DOCUMENTATION}/response_cache.md"
 
 
-@error("IS920", _CONFIG)
+@error("IS920", CONFIG_UTILS)
 def backend_is_known(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A model must name its backend or a platform that Triton knows.
 
@@ -37,7 +37,7 @@ def backend_is_known(model: TritonModel, context: Context) -> Iterator[Problem]:
         yield Problem(at(model), message, "add `backend`, for example `backend: python`")
 
 
-@warning("IS968", _CONFIG)
+@warning("IS968", CONFIG_UTILS)
 def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Problem]:
     """The backend should be named in a model's configuration, not by the end of its name.
 
@@ -53,7 +53,7 @@ def backend_is_not_guessed(model: TritonModel, context: Context) -> Iterator[Pro
         yield Problem(at(model), message, fix)
 
 
-@error("IS921", _CONFIG)
+@error("IS921", CONFIG_UTILS)
 def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Problem]:
     """The backend and platform of a model must belong together.
 
@@ -69,7 +69,7 @@ def backend_fits_platform(model: TritonModel, context: Context) -> Iterator[Prob
         yield Problem(at(model, "platform"), message, fix)
 
 
-@error("IS922", _CONFIG)
+@error("IS922", CONFIG_UTILS)
 def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator[Problem]:
     """`max_batch_size` must be zero or more.
 
@@ -80,7 +80,7 @@ def batch_size_is_not_negative(model: TritonModel, context: Context) -> Iterator
         yield Problem(at(model, "max_batch_size"), message, "write 0 for a model that does not batch")
 
 
-@error("IS923", _CONFIG)
+@error("IS923", CONFIG_UTILS)
 def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Preferred batch sizes must be between 1 and `max_batch_size`.
 
@@ -98,7 +98,7 @@ def preferred_sizes_fit(model: TritonModel, context: Context) -> Iterator[Proble
                 yield Problem(place, message, f"allowed: 1 to {most}" if most > 0 else "set `max_batch_size`")
 
 
-@error("IS924", _CONFIG)
+@error("IS924", CONFIG_UTILS)
 def priorities_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Priorities of a queue must be between 1 and `priority_levels`.
 
@@ -120,7 +120,7 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
             yield Problem(place, f"there is no priority {level}", f"allowed: 1 to {levels}")
 
 
-@error("IS925", _CONFIG)
+@error("IS925", CONFIG_UTILS)
 def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Problem]:
     """`preserve_ordering` needs a single priority and no delayed requests.
 
@@ -143,7 +143,25 @@ def order_can_be_kept(model: TritonModel, context: Context) -> Iterator[Problem]
             yield Problem(place, "`preserve_ordering` cannot be used with `timeout_action: DELAY`", fix)
 
 
-@error("IS926", _CONFIG)
+@warning("IS983", _OPTIMIZATION)
+def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """On a GPU, a model that can batch should join waiting requests.
+
+    Without a scheduler each request runs by itself, whatever `max_batch_size` allows.
+    """
+    config = model.config
+    scheduled = config.WhichOneof("scheduling_choice") is not None
+    if not context.on_gpu or model.is_ensemble or scheduled or config.max_batch_size < 2:
+        return
+    if model.backend != "python":
+        message = (
+            f"{model.name} can take {config.max_batch_size} requests at once, but gets them one at a time"
+        )
+        fix = "add `dynamic_batching: {}`, perhaps with `max_queue_delay_microseconds`"
+        yield Problem(at(model, "max_batch_size"), message, fix)
+
+
+@error("IS926", CONFIG_UTILS)
 def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Problem]:
     """The response cache is only for models that answer once and keep no state.
 
@@ -175,7 +193,7 @@ def server_has_a_cache(model: TritonModel, context: Context) -> Iterator[Problem
         yield Problem(at(model, "response_cache"), message, fix)
 
 
-@error("IS928", _CONFIG)
+@error("IS928", CONFIG_UTILS)
 def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A change to a metric must name the metric and its buckets.
 
@@ -208,3 +226,96 @@ def backend_is_no_slip(model: TritonModel, context: Context) -> Iterator[Problem
         message = f'"{name}" is not a backend of Triton, so {model.name} loads only if the image has it'
         fix = f"did you mean `{meant}`? if it is a custom backend, ignore IS929"
         yield Problem(at(model, "backend"), message, fix)
+
+
+# ---------------------------------------------------------------- Where the copies of a model run
+
+
+@error("IS930", CONFIG_UTILS)
+def only_gpu_groups_name_gpus(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Only instance groups on GPUs can name GPUs.
+
+    `KIND_CPU` uses none, and with `KIND_MODEL` the model chooses itself.
+    """
+    for path, group in each(model, "instance_group"):
+        kind = enum_name(group, "kind")
+        if kind in ("KIND_CPU", "KIND_MODEL") and group.gpus:
+            place = at(model, *path, "gpus")
+            yield Problem(place, f"`gpus` cannot be used with `{kind}`", "remove `gpus`, or write `KIND_GPU`")
+
+
+@error("IS931", CONFIG_UTILS)
+def gpus_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Instance groups on GPUs need an instance type with those GPUs.
+
+    Triton does not load a model for a GPU that is missing, not even one that could do without.
+    """
+    if not context.gpus:
+        return
+    fewest = min(context.gpus)
+    for path, group in each(model, "instance_group"):
+        kind = enum_name(group, "kind")
+        missing = [number for number in group.gpus if not 0 <= number < fewest]
+        if kind == "KIND_GPU" and fewest == 0:
+            place = at(model, *path, "kind")
+            fix = "choose an instance type with a GPU, or write `KIND_AUTO`, which uses one if it is there"
+            yield Problem(place, f"{model.name} needs a GPU, but its container has none", fix)
+        elif kind in ("KIND_GPU", "KIND_AUTO") and missing:
+            place = at(model, *path, "gpus")
+            has = f"{fewest} GPU{'s' * (fewest > 1)}, numbered from 0" if fewest else "no GPU"
+            message = (
+                f"the container has {has}, but {model.name} names GPU {listed(missing, last='and', quote='')}"
+            )
+            instead = "to use all there are" if fewest else "or choose an instance type with GPUs"
+            yield Problem(place, message, f"remove `gpus`, {instead}")
+
+
+@error("IS932", CONFIG_UTILS)
+def profiles_are_numbers(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Profiles are only for TensorRT models, and must be numbers.
+
+    Optimization profiles are counted from 0; the field holds the numbers as texts.
+    """
+    tensorrt = model.config.platform == "tensorrt_plan" or model.config.backend == "tensorrt"
+    for path, group in each(model, "instance_group"):
+        for number, profile in enumerate(group.profile):
+            place = at(model, *path, "profile", number)
+            if not tensorrt:
+                yield Problem(
+                    place, f"{model.name} is not a TensorRT model and cannot have profiles", "remove it"
+                )
+            elif not profile.isdecimal():
+                yield Problem(place, f'"{profile}" is not a valid profile', 'write its number in quotes: "0"')
+
+
+@warning("IS984", _OPTIMIZATION)
+def instances_are_chosen(repository: Repository, context: Context) -> Iterator[Problem]:
+    """On a GPU, the number of a model's instances should be chosen, not left to the default.
+
+    By default there is one per GPU. Two hide the transfer of data behind computation; on a multi-model
+    endpoint it is better to save the memory.
+    """
+    if not context.on_gpu or repository.multi_model:
+        return
+    for model in repository.models:
+        config, backend = model.config, BACKENDS.get(model.backend)
+        on_gpus = backend is not None and backend.uses_gpus
+        if on_gpus and not config.instance_group and not model.is_ensemble:
+            message = f"{model.name} has no `instance_group`, so one instance runs on each GPU"
+            fix = "try `instance_group: [{kind: KIND_GPU, count: 2}]`, and keep the count that performs best"
+            yield Problem(at(model), message, fix)
+
+
+@warning("IS986", "user reports")
+def no_pinned_gpus(repository: Repository, context: Context) -> Iterator[Problem]:
+    """Instance groups of a multi-model endpoint should not name GPUs.
+
+    Models come and go, and Triton has to find out where one fits.
+    """
+    if not repository.multi_model:
+        return
+    for model in repository.models:
+        for path, group in each(model, "instance_group"):
+            if group.gpus:
+                message = f"{model.name} in {repository.archive} is bound to GPU {list(group.gpus)}"
+                yield Problem(at(model, *path, "gpus"), message, "remove `gpus`")

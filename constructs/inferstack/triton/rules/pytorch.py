@@ -1,4 +1,4 @@
-"""What the PyTorch backend requires.
+"""What the PyTorch backend requires, and what makes it fast.
 
 https://github.com/triton-inference-server/pytorch_backend
 """
@@ -12,14 +12,16 @@ from inferstack.catalog.triton_container import Release
 from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import TritonModel, enum_name
-from inferstack.triton.rules.base import Context, at, error, warning
+from inferstack.triton.rules.base import MODEL_CONFIGURATION, Context, at, each, error, warning
 from inferstack.triton.rules.tensors import tensors
 
 _README = "https://github.com/triton-inference-server/pytorch_backend#readme"
 _SOURCE = "https://github.com/triton-inference-server/pytorch_backend/blob/main/src"
 BOOLEANS = frozenset({"true", "on", "1", "false", "off", "0"})
 """Texts that the backend takes for yes and no, in any case."""
+_YES = frozenset({"true", "on", "1"})
 _INTEGER = r"\s*[-+]?\d+"
+_STATE_NAMES = ("input_name", "output_name")
 _NAMED_INDEX = re.compile(r".*?__\d*")
 
 
@@ -115,18 +117,15 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Probl
     All by position, `NAME__0`, `NAME__1`, or none; else only their order in the configuration counts.
     """
     for field in ("input", "output") if is_torchscript(model) else ():
-        odd = [
-            (index, tensor.name)
-            for index, tensor in enumerate(getattr(model.config, field))
-            if not _is_indexed(tensor.name)
-        ]
-        if odd and len(odd) < len(getattr(model.config, field)):
-            index, name = odd[0]
+        named = [(path, tensor.name) for path, tensor in each(model, field)]
+        odd = [(path, name) for path, name in named if not _is_indexed(name)]
+        if odd and len(odd) < len(named):
+            path, name = odd[0]
             message = (
                 f"`{name}` has no position in its name, unlike others, so {field}s count in the listed order"
             )
-            fix = f"call it `{field.upper()}__{index}`, or check the order"
-            yield Problem(at(model, field, index, "name"), message, fix)
+            fix = f"call it `{field.upper()}__{path[-1]}`, or check the order"
+            yield Problem(at(model, *path, "name"), message, fix)
 
 
 @error("IS978", f"{_SOURCE}/pt/model_instance_state.cc")
@@ -137,21 +136,14 @@ def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Prob
     """
     if not is_torchscript(model):
         return
-    batcher = model.config.sequence_batching
-    names: list[tuple[tuple[str | int, ...], str]] = [
-        (("sequence_batching", "control_input", index, "name"), tensor.name)
-        for index, tensor in enumerate(batcher.control_input)
-    ]
-    for index, state in enumerate(batcher.state):
-        keys = ("input_name", "output_name")
-        names += [(("sequence_batching", "state", index, key), getattr(state, key)) for key in keys]
-    if batcher.state:
-        names += [((field, index, "name"), tensor.name) for field, index, tensor in tensors(model)]
+    states = [(path, state) for path, state in each(model, "sequence_batching", "state")]
+    named = [*each(model, "sequence_batching", "control_input"), *(tensors(model) if states else ())]
+    names = [((*path, "name"), tensor.name) for path, tensor in named]
+    names += [((*path, key), getattr(state, key)) for path, state in states for key in _STATE_NAMES]
     for path, name in names:
         if not _is_indexed(name):
-            yield Problem(
-                at(model, *path), f"`{name}` has no position in its name", "name it like `INPUT__0`"
-            )
+            message = f"`{name}` has no position in its name"
+            yield Problem(at(model, *path), message, "name it like `INPUT__0`")
 
 
 @error("IS979", f"{_SOURCE}/pt/model_instance_state.cc")
@@ -160,15 +152,76 @@ def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Probl
 
     Texts come as a list: they have one dimension, including the batch.
     """
-    for field, index, tensor in tensors(model) if is_torchscript(model) else ():
+    for path, tensor in tensors(model) if is_torchscript(model) else ():
         kind = enum_name(tensor, "data_type")
         dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
         if kind not in _TYPES and kind != "TYPE_INVALID":
             message = f"`{tensor.name}` is {kind}, which PyTorch does not support"
-            yield Problem(at(model, field, index, "data_type"), message, f"allowed: {listed(sorted(_TYPES))}")
+            yield Problem(at(model, *path, "data_type"), message, f"allowed: {listed(sorted(_TYPES))}")
         elif kind == "TYPE_STRING" and len(dims) + (model.config.max_batch_size > 0) > 1:
             message = f"the text tensor `{tensor.name}` has more than one dimension"
             fix = (
                 "write `dims: [-1]` and `max_batch_size: 0`, or tokenize the text in a model before this one"
             )
-            yield Problem(at(model, field, index, "dims"), message, fix)
+            yield Problem(at(model, *path, "dims"), message, fix)
+
+
+# ---------------------------------------------------------------- Advice
+
+
+def _parameter(model: TritonModel, name: str) -> str | None:
+    parameters = model.config.parameters
+    return str(parameters[name].string_value).lower() if name in parameters else None
+
+
+@warning("IS980", _README)
+def inference_mode_is_on(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A PyTorch model should run in inference mode.
+
+    Inference mode is the default from 23.06 on; only a model that computes gradients needs it off.
+    """
+    value = _parameter(model, "INFERENCE_MODE") if is_torchscript(model) else "true"
+    if value in ("false", "off", "0"):
+        message = f"{model.name} records gradients, which costs time and memory"
+        yield Problem(at(model, "parameters", "INFERENCE_MODE"), message, "write `INFERENCE_MODE: true`")
+    elif value is None and context.before((23, 6)):
+        message = f"{model.name} records gradients by default in this image"
+        yield Problem(at(model, "parameters"), message, "add `INFERENCE_MODE: true` to `parameters`")
+
+
+@warning("IS981", _README)
+def cache_is_kept(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The CUDA cache should not be cleaned after each request.
+
+    Cleaning helps if memory is short where several models share a GPU, and slows down every request.
+    """
+    if is_torchscript(model) and _parameter(model, "ENABLE_CACHE_CLEANING") in _YES:
+        message = f"{model.name} cleans the CUDA cache after each request, which slows it down"
+        fix = "remove it, or ignore IS981 if the GPU runs out of memory without it"
+        yield Problem(at(model, "parameters", "ENABLE_CACHE_CLEANING"), message, fix)
+
+
+@warning("IS982", _README)
+def shared_weights_keep_no_state(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """Instances that share weights should not keep state.
+
+    Otherwise one sequence would see what another one left.
+    """
+    shared = _parameter(model, "ENABLE_WEIGHT_SHARING") in _YES
+    if is_torchscript(model) and shared and model.config.HasField("sequence_batching"):
+        message = f"{model.name} keeps state between requests, but its instances share their weights"
+        place = at(model, "parameters", "ENABLE_WEIGHT_SHARING")
+        yield Problem(place, message, "remove `ENABLE_WEIGHT_SHARING`")
+
+
+@warning("IS985", MODEL_CONFIGURATION)
+def torchscript_is_warmed_up(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A TorchScript model should be warmed up before it counts as ready.
+
+    PyTorch optimizes during the first requests, which therefore take far longer.
+    """
+    disabled = _parameter(model, "DISABLE_OPTIMIZED_EXECUTION") in _YES
+    if is_torchscript(model) and not disabled and not model.config.model_warmup and model.complete:
+        message = f"the first requests to {model.name} wait for PyTorch to optimize it"
+        fix = "add `model_warmup` with a real request, or `DISABLE_OPTIMIZED_EXECUTION: true` to `parameters`"
+        yield Problem(at(model), message, fix)

@@ -9,11 +9,10 @@ from inferstack.facts.once import found_once
 from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, loaded_versions
-from inferstack.triton.rules.base import SOURCE, Context, at, error
+from inferstack.triton.rules.base import MANAGER, SOURCE, Context, at, error
 from inferstack.triton.rules.ensembles import STEP
 
 _ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
-_MANAGER = f"{SOURCE}/model_repository_manager/model_repository_manager.cc"
 _LATEST = -1
 
 
@@ -47,7 +46,7 @@ def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iter
             yield _Call(ensemble, index, step, member)
 
 
-@error("IS958", _MANAGER)
+@error("IS958", MANAGER)
 def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Problem]:
     """A step must call a version that is loaded; -1 is the latest.
 

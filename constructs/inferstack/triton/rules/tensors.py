@@ -1,27 +1,29 @@
-"""Inputs and outputs."""
+"""Tensors of a model: its inputs and outputs, and those that Triton computes from a batch."""
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from inferstack.facts.once import found_once
 from inferstack.problems import Problem
 from inferstack.problems.words import listed
 from inferstack.triton.backends import BACKENDS
-from inferstack.triton.model import Repository, TritonModel, enum_name
+from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name
 from inferstack.triton.rules.base import (
+    CONFIG_UTILS,
     MODEL_CONFIGURATION,
-    SOURCE,
     Context,
+    again,
     at,
+    each,
     error,
+    lacking,
     served,
     warning,
 )
 
-_CONFIG = f"{SOURCE}/model_config_utils.cc"
 _HTTP = "https://github.com/triton-inference-server/server/blob/main/src/http_server.cc"
-_TENSORRT = "tensorrt_plan"
 _IMAGE_DIMENSIONS = 3
 _COMPLETE = {
     "name": "`name: INPUT0`",
@@ -34,14 +36,12 @@ VARIABLE = -1
 
 
 @found_once
-def tensors(model: TritonModel) -> Iterator[tuple[str, int, Any]]:
-    """Every input and output: field, index, tensor."""
-    for field in ("input", "output"):
-        for index, tensor in enumerate(getattr(model.config, field)):
-            yield field, index, tensor
+def tensors(model: TritonModel) -> Iterator[tuple[FieldPath, Any]]:
+    """Every input and output, with its path."""
+    return chain(each(model, "input"), each(model, "output"))
 
 
-@error("IS935", _CONFIG)
+@error("IS935", CONFIG_UTILS)
 def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Problem]:
     """An input or output must have a name, a data type and dimensions.
 
@@ -49,41 +49,40 @@ def tensors_are_complete(model: TritonModel, context: Context) -> Iterator[Probl
     """
     name = model.backend
     completed = name != "python" and name in BACKENDS and BACKENDS[name].completes
-    for field, index, tensor in tensors(model):
-        # TYPE_INVALID is the type 0.
-        lacks = [key for key in (("name",) if completed else _COMPLETE) if not getattr(tensor, key)]
+    for path, tensor in tensors(model):
+        lacks = lacking(tensor, *(("name",) if completed else _COMPLETE))
         if lacks:
-            what = f"{field} `{tensor.name}`" if tensor.name else f"an {field}"
+            what = f"{path[0]} `{tensor.name}`" if tensor.name else f"an {path[0]}"
             message = f"{what} of {model.name} is missing {listed(lacks, last='and')}"
             examples = listed([_COMPLETE[key] for key in lacks], last="and", quote="")
-            yield Problem(at(model, field, index), message, f"add, for example, {examples}")
+            yield Problem(at(model, *path), message, f"add, for example, {examples}")
 
 
-@error("IS936", _CONFIG)
+@error("IS936", CONFIG_UTILS)
 def dimensions_are_sizes(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A dimension must be 1 or more, or -1 for any size.
 
     The batch dimension is not among them.
     """
-    for field, index, tensor in tensors(model):
-        for path, dims in (("dims",), tensor.dims), (("reshape", "shape"), tensor.reshape.shape):
+    for path, tensor in tensors(model):
+        for field, dims in (("dims",), tensor.dims), (("reshape", "shape"), tensor.reshape.shape):
             for number, size in enumerate(dims):
                 if size < 1 and size != VARIABLE:
-                    place = at(model, field, index, *path, number)
+                    place = at(model, *path, *field, number)
                     message = f"a dimension of `{tensor.name}` of {model.name} is {size}"
                     yield Problem(place, message, "write a size of 1 or more, or -1 for any")
 
 
-@error("IS937", _CONFIG)
+@error("IS937", CONFIG_UTILS)
 def reshape_keeps_the_elements(model: TritonModel, context: Context) -> Iterator[Problem]:
     """`reshape` must hold as many elements as `dims`.
 
     They are counted between the dimensions of any size, of which both have the same number.
     """
-    for field, index, tensor in tensors(model):
+    for path, tensor in tensors(model):
         if not tensor.HasField("reshape"):
             continue
-        place = at(model, field, index, "reshape")
+        place = at(model, *path, "reshape")
         shape, dims = tensor.reshape.shape, tensor.dims
         if not shape and model.config.max_batch_size == 0:
             message = f"`reshape` of `{tensor.name}` is empty, but {model.name} does not batch"
@@ -106,34 +105,34 @@ def _pieces(dims: Sequence[int]) -> list[int]:
     return [math.prod(piece) for piece in pieces]
 
 
-@error("IS938", _CONFIG)
+@error("IS938", CONFIG_UTILS)
 def images_have_three_dimensions(model: TritonModel, context: Context) -> Iterator[Problem]:
     """An image `format` needs an input with three dimensions.
 
     These are height, width and channels; the batch is not one of them.
     """
-    for index, tensor in enumerate(model.config.input):
+    for path, tensor in each(model, "input"):
         form = enum_name(tensor, "format")
         if form != "FORMAT_NONE" and tensor.dims and len(tensor.dims) != _IMAGE_DIMENSIONS:
             message = f"`{tensor.name}` is {form}, but has {len(tensor.dims)} dimensions"
-            yield Problem(at(model, "input", index, "dims"), message, "write three, or remove `format`")
+            yield Problem(at(model, *path, "dims"), message, "write three, or remove `format`")
 
 
-@error("IS939", _CONFIG)
+@error("IS939", CONFIG_UTILS)
 def tensorrt_features(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Shape tensors and non-linear formats are only for TensorRT models.
 
     A non-linear tensor has three dimensions.
     """
-    tensorrt = model.config.platform == _TENSORRT or model.backend == "tensorrt"
-    for field, index, tensor in tensors(model):
+    tensorrt = model.config.platform == "tensorrt_plan" or model.backend == "tensorrt"
+    for path, tensor in tensors(model):
         for flag in ("is_shape_tensor", "is_non_linear_format_io"):
             if getattr(tensor, flag) and not tensorrt:
                 message = f"`{flag}` of `{tensor.name}` cannot be used: {model.name} is not a TensorRT model"
-                yield Problem(at(model, field, index, flag), message, "remove it")
+                yield Problem(at(model, *path, flag), message, "remove it")
         if tensorrt and tensor.is_non_linear_format_io and len(tensor.dims) != _IMAGE_DIMENSIONS:
             message = f"`{tensor.name}` is in a non-linear format, but has {len(tensor.dims)} dimensions"
-            yield Problem(at(model, field, index, "dims"), message, "write three")
+            yield Problem(at(model, *path, "dims"), message, "write three")
 
 
 @error("IS940", "observed on Triton 2.51")
@@ -143,12 +142,9 @@ def names_are_unique(model: TritonModel, context: Context) -> Iterator[Problem]:
     Triton loads such a model, but one of the two can never be filled.
     """
     for field in ("input", "output"):
-        names: dict[str, int] = {}
-        for index, tensor in enumerate(getattr(model.config, field)):
-            names[tensor.name] = names.get(tensor.name, 0) + 1
-            if tensor.name and names[tensor.name] == 2:
-                message = f"{model.name} has two {field}s named `{tensor.name}`"
-                yield Problem(at(model, field, index, "name"), message, "give one of them another name")
+        for path, name in again((path, tensor.name) for path, tensor in each(model, field)):
+            message = f"{model.name} has two {field}s named `{name}`"
+            yield Problem(at(model, *path, "name"), message, "give one of them another name")
 
 
 @warning("IS941", _HTTP)
@@ -160,12 +156,12 @@ def outputs_fit_json(repository: Repository, context: Context) -> Iterator[Probl
     model = served(repository, context)
     if model is None:
         return
-    for index, output in enumerate(model.config.output):
+    for path, output in each(model, "output"):
         kind = enum_name(output, "data_type")
         if kind in ("TYPE_FP16", "TYPE_BF16"):
             message = f"clients cannot get the output `{output.name}` ({kind}) as JSON"
             fix = "ask for `application/vnd.sagemaker-triton.binary+json`, or make the output TYPE_FP32"
-            yield Problem(at(model, "output", index, "data_type"), message, fix)
+            yield Problem(at(model, *path, "data_type"), message, fix)
 
 
 @warning("IS942", MODEL_CONFIGURATION)
@@ -176,13 +172,13 @@ def variable_inputs_are_batched(model: TritonModel, context: Context) -> Iterato
     """
     if not model.config.HasField("dynamic_batching"):
         return
-    for index, tensor in enumerate(model.config.input):
+    for path, tensor in each(model, "input"):
         if VARIABLE in tensor.dims and not tensor.allow_ragged_batch and not tensor.is_shape_tensor:
             message = f"only requests with the same shape of `{tensor.name}` are batched together"
             fix = "let clients pad to a few sizes, or set `allow_ragged_batch` if the model can take it"
             if tensor.dims[0] == VARIABLE and len(tensor.dims) > 1 and model.config.max_batch_size > 0:
                 fix = f"{fix}; if the first -1 is the batch, remove it: `max_batch_size` adds it"
-            yield Problem(at(model, "input", index, "dims"), message, fix)
+            yield Problem(at(model, *path, "dims"), message, fix)
 
 
 @error("IS943", MODEL_CONFIGURATION)
@@ -197,3 +193,42 @@ def tensors_are_declared(model: TritonModel, context: Context) -> Iterator[Probl
         if needed and model.complete and not getattr(model.config, field):
             fix = f"add `{field}` with name, data_type and dims"
             yield Problem(at(model), f"{model.name} is missing `{field}`", fix)
+
+
+# ---------------------------------------------------------------- Computed from a batch
+
+
+@error("IS944", CONFIG_UTILS)
+def batch_inputs_have_a_source(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """A `batch_input` or `batch_output` must have one `source_input`, an input of the model.
+
+    Such inputs are numbers: TYPE_INT32 or TYPE_FP32.
+    """
+    names = {tensor.name for tensor in model.config.input}
+    for path, computed in (*each(model, "batch_input"), *each(model, "batch_output")):
+        if len(computed.source_input) != 1 or computed.source_input[0] not in names:
+            found = listed(list(computed.source_input), last="and") or "none"
+            message = f"`source_input` is {found}, but must be one input of {model.name}"
+            yield Problem(at(model, *path, "source_input"), message, f"allowed: {listed(sorted(names))}")
+    for path, computed in each(model, "batch_input"):
+        kind = enum_name(computed, "data_type")
+        if kind not in ("TYPE_INT32", "TYPE_FP32"):
+            message = f"`data_type` of a batch input is {kind}"
+            yield Problem(at(model, *path, "data_type"), message, "allowed: `TYPE_INT32` or `TYPE_FP32`")
+
+
+@error("IS945", CONFIG_UTILS)
+def batch_outputs_have_targets(model: TritonModel, context: Context) -> Iterator[Problem]:
+    """The targets of a `batch_output` must be outputs of the model, each named once.
+
+    Triton writes each of them from the batch.
+    """
+    names = {tensor.name for tensor in model.config.output}
+    for path, computed in each(model, "batch_output"):
+        seen = set[str]()
+        for number, target in enumerate(computed.target_name):
+            if target not in names or target in seen:
+                what = "is named twice" if target in seen else f"is not an output of {model.name}"
+                place = at(model, *path, "target_name", number)
+                yield Problem(place, f"`{target}` {what}", f"allowed, once each: {listed(sorted(names))}")
+            seen.add(target)
