@@ -10,7 +10,7 @@ from inferstack.problems.words import did_you_mean, did_you_mean_then, listed, n
 from inferstack.texts.s3_urls import ARCHIVE_SUFFIX
 from inferstack.triton.backends import ENSEMBLE
 from inferstack.triton.model import FieldPath, Repository, TritonModel
-from inferstack.triton.rules.base import CONFIG_UTILS, MANAGER, Context, at, error
+from inferstack.triton.rules.base import CONFIG_UTILS, MANAGER, Context, at, each, error, lacking
 
 SCHEDULING = "ensemble_scheduling"
 STEP = (SCHEDULING, "step")
@@ -28,7 +28,7 @@ def platform_and_steps_go_together(model: TritonModel, context: Context) -> Iter
     elif model.has_steps and model.config.platform != ENSEMBLE:
         found = f'platform "{model.config.platform}"' if model.config.platform else "no platform"
         message = f"{model.name} has `ensemble_scheduling` and {found}"
-        yield Problem(at(model, "ensemble_scheduling"), message, f"write `platform: {ENSEMBLE}`")
+        yield Problem(at(model, SCHEDULING), message, f"write `platform: {ENSEMBLE}`")
 
 
 @error("IS951", CONFIG_UTILS)
@@ -52,16 +52,14 @@ def steps_are_complete(model: TritonModel, context: Context) -> Iterator[Problem
     """
     if not model.has_steps:
         return
-    steps = model.config.ensemble_scheduling.step
-    if not steps:
-        yield Problem(at(model, "ensemble_scheduling"), f"{model.name} has no steps", "add `step`")
-    for index, step in enumerate(steps):
-        lacks = [name for name in ("model_name", "input_map", "output_map") if not getattr(step, name)]
+    if not model.config.ensemble_scheduling.step:
+        yield Problem(at(model, SCHEDULING), f"{model.name} has no steps", "add `step`")
+    for path, step in each(model, *STEP):
+        lacks = lacking(step, "model_name", "input_map", "output_map")
         if lacks:
             message = f"a step of {model.name} is missing {listed(lacks, last='and')}"
-            yield Problem(
-                at(model, *STEP, index), message, "add it; maps go from the model's names to the ensemble's"
-            )
+            fix = "add it; maps go from the model's names to the ensemble's"
+            yield Problem(at(model, *path), message, fix)
 
 
 class _Tensor(msgspec.Struct):
@@ -78,14 +76,14 @@ class _Tensor(msgspec.Struct):
 def _flow(model: TritonModel) -> dict[str, _Tensor]:
     """The tensors that steps name; those that can be made from the ensemble's inputs are marked ``ready``."""
     tensors: dict[str, _Tensor] = {}
-    for index, step in enumerate(model.config.ensemble_scheduling.step):
+    for path, step in each(model, *STEP):
         for name, tensor in sorted(step.input_map.items()):
-            found = tensors.setdefault(tensor, _Tensor((*STEP, index, "input_map", name)))
+            found = tensors.setdefault(tensor, _Tensor((*path, "input_map", name)))
             found.used = found.used or bool(step.output_map)
         for name, tensor in sorted(step.output_map.items()):
-            path = (*STEP, index, "output_map", name)
-            found = tensors.setdefault(tensor, _Tensor(path))
-            found.written_by.append(path)
+            written = (*path, "output_map", name)
+            found = tensors.setdefault(tensor, _Tensor(written))
+            found.written_by.append(written)
             found.made_from += step.input_map.values()
     for tensor in model.config.input:
         if tensor.name in tensors:
@@ -95,16 +93,10 @@ def _flow(model: TritonModel) -> dict[str, _Tensor]:
 
 
 def _spread(tensors: dict[str, _Tensor]) -> None:
-    grown = True
-    while grown:
-        grown = False
-        for tensor in tensors.values():
-            if (
-                not tensor.ready
-                and tensor.made_from
-                and all(tensors[name].ready for name in tensor.made_from)
-            ):
-                tensor.ready = grown = True
+    made = [it for it in tensors.values() if it.made_from]
+    while ready := [it for it in made if not it.ready and all(tensors[name].ready for name in it.made_from)]:
+        for tensor in ready:
+            tensor.ready = True
 
 
 @error("IS953", CONFIG_UTILS)
@@ -128,17 +120,15 @@ def inputs_are_used_and_outputs_written(model: TritonModel, context: Context) ->
     if not model.config.ensemble_scheduling.step:
         return
     tensors = _flow(model)
-    for index, tensor in enumerate(model.config.input):
+    for path, tensor in each(model, "input"):
         if tensor.name and tensor.name not in tensors:
             message = f"no step of {model.name} uses the input `{tensor.name}`"
-            yield Problem(
-                at(model, "input", index, "name"), message, _meant(tensor.name, tensors, "use it in a step")
-            )
-    for index, tensor in enumerate(model.config.output):
+            fix = _meant(tensor.name, tensors, "use it in a step")
+            yield Problem(at(model, *path, "name"), message, fix)
+    for path, tensor in each(model, "output"):
         found = tensors.get(tensor.name)
         if tensor.name and (found is None or not found.ready):
-            place = at(model, "output", index, "name")
-            yield Problem(place, *_why_not_written(model, tensor.name, tensors))
+            yield Problem(at(model, *path, "name"), *_why_not_written(model, tensor.name, tensors))
 
 
 def _why_not_written(model: TritonModel, name: str, tensors: dict[str, _Tensor]) -> tuple[str, str]:
@@ -162,12 +152,10 @@ def _loose_end(name: str, tensors: dict[str, _Tensor]) -> str:
     """The tensor that keeps another from being ready: one that nothing makes, or one of a circle."""
     seen = {name}
     while True:
-        waits = [
-            source for source in tensors[name].made_from if not tensors[source].ready and source not in seen
-        ]
-        if not waits:
+        waits = (it for it in tensors[name].made_from if not tensors[it].ready and it not in seen)
+        if (source := next(waits, None)) is None:
             return name
-        name = waits[0]
+        name = source
         seen.add(name)
 
 
@@ -218,10 +206,10 @@ def step_models_exist(repository: Repository, context: Context) -> Iterator[Prob
     """
     names = [model.name for model in repository.models]
     for model in repository.models:
-        for index, step in enumerate(model.config.ensemble_scheduling.step):
+        for path, step in each(model, *STEP):
             if step.model_name and step.model_name not in names:
                 message = f'{repository.archive} has no model "{step.model_name}"'
-                place = at(model, *STEP, index, "model_name")
+                place = at(model, *path, "model_name")
                 others = [name for name in names if name != model.name]
                 allowed = f"allowed: {listed(others)}" if others else _how_to_add(repository, model)
                 yield Problem(place, message, did_you_mean_then(step.model_name, others, allowed))
@@ -244,10 +232,10 @@ def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator
     Nor does one call itself.
     """
     for model in repository.models:
-        for index, step in enumerate(model.config.ensemble_scheduling.step):
+        for path, step in each(model, *STEP):
             if model.name in reached(repository, step.model_name):
                 message = f"{model.name} calls {step.model_name}, which leads back to {model.name}"
-                yield Problem(at(model, *STEP, index, "model_name"), message, "break the cycle")
+                yield Problem(at(model, *path, "model_name"), message, "break the cycle")
 
 
 def reached(repository: Repository, start: str) -> set[str]:

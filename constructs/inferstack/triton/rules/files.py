@@ -304,10 +304,8 @@ def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[P
             fix = "remove it, or use `repository` for models with their own"
             message = f"`{CONFIG_FILE}` of {model.name} is written from the spec"
         elif "\\" in path or any(part in ("", ".", "..") for part in parts):
-            message, fix = (
-                f'"{path}" is not a path inside the folder of {model.name}',
-                "write it like 1/model.plan",
-            )
+            message = f'"{path}" is not a path inside the folder of {model.name}'
+            fix = "write it like 1/model.plan"
         else:
             continue
         yield Problem(at(model, "files", path), message, fix)

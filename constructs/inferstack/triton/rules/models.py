@@ -109,9 +109,8 @@ def priorities_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
     if levels == 0:
         return
     if not 1 <= batcher.default_priority_level <= levels:
-        message = (
-            f"`default_priority_level` is {batcher.default_priority_level}, but `priority_levels` is {levels}"
-        )
+        given = batcher.default_priority_level
+        message = f"`default_priority_level` is {given}, but `priority_levels` is {levels}"
         place = at(model, "dynamic_batching", "default_priority_level")
         yield Problem(place, message, f"allowed: 1 to {levels}")
     for level in sorted(batcher.priority_queue_policy):
@@ -154,9 +153,8 @@ def requests_are_joined(model: TritonModel, context: Context) -> Iterator[Proble
     if not context.on_gpu or model.is_ensemble or scheduled or config.max_batch_size < 2:
         return
     if model.backend != "python":
-        message = (
-            f"{model.name} can take {config.max_batch_size} requests at once, but gets them one at a time"
-        )
+        most = config.max_batch_size
+        message = f"{model.name} can take {most} requests at once, but gets them one at a time"
         fix = "add `dynamic_batching: {}`, perhaps with `max_queue_delay_microseconds`"
         yield Problem(at(model, "max_batch_size"), message, fix)
 
@@ -170,10 +168,8 @@ def cache_fits_the_model(model: TritonModel, context: Context) -> Iterator[Probl
     config = model.config
     if not config.response_cache.enable:
         return
-    for what, found in (
-        ("`sequence_batching`", config.HasField("sequence_batching")),
-        ("a decoupled model", config.model_transaction_policy.decoupled),
-    ):
+    sequences, decoupled = config.HasField("sequence_batching"), config.model_transaction_policy.decoupled
+    for what, found in ("`sequence_batching`", sequences), ("a decoupled model", decoupled):
         if found:
             message = f"`response_cache` cannot be used with {what}"
             yield Problem(at(model, "response_cache"), message, "remove `response_cache`")
@@ -199,18 +195,16 @@ def metrics_are_complete(model: TritonModel, context: Context) -> Iterator[Probl
 
     Only histograms can be changed.
     """
-    for index, control in enumerate(model.config.model_metrics.metric_control):
-        lacks = [
-            name
-            for name, there in (
-                ("metric_identifier.family", control.metric_identifier.family),
-                ("histogram_options.buckets", control.histogram_options.buckets),
-            )
-            if not there
-        ]
+    for path, control in each(model, "model_metrics", "metric_control"):
+        there = {
+            "metric_identifier.family": control.metric_identifier.family,
+            "histogram_options.buckets": control.histogram_options.buckets,
+        }
+        lacks = [name for name, value in there.items() if not value]
         if lacks:
-            place = at(model, "model_metrics", "metric_control", index)
-            yield Problem(place, f"the metric is missing {listed(lacks, last='and')}", "add what is missing")
+            yield Problem(
+                at(model, *path), f"the metric is missing {listed(lacks, last='and')}", "add what is missing"
+            )
 
 
 @warning("IS929", _BACKENDS)
@@ -263,9 +257,8 @@ def gpus_exist(model: TritonModel, context: Context) -> Iterator[Problem]:
         elif kind in ("KIND_GPU", "KIND_AUTO") and missing:
             place = at(model, *path, "gpus")
             has = f"{fewest} GPU{'s' * (fewest > 1)}, numbered from 0" if fewest else "no GPU"
-            message = (
-                f"the container has {has}, but {model.name} names GPU {listed(missing, last='and', quote='')}"
-            )
+            names = listed(missing, last="and", quote="")
+            message = f"the container has {has}, but {model.name} names GPU {names}"
             instead = "to use all there are" if fewest else "or choose an instance type with GPUs"
             yield Problem(place, message, f"remove `gpus`, {instead}")
 
@@ -281,9 +274,8 @@ def profiles_are_numbers(model: TritonModel, context: Context) -> Iterator[Probl
         for number, profile in enumerate(group.profile):
             place = at(model, *path, "profile", number)
             if not tensorrt:
-                yield Problem(
-                    place, f"{model.name} is not a TensorRT model and cannot have profiles", "remove it"
-                )
+                message = f"{model.name} is not a TensorRT model and cannot have profiles"
+                yield Problem(place, message, "remove it")
             elif not profile.isdecimal():
                 yield Problem(place, f'"{profile}" is not a valid profile', 'write its number in quotes: "0"')
 

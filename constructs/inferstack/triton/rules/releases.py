@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from inferstack.catalog.triton_container import (
@@ -17,7 +16,7 @@ from inferstack.catalog.triton_container import (
 )
 from inferstack.problems import Problem
 from inferstack.problems.words import listed
-from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map
+from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, is_map, is_repeated
 from inferstack.triton.rules.base import CONTAINER, Context, at, error
 
 _PROTO = "https://github.com/triton-inference-server/common/blob/main/protobuf/model_config.proto"
@@ -49,11 +48,9 @@ FIRST_RELEASE_OF_VALUES: dict[str, Release] = {
     "BATCH_ITEM_SHAPE_FLATTEN": (22, 3),
     "TYPE_BF16": (22, 5),
 }
-"""The same for values of enums; no two enums have a value of the same name."""
+"""Values of enums, and the release that has them first; no two enums have a value of the same name."""
 _NEWEST = max(*FIRST_RELEASE.values(), *FIRST_RELEASE_OF_VALUES.values())
-# A platform that came later.
-_AOT_INDUCTOR = ("torch_aoti", (26, 3))
-_PING_VARIABLES = (PING_MODE, OVERRIDE_PING_MODE)
+_AOT_INDUCTOR, _AOT_INDUCTOR_SINCE = "torch_aoti", (26, 3)
 _LEFT_OPEN = r"\$\{(AWS::\w+|Token\[)"
 
 
@@ -70,61 +67,44 @@ def fields_are_known(model: TritonModel, context: Context) -> Iterator[Problem]:
     release = context.release
     if release is None or release >= _NEWEST:
         return
-    for path, shown, since in _late(model.config, (), release):
+    for path, shown, since in _late(model.config, release):
         message = f"`{shown}` needs Triton {_text(since)} or newer, but the image has {_text(release)}"
         yield Problem(at(model, *path), message, "remove it, or choose a newer image")
 
 
-def _late(message: Any, path: FieldPath, release: Release) -> Iterator[tuple[FieldPath, str, Release]]:
+def _late(config: Any, release: Release) -> Iterator[tuple[FieldPath, str, Release]]:
     """What came after a release: where it is, what it is called, and the release that has it first."""
+    for path, message in messages(config):
+        for field, _ in message.ListFields():
+            first = {field.name: FIRST_RELEASE.get(f"{message.DESCRIPTOR.name}.{field.name}")}
+            if field.enum_type is not None:
+                value = enum_name(message, field.name)
+                first[value] = FIRST_RELEASE_OF_VALUES.get(value)
+            for name, since in first.items():
+                if since is not None and release < since:
+                    yield (*path, field.name), name, since
+
+
+def messages(message: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+    """A message and those in it at any depth, each after its path."""
+    yield path, message
     for field, value in message.ListFields():
         here = (*path, field.name)
-        for name, since in _late_by_itself(field, release).items():
-            if name in (field.name, _shown(field, message)):
-                yield here, name, since
-        if field.message_type is not None and _may_hold_late(field.message_type, release):
-            for inner, below in _messages(field, value):
-                yield from _late(inner, (*here, *below), release)
+        if field.message_type is None:
+            continue
+        if not is_map(field):
+            several = is_repeated(field)
+            inner = [((*here, at), it) for at, it in enumerate(value)] if several else [(here, value)]
+        elif _maps_to_messages(field):
+            inner = [((*here, str(key)), value[key]) for key in sorted(value)]
+        else:
+            inner = []
+        for below, found in inner:
+            yield from messages(found, below)
 
 
-@cache
-def _late_by_itself(field: Any, release: Release) -> dict[str, Release]:
-    """The field and the values of its enum, as far as they came after a release."""
-    since = FIRST_RELEASE.get(f"{field.containing_type.name}.{field.name}")
-    names = {} if since is None else {field.name: since}
-    if field.enum_type is not None:
-        values = (value.name for value in field.enum_type.values)
-        names |= {name: FIRST_RELEASE_OF_VALUES[name] for name in values if name in FIRST_RELEASE_OF_VALUES}
-    return {name: since for name, since in names.items() if release < since}
-
-
-@cache
-def _may_hold_late(kind: Any, release: Release) -> bool:
-    """Whether a type of message has something, at any depth, that came after a release."""
-    return any(
-        _late_by_itself(field, release)
-        or (field.message_type is not None and _may_hold_late(field.message_type, release))
-        for field in kind.fields
-    )
-
-
-def _shown(field: Any, message: Any) -> str | None:
-    """The name of an enum field's value."""
-    return None if field.enum_type is None else enum_name(message, field.name)
-
-
-def _messages(field: Any, value: Any) -> Iterator[tuple[Any, FieldPath]]:
-    """The messages in a field's value, with their keys or indices."""
-    entry = field.message_type
-    if entry is None:
-        return
-    if is_map(field):
-        if entry.fields_by_name["value"].message_type is not None:
-            yield from ((value[key], (str(key),)) for key in sorted(value))
-    elif hasattr(value, "ListFields"):
-        yield value, ()
-    else:
-        yield from ((item, (index,)) for index, item in enumerate(value))
+def _maps_to_messages(field: Any) -> bool:
+    return field.message_type.fields_by_name["value"].message_type is not None
 
 
 @error("IS971", _PYTORCH)
@@ -133,9 +113,9 @@ def platform_is_known(model: TritonModel, context: Context) -> Iterator[Problem]
 
     The platform of models that are compiled ahead of time came late.
     """
-    platform, since = _AOT_INDUCTOR
-    if model.config.platform == platform and context.before(since):
-        message = f"`{platform}` needs Triton {_text(since)} or newer, but the image is older"
+    if model.config.platform == _AOT_INDUCTOR and context.before(_AOT_INDUCTOR_SINCE):
+        since = _text(_AOT_INDUCTOR_SINCE)
+        message = f"`{_AOT_INDUCTOR}` needs Triton {since} or newer, but the image is older"
         fix = "choose a newer image, or save the model as TorchScript (`pytorch_libtorch`)"
         yield Problem(at(model, "platform"), message, fix)
 
@@ -169,7 +149,7 @@ def ping_mode_is_known(repository: Repository, context: Context) -> Iterator[Pro
 
     Live: the server runs. Ready: all its models are loaded as well.
     """
-    for name in _PING_VARIABLES if context.environment_path else ():
+    for name in (PING_MODE, OVERRIDE_PING_MODE) if context.environment_path else ():
         found = context.value(name)
         if found not in (None, *PING_MODES):
             yield Problem(context.variable(name), f'{name} is "{found}"', f"allowed: {listed(PING_MODES)}")
@@ -184,27 +164,22 @@ def nothing_is_left_open(model: TritonModel, context: Context) -> Iterator[Probl
     # The bytes of a message contain its texts as they are, and searching them takes a twentieth of the time.
     if model.folder is not None or b"${" not in model.config.SerializeToString():
         return
-    for path, text in _texts(model.config, ()):
+    for path, text in _texts(model.config):
         found = re.search(_LEFT_OPEN, text)
         if found is not None:
             message = f'"{text[:60]}" has a placeholder, which the archive would keep as it is'
             yield Problem(at(model, *path), message, "write the value itself, or use `${stage}`")
 
 
-def _texts(message: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
-    """Path and value of every text in a message."""
-    fields: list[tuple[Any, Any]] = message.ListFields()
-    for field, value in fields:
-        here = (*path, field.name)
-        if isinstance(value, str):
-            yield here, value
-        elif field.message_type is None and field.type == field.TYPE_STRING:
-            yield from (((*here, index), text) for index, text in enumerate(value))
-        elif _maps_to_texts(field):
-            yield from (((*here, str(key)), value[key]) for key in sorted(value))
-        for inner, below in _messages(field, value):
-            yield from _texts(inner, (*here, *below))
-
-
-def _maps_to_texts(field: Any) -> bool:
-    return is_map(field) and field.message_type.fields_by_name["value"].message_type is None
+def _texts(config: Any) -> Iterator[tuple[FieldPath, str]]:
+    """Path and value of every text in a configuration."""
+    for path, message in messages(config):
+        for field, value in message.ListFields():
+            here = (*path, field.name)
+            if is_map(field):
+                keys = () if _maps_to_messages(field) else sorted(value)
+                yield from (((*here, str(key)), value[key]) for key in keys)
+            elif field.type == field.TYPE_STRING and is_repeated(field):
+                yield from (((*here, index), text) for index, text in enumerate(value))
+            elif field.type == field.TYPE_STRING:
+                yield here, value

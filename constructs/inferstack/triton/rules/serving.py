@@ -38,11 +38,8 @@ def one_model_answers(repository: Repository, context: Context) -> Iterator[Prob
         names = [model.name for model in repository.models]
         what = f"{len(ensembles)} ensembles" if ensembles else f"{len(names)} models and no ensemble"
         message = f"{repository.archive} has {what} ({listed(ensembles or names, last='and')})"
-        yield Problem(
-            _models_place(repository),
-            message,
-            "put each into an archive of its own, or join them in one ensemble",
-        )
+        fix = "put each into an archive of its own, or join them in one ensemble"
+        yield Problem(_models_place(repository), message, fix)
 
 
 def _models_place(repository: Repository) -> tuple[str | int, ...]:

@@ -9,23 +9,24 @@ from inferstack.facts.once import found_once
 from inferstack.problems import Problem
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.triton.model import FieldPath, Repository, TritonModel, enum_name, loaded_versions
-from inferstack.triton.rules.base import MANAGER, SOURCE, Context, at, error
+from inferstack.triton.rules.base import MANAGER, SOURCE, Context, at, each, error
 from inferstack.triton.rules.ensembles import STEP
+from inferstack.triton.rules.tensors import tensors
 
 _ENSEMBLE = f"{SOURCE}/ensemble_scheduler/ensemble_utils.cc"
 _LATEST = -1
 
 
 class _Call(msgspec.Struct, frozen=True):
-    """A step, the ensemble that has it, and the model that it calls."""
+    """A step with its path, the ensemble that has it, and the model that it calls."""
 
     ensemble: TritonModel
-    index: int
+    path: FieldPath
     step: Any
     member: TritonModel
 
     def at(self, *path: str | int) -> Any:
-        return at(self.ensemble, *STEP, self.index, *path)
+        return at(self.ensemble, *self.path, *path)
 
 
 @found_once
@@ -40,10 +41,10 @@ def _by_name(repository: Repository) -> dict[str, TritonModel]:
 
 
 def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[_Call]:
-    for index, step in enumerate(ensemble.config.ensemble_scheduling.step):
+    for path, step in each(ensemble, *STEP):
         member = members.get(step.model_name)
         if member is not None:
-            yield _Call(ensemble, index, step, member)
+            yield _Call(ensemble, path, step, member)
 
 
 @error("IS958", MANAGER)
@@ -84,10 +85,10 @@ def maps_fit_the_model(repository: Repository, context: Context) -> Iterator[Pro
     """
     for call in _calls(repository):
         for field, key in (("input", "input_map"), ("output", "output_map")):
-            tensors = getattr(call.member.config, field)
+            own = getattr(call.member.config, field)
             # A map may mean a tensor without a name, which IS935 reports.
-            named = all(tensor.name for tensor in tensors)
-            declared = {tensor.name: tensor for tensor in tensors} if named else {}
+            named = all(tensor.name for tensor in own)
+            declared = {tensor.name: tensor for tensor in own} if named else {}
             mapped = getattr(call.step, key)
             for name in sorted(mapped) if declared else ():
                 if name not in declared:
@@ -123,11 +124,10 @@ class _End(msgspec.Struct, frozen=True):
 def _own_ends(model: TritonModel) -> Iterator[tuple[str, _End]]:
     """The ensemble's inputs and outputs; for them the shapes after `reshape` count."""
     batching = model.config.max_batch_size > 0
-    for field in ("input", "output"):
-        for index, tensor in enumerate(getattr(model.config, field)):
-            dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
-            kind = enum_name(tensor, "data_type")
-            yield tensor.name, _End(model.name, batching, kind, tuple(dims), (field, index))
+    for path, tensor in tensors(model):
+        dims = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
+        kind = enum_name(tensor, "data_type")
+        yield tensor.name, _End(model.name, batching, kind, tuple(dims), path)
 
 
 def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[tuple[str, _End]]:
@@ -137,7 +137,7 @@ def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterat
         for field, key in (("input", "input_map"), ("output", "output_map")):
             for tensor in getattr(config, field):
                 if tensor.name in getattr(call.step, key):
-                    path = (*STEP, call.index, key, tensor.name)
+                    path = (*call.path, key, tensor.name)
                     kind, batching = enum_name(tensor, "data_type"), config.max_batch_size > 0
                     end = _End(call.member.name, batching, kind, tuple(tensor.dims), path)
                     yield getattr(call.step, key)[tensor.name], end
@@ -149,10 +149,8 @@ def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _E
     members = _by_name(repository)
     for model in repository.models:
         first: dict[str, _End] = {}
-        ends = (
-            [*_own_ends(model), *_step_ends(model, members)] if model.config.ensemble_scheduling.step else []
-        )
-        for name, end in ends:
+        ends = [*_own_ends(model), *_step_ends(model, members)]
+        for name, end in ends if model.config.ensemble_scheduling.step else ():
             # What a backend fills in by itself is not known here.
             if end.kind != "TYPE_INVALID" and end.dims and first.setdefault(name, end) is not end:
                 yield model, name, first[name], end
@@ -167,9 +165,8 @@ def types_are_equal(repository: Repository, context: Context) -> Iterator[Proble
     for model, name, one, other in _joints(repository):
         if one.kind != other.kind:
             message = f"`{name}` is {one.kind} for {one.owner}, but {other.kind} for {other.owner}"
-            yield Problem(
-                at(model, *other.path), message, "convert it in a step between them, or correct one"
-            )
+            fix = "convert it in a step between them, or correct one"
+            yield Problem(at(model, *other.path), message, fix)
 
 
 @error("IS962", _ENSEMBLE)
@@ -180,9 +177,8 @@ def shapes_are_equal(repository: Repository, context: Context) -> Iterator[Probl
     """
     for model, name, one, other in _joints(repository):
         if not _fit(one.dims, other.dims) and not _fit(one.full, other.full):
-            message = (
-                f"`{name}` is {list(one.dims)} for {one.owner}, but {list(other.dims)} for {other.owner}"
-            )
+            mine, theirs = list(one.dims), list(other.dims)
+            message = f"`{name}` is {mine} for {one.owner}, but {theirs} for {other.owner}"
             fix = "make the shapes equal, or let a step between them change one"
             yield Problem(at(model, *other.path), message, fix)
 
@@ -239,5 +235,5 @@ def _joined(call: _Call, origins: dict[str, str]) -> Iterator[Problem]:
         message = f"the inputs of {call.member.name} come from {_origins(found)}"
         yield Problem(call.at("input_map"), message, "take all inputs of a step from one decoupled model")
     decoupled = call.member.config.model_transaction_policy.decoupled
-    origin = f"{call.member.name} (step {call.index + 1})" if decoupled else found[0]
+    origin = f"{call.member.name} (step {int(call.path[-1]) + 1})" if decoupled else found[0]
     origins |= dict.fromkeys(call.step.output_map.values(), origin)
