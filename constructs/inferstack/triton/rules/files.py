@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from inferstack.problems import Problem
+from inferstack.problems import Place, Problem
 from inferstack.problems.words import listed
 from inferstack.triton.backends import backends_of_file
 from inferstack.triton.model import (
@@ -14,6 +14,7 @@ from inferstack.triton.model import (
     NOT_A_FILE,
     RESERVED_FOLDERS,
     UNREADABLE,
+    FieldPath,
     Repository,
     TritonModel,
     is_version,
@@ -28,6 +29,7 @@ from inferstack.triton.rules.base import (
     SOURCE,
     Context,
     at,
+    each,
     error,
     warning,
 )
@@ -135,8 +137,7 @@ def archive_names_have_no_folder(repository: Repository, context: Context) -> It
 
     Triton takes the archive's path for the model's name, and newer releases refuse a slash in it.
     """
-    new = context.release is not None and context.release >= _STRICT_NAMES
-    if new and "/" in repository.archive:
+    if context.release is not None and context.release >= _STRICT_NAMES and "/" in repository.archive:
         message = f"`{repository.archive}` has a folder in its name, which Triton refuses from 26.03 on"
         yield Problem(repository.source, message, f"name it `{repository.archive.replace('/', '_')}`")
 
@@ -179,11 +180,9 @@ def _has_no_version(model: TritonModel) -> bool:
 
 def _odd_versions(model: TritonModel) -> Iterator[str]:
     """Folders that somebody meant as versions, but that Triton does not take for such."""
-    return filter(_resembles_version, model.folders)
-
-
-def _resembles_version(folder: str) -> bool:
-    return taken_for(folder) is None and folder not in RESERVED_FOLDERS and _number_in(folder).isdecimal()
+    for folder in model.folders:
+        if taken_for(folder) is None and folder not in RESERVED_FOLDERS and _number_in(folder).isdecimal():
+            yield folder
 
 
 def _number_in(folder: str) -> str:
@@ -200,9 +199,13 @@ def version_folders_are_numbers(model: TritonModel, context: Context) -> Iterato
         # IS907 or IS910 reports it.
         return
     for folder in _odd_versions(model):
-        path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
         message = f"Triton ignores the folder `{folder}` of {model.name}"
-        yield Problem(at(model, "files", path), message, f"name it `{int(_number_in(folder))}`")
+        yield Problem(_in_folder(model, folder), message, f"name it `{int(_number_in(folder))}`")
+
+
+def _in_folder(model: TritonModel, folder: str) -> Place:
+    """Where the first file in a version's folder is declared."""
+    return at(model, "files", next((path for path in model.files if path.startswith(f"{folder}/")), ""))
 
 
 @error("IS933", _LIFECYCLE)
@@ -213,14 +216,13 @@ def version_folders_are_nothing_but_numbers(model: TritonModel, context: Context
     """
     for folder in _mistaken(model):
         version = taken_for(folder) or 0
-        path = next((path for path in model.files if path.startswith(f"{folder}/")), "")
         message = f"Triton takes the folder `{folder}` of {model.name} for version {version}, and hangs"
         fix = "move it out of the model's folder, or give it a name that begins with a letter"
         if abs(version) > LARGEST:
             message = f"Triton exits at the folder `{folder}` of {model.name}: no version is above {LARGEST}"
         elif version >= 0:
             fix = f"{fix}; if it is that version, name it `{version}`"
-        yield Problem(at(model, "files", path), message, fix)
+        yield Problem(_in_folder(model, folder), message, fix)
 
 
 def _mistaken(model: TritonModel) -> Iterator[str]:
@@ -317,27 +319,26 @@ def named_files_exist(model: TritonModel, context: Context) -> Iterator[Problem]
 
     Labels of outputs, data for warm-up and for the first state of a sequence, Python environments.
     """
-    for field, path in _named_files(model):
-        if model.files and path not in model.files:
+    for field, path in _named_files(model) if model.files else ():
+        if path not in model.files:
             fix = f"add `{path}`{_to_files(model, path)}"
             yield Problem(at(model, *field), f"{model.name} has no file `{path}`", fix)
 
 
-def _named_files(model: TritonModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _named_files(model: TritonModel) -> Iterator[tuple[FieldPath, str]]:
+    """The files that a configuration names, each after the field that does."""
     parameters = model.config.parameters
     environment = parameters[_ENVIRONMENT].string_value if _ENVIRONMENT in parameters else ""
     if environment.startswith(_MODEL_FOLDER):
         yield ("parameters", _ENVIRONMENT), environment.removeprefix(_MODEL_FOLDER)
-    for index, output in enumerate(model.config.output):
+    for path, output in each(model, "output"):
         if output.label_filename:
-            yield ("output", index, "label_filename"), str(PurePosixPath(output.label_filename))
-    for index, sample in enumerate(model.config.model_warmup):
+            yield (*path, "label_filename"), str(PurePosixPath(output.label_filename))
+    for path, sample in each(model, "model_warmup"):
         for name, tensor in sorted(sample.inputs.items()):
             if tensor.input_data_file and sample.batch_size:
-                path = f"warmup/{tensor.input_data_file}"
-                yield ("model_warmup", index, "inputs", name, "input_data_file"), path
-    for index, state in enumerate(model.config.sequence_batching.state):
+                yield (*path, "inputs", name, "input_data_file"), f"warmup/{tensor.input_data_file}"
+    for path, state in each(model, "sequence_batching", "state"):
         for number, initial in enumerate(state.initial_state):
             if initial.data_file:
-                field = ("sequence_batching", "state", index, "initial_state", number, "data_file")
-                yield field, f"initial_state/{initial.data_file}"
+                yield (*path, "initial_state", number, "data_file"), f"initial_state/{initial.data_file}"

@@ -3,12 +3,10 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
-
-import msgspec
 
 from inferstack.problems import Problem
 from inferstack.problems.words import ask, by_length, listed, slips_among
@@ -25,21 +23,24 @@ def local_paths_have_no_slip(repository: Repository, context: Context) -> Iterat
 
     Weights are often not on this machine, so that a missing file means nothing by itself.
     """
-    around = _Around(tuple(model for model in repository.models if model.folder is None))
+    models = [model for model in repository.models if model.folder is None]
     uploaded = {str(path) for name in repository.uploaded for path in _with_parents(name)}
-    for model in around.models:
-        missing = {inner: local for inner, local in model.files.items() if not os.path.lexists(local)}
-        # What was uploaded need not be here.
-        wanted = [inner for inner in missing if f"{model.name}/{inner}" not in uploaded]
-        if not wanted:
-            continue
-        present = _by_kind(local for inner, local in model.files.items() if inner not in missing)
-        for inner in wanted:
-            local = missing[inner]
-            fix = _fix(local, around, present)
-            if fix is not None:
-                message, fix = f"{local.as_posix()} does not exist", f"{fix} if it is elsewhere, ignore IS987"
-                yield Problem(at(model, "files", inner), message, fix)
+    # What was uploaded need not be here.
+    wanted = [
+        (model, inner, local)
+        for model in models
+        for inner, local in model.files.items()
+        if not os.path.lexists(local) and f"{model.name}/{inner}" not in uploaded
+    ]
+    if not wanted:
+        return
+    named = frozenset(local for model in models for local in model.files.values())
+    present = _present(models)
+    for model, inner, local in wanted:
+        fix = _fix(local, named, present.get(_kind(model, local), []))
+        if fix is not None:
+            message, fix = f"{local.as_posix()} does not exist", f"{fix} if it is elsewhere, ignore IS987"
+            yield Problem(at(model, "files", inner), message, fix)
 
 
 def _with_parents(name: str) -> Iterator[PurePosixPath]:
@@ -47,73 +48,55 @@ def _with_parents(name: str) -> Iterator[PurePosixPath]:
     yield from PurePosixPath(name).parents
 
 
-FileKind = tuple[Path, str]
-"""Folder and ending of a file."""
+FileKind = tuple[str, Path, str]
+"""Model, folder and ending of a file."""
 
 
-def _by_kind(files: Iterable[Path]) -> Mapping[FileKind, list[str]]:
+def _kind(model: TritonModel, local: Path) -> FileKind:
+    return model.name, local.parent, local.suffix
+
+
+def _present(models: Iterable[TritonModel]) -> Mapping[FileKind, list[str]]:
+    """Names of the files that are on this machine, by kind."""
     found: dict[FileKind, list[str]] = defaultdict(list)
-    for local in files:
-        found[local.parent, local.suffix].append(local.name)
+    for model in models:
+        for local in filter(os.path.lexists, model.files.values()):
+            found[_kind(model, local)].append(local.name)
     return found
 
 
-class _Around(msgspec.Struct, frozen=True, dict=True):
-    """What is on this machine around the files of some models, as far as it was asked for."""
-
-    models: tuple[TritonModel, ...]
-    gaps: dict[str, "Gap | None"] = msgspec.field(default_factory=dict)
-
-    @cached_property
-    def named(self) -> frozenset[Path]:
-        """All files that the models name."""
-        return frozenset(local for model in self.models for local in model.files.values())
-
-    def gap(self, local: Path) -> "Gap | None":
-        """Where the path of a file that is not there breaks off."""
-        folder, name = os.path.split(local)
-        if folder not in self.gaps:
-            self.gaps[folder] = _gap(folder)
-        return self.gaps[folder] or (folder, name)
-
-
-Gap = tuple[str, str]
-"""A folder that is there, and the name that is missing in it."""
-
-
-def _gap(folder: str) -> Gap | None:
-    """Where a path of folders breaks off, if it does."""
-    found, missing = folder, ""
-    while not os.path.lexists(found or os.curdir):
-        found, missing = os.path.split(found)
-        if not missing:
-            # There is not even a drive of this name.
-            return None
-    return (found, missing) if missing else None
-
-
-def _fix(local: Path, around: _Around, present: Mapping[FileKind, list[str]]) -> str | None:
-    meant = list(_meant(local, around))
+def _fix(local: Path, named: Set[Path], alike: list[str]) -> str | None:
+    """What was probably meant. Code is in a checkout where weights are not, so that without a similar name
+    only another file of the same kind tells something.
+    """
+    meant = list(_meant(local, named))
     if meant:
         return ask(meant)
-    # Code is in a checkout where weights are not, so that only another file of the same kind tells something.
-    alike = present.get((local.parent, local.suffix), []) if present else []
     return f"{listed(alike, last='and')} of the same model does, so check the name;" if alike else None
 
 
-def _meant(local: Path, around: _Around) -> Iterator[str]:
+def _meant(local: Path, named: Set[Path]) -> Iterator[str]:
     """Names that are almost the first missing part of the path, and under which the rest of it exists.
 
     Not if the spec names that path, too, or if only numbers differ: both names may then be meant.
     """
-    gap = around.gap(local)
-    if gap is None:
-        return
-    folder, missing = gap
+    folder, missing = _gap(local)
     for name in slips_among(missing, _names_in(folder or os.curdir)):
         other = Path(folder, name) / local.relative_to(Path(folder, missing))
-        if other not in around.named and _differ_in_letters(missing, name) and os.path.lexists(other):
+        if other not in named and _differ_in_letters(missing, name) and os.path.lexists(other):
             yield name
+
+
+def _gap(local: Path) -> tuple[str, str]:
+    """Where a path breaks off: the last folder that is there, and the name that is missing in it."""
+    folder, missing = os.path.split(local)
+    while not os.path.lexists(folder or os.curdir):
+        above, name = os.path.split(folder)
+        if not name:
+            # There is not even a drive of this name.
+            break
+        folder, missing = above, name
+    return folder, missing
 
 
 def _differ_in_letters(one: str, other: str) -> bool:

@@ -94,16 +94,15 @@ def parameters_are_known(model: TritonModel, context: Context) -> Iterator[Probl
                 what = "a parameter of PyTorch models in Python only"
             fix = did_you_mean_then(name, list(PARAMETERS), f"allowed: {listed(list(PARAMETERS))}")
             yield Problem(place, f"`{name}` is {what}", fix)
-        elif parameter is not None and _is_outside(parameter, context):
+        elif parameter is not None and _is_outside(parameter, context.release):
             message = f"the PyTorch backend of the image does not know `{name}`"
             yield Problem(place, message, "remove it: it has no effect")
 
 
-def _is_outside(parameter: Parameter, context: Context) -> bool:
-    if context.release is None:
+def _is_outside(parameter: Parameter, release: Release | None) -> bool:
+    if release is None:
         return False
-    late = parameter.since is not None and context.release < parameter.since
-    return late or (parameter.until is not None and context.release > parameter.until)
+    return not (parameter.since or release) <= release <= (parameter.until or release)
 
 
 def _is_indexed(name: str) -> bool:
@@ -121,9 +120,8 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Probl
         odd = [(path, name) for path, name in named if not _is_indexed(name)]
         if odd and len(odd) < len(named):
             path, name = odd[0]
-            message = (
-                f"`{name}` has no position in its name, unlike others, so {field}s count in the listed order"
-            )
+            lacks = f"`{name}` has no position in its name, unlike others"
+            message = f"{lacks}, so {field}s count in the listed order"
             fix = f"call it `{field.upper()}__{path[-1]}`, or check the order"
             yield Problem(at(model, *path, "name"), message, fix)
 
@@ -160,9 +158,8 @@ def tensors_suit_pytorch(model: TritonModel, context: Context) -> Iterator[Probl
             yield Problem(at(model, *path, "data_type"), message, f"allowed: {listed(sorted(_TYPES))}")
         elif kind == "TYPE_STRING" and len(dims) + (model.config.max_batch_size > 0) > 1:
             message = f"the text tensor `{tensor.name}` has more than one dimension"
-            fix = (
-                "write `dims: [-1]` and `max_batch_size: 0`, or tokenize the text in a model before this one"
-            )
+            instead = "tokenize the text in a model before this one"
+            fix = f"write `dims: [-1]` and `max_batch_size: 0`, or {instead}"
             yield Problem(at(model, *path, "dims"), message, fix)
 
 
