@@ -98,7 +98,7 @@ def compare_with(
     except SpecError as error:
         return Comparison(list(error.problems))
     result.problems.extend(problems)
-    documents = [found for file in files if (found := deployed_by(file, stage)).specs]
+    documents = [found for file in files if (found := deployment_of(file, stage)).specs]
     together = not is_folder and len(documents) == 1 and len(documents[0].specs) == 1
     claimed: set[str] = set()
     for document in documents:
@@ -229,7 +229,7 @@ def _other_stack(template: PreviousTemplate, logical_ids: list[str]) -> Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Deployed:
+class Deployment:
     """What one file deploys: itself, or its stages; ``is_whole`` is False where errors hold some back."""
 
     specs: list[LoadedSpec]
@@ -237,20 +237,20 @@ class Deployed:
     is_whole: bool
 
 
-def deployed_by(file: Path, stage: str | None) -> Deployed:
+def deployment_of(file: Path, stage: str | None) -> Deployment:
     """What a file deploys at one stage, or at every stage."""
     try:
         document = read_document(file)
     except SpecError:
         # The check of the file reports this.
-        return Deployed([], has_stages=False, is_whole=False)
+        return Deployment([], has_stages=False, is_whole=False)
     specs, problems = check_document(document, stage=stage)
     errors = any(it.severity is Severity.ERROR for it in problems)
-    return Deployed(specs, bool(stage_names(document)), is_whole=not errors)
+    return Deployment(specs, bool(stage_names(document)), is_whole=not errors)
 
 
 def own_templates(
-    one: LoadedSpec, templates: Iterable[PreviousTemplate], deployed: Deployed
+    one: LoadedSpec, templates: Iterable[PreviousTemplate], deployment: Deployment
 ) -> list[PreviousTemplate]:
     """Templates of the spec's endpoint; without any, those made from the spec file under another name."""
     name = one.spec.endpoint_name.casefold()
@@ -258,7 +258,7 @@ def own_templates(
     # The same endpoint may be in several accounts or regions: the app puts these into the stack's name.
     env = "-".join(it for it in (one.spec.account, one.spec.region) if it is not None)
     found = [it for it in found if Path(it.file).name.partition(".")[0].endswith(env)] or found
-    if found or deployed.has_stages:
+    if found or deployment.has_stages:
         # A template under another name may be another stage's.
         return found
     return [it for it in templates if one.document.shown_file in it.spec_files]
@@ -285,7 +285,7 @@ def left_over(
     if not candidates:
         return
     # At every stage: comparing one stage does not mean that the others were removed.
-    now = [deployed_by(file, None) for file in files]
+    now = [deployment_of(file, None) for file in files]
     if not all(it.is_whole for it in now):
         return
     made = {own.file for it in now for one in it.specs for own in own_templates(one, templates, it)}

@@ -202,7 +202,7 @@ def _how_to_use(name: str, unwritten: list[str]) -> str:
 def step_models_exist(repository: Repository, context: Context) -> Iterator[Problem]:
     """The models of an ensemble's steps must be in its archive.
 
-    Each in a folder beside the ensemble's.
+    Each has a folder of its own beside the ensemble's.
     """
     names = [model.name for model in repository.models]
     for model in repository.models:
@@ -229,7 +229,7 @@ def _how_to_add(repository: Repository, model: TritonModel) -> str:
 def no_circle_of_ensembles(repository: Repository, context: Context) -> Iterator[Problem]:
     """Ensembles cannot call one another in a cycle.
 
-    Nor does one call itself.
+    An ensemble cannot call itself either.
     """
     for model in repository.models:
         for path, step in each(model, *STEP):

@@ -111,7 +111,7 @@ def model_has_a_configuration(model: TritonModel, context: Context) -> Iterator[
 def name_is_the_folders(repository: Repository, context: Context) -> Iterator[Problem]:
     """The `name` in a configuration must be the name of the model's folder.
 
-    Except for the model that answers in an archive of a multi-model endpoint: Triton renames it.
+    The model that answers in an archive of a multi-model endpoint is exempt: Triton renames it.
     """
     for model in repository.models:
         renamed = repository.multi_model and model.name == repository.default_model
@@ -298,7 +298,7 @@ def models_have_files(model: TritonModel, context: Context) -> Iterator[Problem]
 def paths_stay_in_the_folder(model: TritonModel, context: Context) -> Iterator[Problem]:
     """Paths in `files` must be inside the model's folder.
 
-    And they leave `config.pbtxt` to the packer, which writes it from the spec.
+    `config.pbtxt` is not among them, since the packer writes it from the spec.
     """
     for path in model.files if model.folder is None else ():
         parts = path.split("/")

@@ -130,7 +130,7 @@ def names_follow_one_way(model: TritonModel, context: Context) -> Iterator[Probl
 def state_needs_positions(model: TritonModel, context: Context) -> Iterator[Problem]:
     """A PyTorch model that keeps state must have positions in all names of tensors.
 
-    And so have the tensors that control sequences, whether the model keeps state or not.
+    Tensors that control sequences need one as well, whether the model keeps state or not.
     """
     if not is_torchscript(model):
         return

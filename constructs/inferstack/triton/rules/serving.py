@@ -110,7 +110,8 @@ def repository_has_a_default(repository: Repository, context: Context) -> Iterat
 def several_answers_are_taken(repository: Repository, context: Context) -> Iterator[Problem]:
     """A decoupled model, which may answer a request several times, must be called in a way that allows it.
 
-    Else the container loads it and refuses each request. One in a step makes its ensemble one as well.
+    Otherwise the container loads it and refuses each request. An ensemble with such a model in a step counts
+    as decoupled, too.
     """
     if repository.multi_model:
         fix = "make it answer once, or use `kind: single-model`"

@@ -1,6 +1,6 @@
 """The steps of an ensemble, compared with the models that they call."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -31,18 +31,13 @@ class _Call(msgspec.Struct, frozen=True):
 
 @found_once
 def _calls(repository: Repository) -> Iterator[_Call]:
-    members = _by_name(repository)
     for model in repository.models:
-        yield from _calls_of(model, members)
+        yield from _calls_of(model, repository)
 
 
-def _by_name(repository: Repository) -> dict[str, TritonModel]:
-    return {model.name: model for model in reversed(repository.models)}
-
-
-def _calls_of(ensemble: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[_Call]:
+def _calls_of(ensemble: TritonModel, repository: Repository) -> Iterator[_Call]:
     for path, step in each(ensemble, *STEP):
-        member = members.get(step.model_name)
+        member = repository.model(step.model_name)
         if member is not None:
             yield _Call(ensemble, path, step, member)
 
@@ -68,7 +63,7 @@ def versions_are_loaded(repository: Repository, context: Context) -> Iterator[Pr
 def batches_fit(repository: Repository, context: Context) -> Iterator[Problem]:
     """The models of an ensemble must take batches as large as the ensemble's.
 
-    Or they do not batch at all.
+    A model that does not batch at all may be among them.
     """
     for call in _calls(repository):
         mine, theirs = call.ensemble.config.max_batch_size, call.member.config.max_batch_size
@@ -130,9 +125,9 @@ def _own_ends(model: TritonModel) -> Iterator[tuple[str, _End]]:
         yield tensor.name, _End(model.name, batching, kind, tuple(dims), path)
 
 
-def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterator[tuple[str, _End]]:
+def _step_ends(model: TritonModel, repository: Repository) -> Iterator[tuple[str, _End]]:
     """Inputs and outputs of the steps' models; for them `dims` count, whatever `reshape` says."""
-    for call in _calls_of(model, members):
+    for call in _calls_of(model, repository):
         config = call.member.config
         for field, key in (("input", "input_map"), ("output", "output_map")):
             for tensor in getattr(config, field):
@@ -146,10 +141,9 @@ def _step_ends(model: TritonModel, members: Mapping[str, TritonModel]) -> Iterat
 @found_once
 def _joints(repository: Repository) -> Iterator[tuple[TritonModel, str, _End, _End]]:
     """Each end of a tensor together with the end that decides what the tensor is: the first one."""
-    members = _by_name(repository)
     for model in repository.models:
         first: dict[str, _End] = {}
-        ends = [*_own_ends(model), *_step_ends(model, members)]
+        ends = [*_own_ends(model), *_step_ends(model, repository)]
         for name, end in ends if model.config.ensemble_scheduling.step else ():
             # What a backend fills in by itself is not known here.
             if end.kind != "TYPE_INVALID" and end.dims and first.setdefault(name, end) is not end:
@@ -208,10 +202,9 @@ def one_decoupled_origin(repository: Repository, context: Context) -> Iterator[P
 
     Two models that answer as often as they like cannot be joined answer by answer.
     """
-    members = _by_name(repository)
     for model in repository.models:
         origins: dict[str, str] = {tensor.name: "" for tensor in model.config.input}
-        waiting = [call for call in _calls_of(model, members) if call.step.input_map]
+        waiting = [call for call in _calls_of(model, repository) if call.step.input_map]
         while ready := [
             call for call in waiting if all(it in origins for it in call.step.input_map.values())
         ]:
