@@ -19,11 +19,11 @@ from inferstack.triton.archive.plan import Locate, Plan, plan_archives
 from inferstack.triton.archive.reading import UnreadableError, unpack
 from inferstack.triton.backends import is_ensemble
 from inferstack.triton.config import parse_text, print_text
-from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel, is_map, is_version
+from inferstack.triton.model import CONFIG_FILE, Repository, TritonModel, is_version
 from inferstack.triton.rehearsal.outcome import SERVER_RELEASE, RehearsalRefused
 from inferstack.triton.rehearsal.server import TORCH, may_run, runs
 from inferstack.triton.rehearsal.stand_in import FILE
-from inferstack.triton.rules.releases import FIRST_RELEASE
+from inferstack.triton.rules.releases import FIRST_RELEASE, messages
 
 _NO_ROOM = "the environment variable TMPDIR chooses another folder"
 # For models that PyTorch compiled ahead of time; a stand-in treats it like the other platform.
@@ -252,7 +252,7 @@ def _without_gpus(config: Any) -> Iterator[str]:
 
 
 def _without_newer_fields(config: Any) -> Iterator[str]:
-    for message in _messages(config):
+    for _, message in messages(config):
         for field, _ in message.ListFields():
             since = FIRST_RELEASE.get(f"{message.DESCRIPTOR.name}.{field.name}")
             if since is not None and since > SERVER_RELEASE:
@@ -261,16 +261,6 @@ def _without_newer_fields(config: Any) -> Iterator[str]:
     if config.platform == _NEWER_PLATFORM:
         config.platform = "pytorch_libtorch"
         yield f"`{_NEWER_PLATFORM}` is loaded as `pytorch_libtorch`: the local Triton is {_RELEASE}"
-
-
-def _messages(message: Any) -> Iterator[Any]:
-    """A message and those in it, except in maps, whose values have no fields that came later."""
-    yield message
-    for field, value in message.ListFields():
-        if field.message_type is None or is_map(field):
-            continue
-        for inner in (value,) if hasattr(value, "ListFields") else value:
-            yield from _messages(inner)
 
 
 def _without_agents(config: Any) -> Iterator[str]:
