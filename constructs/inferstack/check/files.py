@@ -2,8 +2,7 @@
 them take.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -222,19 +221,15 @@ class CheckedFile(msgspec.Struct, frozen=True):
     taken: tuple[TakenNames, ...] = ()
 
 
-EachFile = Callable[[Callable[[Path], CheckedFile], Iterable[Path]], Iterable[CheckedFile]]
-"""How a function is applied to files: as ``map`` does it, or in several processes."""
-
-
 def check_files(
-    files: Iterable[Path], *, stage: str | None = None, region: str | None = None, each: EachFile = map
+    files: Iterable[Path], *, stage: str | None = None, region: str | None = None
 ) -> list[Problem]:
     """Everything wrong with some spec files, each on its own and all of them together.
 
     Without a stage, a file is checked as it stands and at each of its stages. Names are compared between
     files at the same stage; a file without ``stages`` is compared at every stage.
     """
-    checked = list(each(partial(checked_file, stage=stage, region=region), files))
+    checked = [checked_file(file, stage=stage, region=region) for file in files]
     problems = [problem for one in checked for problem in one.problems]
     for together in _deployed_together([taken for one in checked for taken in one.taken]):
         problems += names_taken_twice(together)

@@ -6,10 +6,9 @@ or a file that cannot be written, 2 wrong usage, 70 a bug of ours, 130 interrupt
 
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from inferstack.cli.terminal import Refusal, flush, never_fail_on_a_character, tell, write_into_nothing
-from inferstack.garbage_collection import without_collection
 
 __all__ = ["main", "program"]
 
@@ -21,42 +20,17 @@ _NOBODY_READS = 141
 
 def program() -> int:
     """The console script: one command, and then the process ends."""
-    # What is imported from here on makes no reference cycles that are worth a search.
+    # Reading specs makes no reference cycles; looking for them would take a third of the time of many specs.
     gc.disable()
-    try:
-        return _ended(_run_alone)
-    finally:
-        # On exit Python searches all that it has for cycles, which takes as long as checking ten specs.
-        gc.freeze()
-
-
-def _run_alone() -> int:
-    # Here, so that this import, too, runs without collection, and Ctrl-C during it prints one line.
-    from inferstack.cli.patterns_on_demand import patterns_on_demand  # noqa: PLC0415
-
-    with patterns_on_demand():
-        from inferstack.cli import msgspec_alone  # noqa: F401, PLC0415 - before anything else imports msgspec
-
-        run = _command(sys.argv[1:])
-    return run()
+    return main()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status; wrong usage ends in ``SystemExit(2)``."""
-
-    def run() -> int:
-        return _command(sys.argv[1:] if arguments is None else arguments)()
-
-    return _ended(run)
-
-
-def _ended(run: Callable[[], int]) -> int:
-    """The exit status of a run, whatever becomes of it."""
     never_fail_on_a_character()
     try:
         try:
-            with without_collection():
-                status = run()
+            status = _run(sys.argv[1:] if arguments is None else arguments)
         finally:
             # Also after help and wrong usage, which end in SystemExit.
             flush()
@@ -76,29 +50,24 @@ def _ended(run: Callable[[], int]) -> int:
     return status
 
 
-def _command(words: Sequence[str]) -> Callable[[], int]:
-    """The command that the words ask for, with all its imports done."""
-    # Here, so that these imports, too, run without collection.
+def _run(words: Sequence[str]) -> int:
+    # Imported here, so that Ctrl-C while a command is imported prints one line, too.
     from inferstack.cli.arguments import parse  # noqa: PLC0415
     from inferstack.problems import SpecError  # noqa: PLC0415
 
     options = parse(words)
-
-    def run() -> int:
-        try:
-            status: int = options.run(options)
-        except SpecError as error:
-            tell(str(error))
-            return _REFUSED
-        return status
-
-    return run
+    try:
+        status: int = options.run(options)
+    except SpecError as error:
+        tell(str(error))
+        return _REFUSED
+    return status
 
 
 def _end(status: int, message: str | None) -> int:
     try:
         if message is not None:
-            from inferstack.problems import printable  # noqa: PLC0415 - few commands end so
+            from inferstack.problems import printable  # noqa: PLC0415 - as in `_run`
 
             tell(f"inferstack: {printable(message)}")
         flush()

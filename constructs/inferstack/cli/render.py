@@ -7,7 +7,6 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import yaml
 
 from inferstack.check.files import TakenNames, names_taken_twice, taken_names
 from inferstack.check.load import load_spec
-from inferstack.cli.processes import mapped
 from inferstack.cli.report import text
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
@@ -175,8 +173,7 @@ def run(options: argparse.Namespace) -> int:
     names = _file_names(files, options.format)
     if options.out is None and len(names) > 1:
         options.wrong_usage(f"{len(names)} specs need --out DIR, which receives a template each")
-    work = partial(rendered, stage=options.stage, region=options.region, form=options.format)
-    made = mapped(work, files, RenderedFile)
+    made = [rendered(it, stage=options.stage, region=options.region, form=options.format) for it in files]
     errors = [*empty, *names_taken_twice(it.taken for it in made if it.taken is not None)]
     problems = in_file_order([*(problem for it in made for problem in it.problems), *errors])
     if problems:

@@ -1,11 +1,9 @@
 """``inferstack validate``."""
 
 import argparse
-from functools import partial
 from pathlib import Path
 
-from inferstack.check.files import CheckedFile, check_files, idle_stage, is_folder
-from inferstack.cli.processes import mapped
+from inferstack.check.files import check_files, idle_stage, is_folder
 from inferstack.cli.report import FORMATS, Findings, in_format, summary
 from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.terminal import tell
@@ -26,8 +24,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check specs and report everything that is wrong with them, at once."""
     files, problems = files_of(options.paths)
-    each = partial(mapped, makes=CheckedFile)
-    problems += check_files(files, stage=options.stage, region=options.region, each=each)
+    problems += check_files(files, stage=options.stage, region=options.region)
     updates: list[str] = []
     if options.against is not None:
         problems, updates = _with_updates(problems, files, options)
