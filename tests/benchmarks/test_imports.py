@@ -57,15 +57,6 @@ def test_a_command_imports_nothing_heavy_where_all_is_well(name: str, specs: Pat
     assert not top & FORBIDDEN
 
 
-@pytest.mark.parametrize("name", ["validate", "render"])
-def test_only_a_spec_with_triton_models_brings_protobuf(name: str, specs: Path) -> None:
-    without = "inference-components.yaml"
-    assert "triton:" not in (specs / without).read_text("utf-8")
-    of_triton = {"google.protobuf", "inferstack.triton.rules", "inferstack.triton.repositories"}
-    assert not imported(specs, name, without) & of_triton
-    assert imported(specs, name, "ensemble.yaml") >= of_triton
-
-
 BUILDING = """
 import json, sys
 from inferstack_stacks import build_app

@@ -7,8 +7,8 @@ import pytest
 from support.locked_specs import DIGEST, found, locked_spec, urls
 from support.locking import COMPONENTS, IMAGE, MANY, ONE, lay_out_spec, write_lock
 
-from inferstack.check.in_stack import in_region
-from inferstack.check.load import load_spec, parse_spec
+from inferstack.check.in_stack import in_place
+from inferstack.check.load import load_spec, parse_spec, ruled
 from inferstack.texts.s3_urls import location_of, pattern_of, uploaded_url
 
 SOURCE = ONE.replace(
@@ -65,7 +65,7 @@ def test_the_model_of_a_component_gets_what_was_uploaded(tmp_path: Path) -> None
 
 def test_what_was_uploaded_stays_where_the_region_comes_from_the_stack(tmp_path: Path) -> None:
     file = locked_spec(tmp_path, ONE)
-    assert "-sha256-" in in_region(load_spec(file), "eu-west-1").spec.model.model_data_url
+    assert "-sha256-" in ruled(in_place(load_spec(file), None, "eu-west-1")).spec.model.model_data_url
 
 
 def test_who_packs_sees_the_spec_as_it_is_written(tmp_path: Path) -> None:

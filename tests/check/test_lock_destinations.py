@@ -10,8 +10,8 @@ from support.archiving import lay_out
 from support.locked_specs import DIGEST, Change, edit, found, locked_spec, outdated, put, template_of, urls
 from support.locking import AT_CATS, COMPONENTS, IMAGE, MODELLED, ONE, SEVERAL, lay_out_spec, own, write_lock
 
-from inferstack.check.in_stack import in_region
-from inferstack.check.load import load_spec
+from inferstack.check.in_stack import in_place
+from inferstack.check.load import load_spec, ruled
 from inferstack.facts.triton import triton_blocks
 
 CONTAINERS = {
@@ -147,7 +147,7 @@ def test_the_lock_vouches_for_the_weights_of_each_component(tmp_path: Path) -> N
     for name in ("cats", "dogs"):
         shutil.rmtree(tmp_path / name / "net/1")
     assert found(file, "IS") == []
-    assert in_region(load_spec(file), "eu-west-1").spec.endpoint_name == "several"
+    assert ruled(in_place(load_spec(file), None, "eu-west-1")).spec.endpoint_name == "several"
 
 
 def differing(old: str, new: str) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 from support.locked_specs import edit, found, urls
 from support.locking import ONE, lay_out_spec, write_lock
 
-from inferstack.check.in_stack import in_region
-from inferstack.check.load import load_spec
+from inferstack.check.in_stack import in_place
+from inferstack.check.load import load_spec, ruled
 from inferstack.problems import SpecError
 
 
@@ -53,7 +53,7 @@ def test_the_lock_vouches_for_weights_that_a_pipeline_does_not_have(existing: Pa
     shutil.rmtree(existing.parent / "models/net/1")
     assert found(existing, "IS") == []
     assert "-sha256-" in urls(existing).pop()
-    assert in_region(load_spec(existing), "eu-west-1").spec.endpoint_name == "one"
+    assert ruled(in_place(load_spec(existing), None, "eu-west-1")).spec.endpoint_name == "one"
 
 
 def test_the_lock_vouches_for_the_empty_version_of_an_ensemble_that_git_does_not_keep(existing: Path) -> None:

@@ -1,6 +1,5 @@
 """However the program ends, a user sees at most one line about it, and never a traceback."""
 
-import gc
 import os
 import re
 import signal
@@ -124,10 +123,3 @@ def test_a_bug_of_ours_is_one_line(
     assert main([]) == 70
     out, err = capsys.readouterr()
     assert (out, err) == ("", "inferstack: internal error, please report it: RuntimeError: two\\nlines\n")
-
-
-def test_collection_is_on_again_when_a_command_is_done(capsys: pytest.CaptureFixture[str]) -> None:
-    assert gc.isenabled()
-    main(["explain", "IS012"])
-    assert gc.isenabled()
-    capsys.readouterr()

@@ -1,6 +1,7 @@
-"""A spec in a stack of an app: in its region and account, under a role of the app, with its tokens filled in.
+"""What a stack adds to a spec: account and region, a role of the app, texts for tokens.
 
-Nobody else needs this: neither to check a spec nor to render it.
+Each step gives the changed spec and refuses what contradicts it. None applies the rules: whoever has taken
+all the steps does so once, with :func:`inferstack.check.load.ruled`.
 """
 
 from collections.abc import Mapping
@@ -9,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from inferstack.check.load import LoadedSpec, ruled, with_region
+from inferstack.check.load import LoadedSpec, with_region
 from inferstack.check.references import reference_problems
 from inferstack.check.structure.report import structure_problems
 from inferstack.format.kinds import ExecutionRole, Spec
-from inferstack.problems import Problem, SpecError
+from inferstack.problems import SpecError
 from inferstack.problems.codes import CodeTable
 from inferstack.source.document import Document
 from inferstack.source.stages import overridden
@@ -29,31 +30,23 @@ OTHER_ROLE = STACK_CODES.error(
 )
 
 
-def in_region(loaded: LoadedSpec, region: str) -> LoadedSpec:
-    """The spec as it is in a stack in this region, with the region's rules applied.
+def in_place(loaded: LoadedSpec, account: str | None, region: str | None) -> LoadedSpec:
+    """The spec as it is in a stack in this account and region; None where only the deployment knows one.
 
     Raises:
-        SpecError: when the spec names another region, or has errors in this one.
+        SpecError: when the spec names another account or region.
     """
-    named = loaded.spec.region
-    if named == region:
-        return loaded
-    if named is not None:
-        raise SpecError([_elsewhere(loaded, "region", named, region)])
-    return ruled(with_region(loaded.spec, region), loaded.document, loaded.stage, loaded.uploaded)
+    _refuse_elsewhere(loaded, "account", loaded.spec.account, account)
+    _refuse_elsewhere(loaded, "region", loaded.spec.region, region)
+    spec = with_region(loaded.spec, region)
+    return loaded if spec is loaded.spec else replace(loaded, spec=spec)
 
 
-def refuse_other_account(loaded: LoadedSpec, account: str) -> None:
-    """Raises SpecError when the spec names another account than the stack's."""
-    named = loaded.spec.account
-    if named not in (None, account):
-        raise SpecError([_elsewhere(loaded, "account", named, account)])
-
-
-def _elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str) -> Problem:
-    message = f"the spec is for `{named}`, but the stack is in `{found}`"
-    fix = f"remove `env.{what}` from the spec, or use it in a stack in that {what}"
-    return loaded.document.problem(("env", what), OTHER_PLACE, message, fix)
+def _refuse_elsewhere(loaded: LoadedSpec, what: str, named: str | None, found: str | None) -> None:
+    if None not in (named, found) and named != found:
+        message = f"the spec is for `{named}`, but the stack is in `{found}`"
+        fix = f"remove `env.{what}` from the spec, or use it in a stack in that {what}"
+        raise SpecError([loaded.document.problem(("env", what), OTHER_PLACE, message, fix)])
 
 
 def under_role(loaded: LoadedSpec, role_arn: str, made_of: ExecutionRole | None) -> LoadedSpec:
@@ -63,27 +56,29 @@ def under_role(loaded: LoadedSpec, role_arn: str, made_of: ExecutionRole | None)
     the role has all that it says.
 
     Raises:
-        SpecError: when the spec itself says something else about the role, or has errors under this one.
+        SpecError: when the spec itself says something else about the role.
     """
     if loaded.spec.execution_role not in (None, role_arn, made_of):
         message = "the spec has an `execution_role`, but the construct is also given a role"
         fix = "remove `execution_role` from the spec, or `role=` from the call"
         raise SpecError([loaded.document.problem(("execution_role",), OTHER_ROLE, message, fix)])
     document = overridden(loaded.document, {"execution_role": role_arn}, loaded.stage)
-    return ruled(replace(loaded.spec, execution_role=role_arn), document, loaded.stage, loaded.uploaded)
+    return replace(loaded, spec=replace(loaded.spec, execution_role=role_arn), document=document)
 
 
 def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
-    """The spec with these texts in place of its tokens, checked as if they had been written there.
+    """The spec with these texts in place of its tokens, as if they had been written there.
 
     Raises:
-        SpecError: with every error found, when there is any.
+        SpecError: when a text does not have the form that its place asks for.
     """
+    if not texts:
+        return loaded
     filled = Document.from_data(_filled(msgspec.to_builtins(loaded.spec), texts), loaded.document.file)
     problems = [*structure_problems(filled), *reference_problems(filled)]
     if problems:
         raise SpecError(problems)
-    return ruled(msgspec.convert(filled.data, Spec), loaded.document, loaded.stage, loaded.uploaded)
+    return replace(loaded, spec=msgspec.convert(filled.data, Spec))
 
 
 def _filled(value: Any, texts: Mapping[str, str]) -> Any:

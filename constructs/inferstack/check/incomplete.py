@@ -16,6 +16,7 @@ from inferstack.check.rules.asking import rule_problems
 from inferstack.check.structure import EXCLUSIVE_KEYS, MISSING_KEY, UNKNOWN_KEY
 from inferstack.check.structure.keys import homes_in_kind
 from inferstack.check.structure.other_names import meant_key
+from inferstack.check.triton_models import triton_problems
 from inferstack.format.base import Block
 from inferstack.format.kinds import KINDS, ModelSpec
 from inferstack.problems import Problem, Severity, SpecPath
@@ -79,8 +80,6 @@ def _what_it_knows(rule: Rule, spec: ModelSpec) -> list[Problem]:
 
 
 def _of_models(spec: ModelSpec, document: Document) -> list[Problem]:
-    from inferstack.check.triton_models import triton_problems  # noqa: PLC0415 - brings protobuf
-
     found = list[Problem]()
     with suppress(AttributeError):
         found.extend(triton_problems(spec, document, frozenset(spec.ignored_codes)))

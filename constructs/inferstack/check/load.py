@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from inferstack.check.incomplete import problems_beside
 from inferstack.check.lock.applying import apply_lock
 from inferstack.check.lock.file import NO_LOCK, FoundLock, Lock, LockedArchive, lock_beside
 from inferstack.check.references import placeholder_problems, reference_problems, token_problems
 from inferstack.check.rules.asking import rule_problems
 from inferstack.check.structure.report import of_meant_kind, structure_problems
-from inferstack.facts.triton import triton_blocks
+from inferstack.check.triton_models import triton_problems
 from inferstack.format.kinds import Environment, ModelSpec, Spec
 from inferstack.problems import Problem, Severity, SpecError, SpecPath, dotted, in_file_order
 from inferstack.problems.words import listed
@@ -35,7 +36,7 @@ class LoadedSpec(msgspec.Struct, frozen=True):
     spec: ModelSpec
     document: Document
     stage: str | None
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
     uploaded: Mapping[str, LockedArchive] = msgspec.field(default_factory=dict)
     """Archives in the lock, by name: the files in them need not be on this machine."""
 
@@ -85,7 +86,18 @@ def checked(spec: ModelSpec) -> LoadedSpec:
     Raises:
         SpecError: with every error found, when there is any.
     """
-    return parse_spec(msgspec.to_builtins(spec))
+    return ruled(structured(spec))
+
+
+def structured(spec: ModelSpec) -> LoadedSpec:
+    """A spec that was built in Python from the classes, of which only the structure is checked: the rules are
+    applied once it is known where it is deployed.
+
+    Raises:
+        SpecError: with every error found, when there is any.
+    """
+    document = Document.from_data(msgspec.to_builtins(spec))
+    return LoadedSpec(_typed(document, NO_LOCK), document, None)
 
 
 def check_document(
@@ -134,12 +146,17 @@ def _deployable_stages(document: Document, lock: Lock | None) -> tuple[str | Non
 
 
 def _load(staged: Document, stage: str | None, region: str | None, lock: FoundLock) -> LoadedSpec:
-    structural = _structural_problems(staged)
-    if structural:
-        raise SpecError(_all_that_is_wrong(structural, staged, lock))
-    spec = with_region(msgspec.convert(staged.data, Spec), region)
+    spec = with_region(_typed(staged, lock), region)
     applied = apply_lock(spec, staged, stage, lock)
-    return replace(ruled(spec, staged, stage, applied.uploaded, applied.problems), spec=applied.spec)
+    loaded = ruled(LoadedSpec(spec, staged, stage, uploaded=applied.uploaded), applied.problems)
+    return replace(loaded, spec=applied.spec)
+
+
+def _typed(document: Document, lock: FoundLock) -> ModelSpec:
+    structural = _structural_problems(document)
+    if structural:
+        raise SpecError(_all_that_is_wrong(structural, document, lock))
+    return msgspec.convert(document.data, Spec)
 
 
 def _structural_problems(document: Document) -> list[Problem]:
@@ -152,8 +169,6 @@ def _structural_problems(document: Document) -> list[Problem]:
 
 def _all_that_is_wrong(structural: list[Problem], document: Document, lock: FoundLock) -> Iterator[Problem]:
     """Where `kind` is misspelt, also what is wrong with the spec as one of the kind that was meant."""
-    from inferstack.check.incomplete import problems_beside  # noqa: PLC0415 - most specs are right
-
     meant = of_meant_kind(document)
     if meant is not None:
         structural = list(dict.fromkeys((*structural, *_structural_problems(meant))))
@@ -163,36 +178,18 @@ def _all_that_is_wrong(structural: list[Problem], document: Document, lock: Foun
     yield from problems_beside(structural, document if meant is None else meant, with_models=with_models)
 
 
-def ruled(
-    spec: ModelSpec,
-    document: Document,
-    stage: str | None,
-    uploaded: Mapping[str, LockedArchive],
-    beside: Iterable[Problem] = (),
-) -> LoadedSpec:
+def ruled(loaded: LoadedSpec, beside: Iterable[Problem] = ()) -> LoadedSpec:
     """The spec with the warnings of its rules. ``beside`` are problems that were found before.
 
     Raises:
         SpecError: when it breaks a rule, or there is an error among those found before.
     """
-    ignored = frozenset(spec.ignored_codes)
-    of_triton = _triton_problems(spec, document, ignored, uploaded)
+    spec, document = loaded.spec, loaded.document
+    of_triton = triton_problems(spec, document, frozenset(spec.ignored_codes), loaded.uploaded)
     problems = [*of_triton, *rule_problems(spec, document), *beside]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise SpecError(problems)
-    return LoadedSpec(spec, document, stage, in_file_order(problems), uploaded)
-
-
-def _triton_problems(
-    spec: ModelSpec, document: Document, ignored: frozenset[str], uploaded: Mapping[str, LockedArchive]
-) -> Iterable[Problem]:
-    if not triton_blocks(spec):
-        return ()
-    # The code that knows Triton brings in protobuf; importing it here spares specs without Triton models a
-    # fifth of their time.
-    from inferstack.check.triton_models import triton_problems  # noqa: PLC0415
-
-    return triton_problems(spec, document, ignored, uploaded)
+    return replace(loaded, warnings=in_file_order(problems))
 
 
 def with_region(spec: ModelSpec, region: str | None) -> ModelSpec:

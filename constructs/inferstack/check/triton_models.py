@@ -1,8 +1,7 @@
 """The models of `triton` blocks, which `inferstack.triton` knows how to check.
 
 Only here, and where a lock is compared, does the spec's package call Triton's. It is a plain call and not a
-hook for others to fill, so that no entry point of the library can forget to fill it. This module, and
-protobuf with it, is imported only for a spec that has the block.
+hook for others to fill, so that no entry point of the library can forget to fill it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,15 +1,33 @@
-"""What can be written on the command line."""
+"""What can be written on the command line: the commands, and the specs that they are for."""
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
+from inferstack.catalog import regions
+from inferstack.check.files import USUAL_FOLDER, spec_files
+from inferstack.cli.report import product_version
+from inferstack.problems import FilePlace, Problem, SpecError
+from inferstack.problems.file_codes import NO_FILE
 from inferstack.problems.words import choose, did_you_mean
 
-# argparse would ask the terminal, even if it shows no help: that takes as long as checking four specs.
+# Help is the same everywhere, as in the documentation.
 _AS_WIDE_AS_EVERY_TERMINAL = partial(argparse.HelpFormatter, width=78)
+
+_COMMANDS = {
+    "validate": "check specs",
+    "render": "print CloudFormation",
+    "package": "pack model archives",
+    "rehearse": "serve models locally",
+    "body": "make requests, read answers",
+    "explain": "say what a code means",
+    "schema": "print the JSON Schema",
+}
+"""The line of help for each command. In the module of its name, ``run`` does the work, and ``add_arguments``
+adds its arguments."""
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -27,11 +45,11 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=top.prog)
     parsers = {}
-    # Only the command that is named: making all of them takes longer than checking a spec.
-    for name in words[:1] if words and words[0] in _COMMANDS else _COMMANDS:
+    for name, help_ in _COMMANDS.items():
         made = parsers[name] = commands.add_parser(
-            name, help=_COMMANDS[name], formatter_class=_AS_WIDE_AS_EVERY_TERMINAL
+            name, help=help_, formatter_class=_AS_WIDE_AS_EVERY_TERMINAL
         )
+        # No other command is imported: each needs libraries of its own, such as NumPy.
         if name in words:
             command = import_module(f"inferstack.cli.{name}")
             made.description = command.run.__doc__
@@ -59,23 +77,65 @@ def _unknown(word: str, command: argparse.ArgumentParser) -> str:
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for, as that takes longer than checking a spec."""
+    """Looks the version up when it is asked for; argparse's own action takes a text."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from inferstack.cli.report import product_version  # noqa: PLC0415
-
         print(f"inferstack {product_version()}")
         parser.exit()
 
 
-_COMMANDS = {
-    "validate": "check specs",
-    "render": "print CloudFormation",
-    "package": "pack model archives",
-    "rehearse": "serve models locally",
-    "body": "make requests, read answers",
-    "explain": "say what a code means",
-    "schema": "print the JSON Schema",
-}
-"""The line of help for each command. In the module of its name, ``run`` does the work, and ``add_arguments``
-adds its arguments."""
+# ----------------------------------------------------------------
+# Which specs a command line means, and where they are to be deployed.
+
+
+_DEFAULT = Path(USUAL_FOLDER)
+
+
+def add_paths(command: argparse.ArgumentParser) -> None:
+    """Adds the argument for any number of spec files, and of folders with such."""
+    command.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        type=Path,
+        default=[_DEFAULT],
+        help=f"spec files, or folders whose *.yaml and *.yml files are meant (default: {_DEFAULT})",
+    )
+
+
+def add_region(command: argparse.ArgumentParser) -> None:
+    """Adds the option for the region of specs that name none."""
+    command.add_argument("--region", type=_region, help="region of the stack, for a spec that names none")
+
+
+def _region(name: str) -> str:
+    try:
+        regions.partition(name)
+    except LookupError as error:
+        hint = did_you_mean(name, regions.names(), "write one like us-east-1")
+        raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
+    return name
+
+
+def files_of(paths: Iterable[Path]) -> tuple[list[Path], list[Problem]]:
+    """The files that paths stand for, each once, and what is wrong with the folders among them."""
+    files: dict[Path, Path] = {}
+    problems: list[Problem] = []
+    # Asked once: `Path.absolute` would ask the system for each file.
+    here = Path.cwd()
+    for path in paths:
+        if path == _DEFAULT and not path.exists():
+            problems.append(_no_default())
+            continue
+        try:
+            for file in spec_files(path):
+                files.setdefault(here / file, file)
+        except SpecError as error:
+            problems += error.problems
+    return list(files.values()), problems
+
+
+def _no_default() -> Problem:
+    """The default folder is not there. Probably no path was given, so that no other file is suggested."""
+    message = f"there is no folder `{_DEFAULT}` here, which is meant unless another path is given"
+    return Problem(FilePlace(str(_DEFAULT)), message, "name a spec file, or a folder of them", NO_FILE)

@@ -15,8 +15,8 @@ import yaml
 
 from inferstack.check.files import TakenNames, names_taken_twice, taken_names
 from inferstack.check.load import load_spec
+from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import text
-from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Problem, SpecError, in_file_order, printable
 from inferstack.resolve.template import Template, refuse_too_large, template_of

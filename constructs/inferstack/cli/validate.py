@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from inferstack.check.files import check_files, idle_stage, is_folder
+from inferstack.cli.arguments import add_paths, add_region, files_of
 from inferstack.cli.report import FORMATS, Findings, in_format, summary
-from inferstack.cli.spec_paths import add_paths, add_region, files_of
 from inferstack.cli.terminal import tell
 from inferstack.problems import Problem, Severity, in_file_order, printable
 

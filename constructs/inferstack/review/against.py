@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from inferstack.check.files import stack_name
-from inferstack.check.in_stack import in_region
-from inferstack.check.load import LoadedSpec, check_document
+from inferstack.check.in_stack import in_place
+from inferstack.check.load import LoadedSpec, check_document, ruled
 from inferstack.facts.walk import containers
 from inferstack.format.model import FrameworkImage
 from inferstack.problems import FilePlace, Problem, Severity, SpecError
@@ -176,7 +176,7 @@ def _as_deployed(one: LoadedSpec, template: PreviousTemplate, region: str | None
     framework = any(isinstance(it.image, FrameworkImage) for it in containers(one.spec))
     if one.spec.region is not None or not framework or template.image_region is None:
         return one
-    return in_region(one, template.image_region if region is None else region)
+    return ruled(in_place(one, None, template.image_region if region is None else region))
 
 
 def _strangers(update: Update) -> Iterator[str]:
