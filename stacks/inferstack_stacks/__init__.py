@@ -1,6 +1,7 @@
 """An endpoint as a stack, and the app that makes one for each spec.
 
-Importing this does not import CDK, which starts Node at once. :func:`build_app` does, while it reads specs.
+Importing this does not import CDK, which starts Node at once. :func:`build_app` does after it
+has read the specs.
 """
 
 from contextlib import suppress
@@ -9,25 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from inferstack.node_runtime import NodeMissingError, select_node
 
-# This must run before anything below imports aws_cdk. Without Node, whatever needs it reports that later.
+# Before anything imports aws_cdk. Without Node, whatever needs it reports that later.
 with suppress(NodeMissingError):
     select_node()
 
 from inferstack_stacks.app import build_app
 
 if TYPE_CHECKING:
-    from inferstack_stacks.building import add_stacks
-    from inferstack_stacks.endpoint_stack import EndpointStack
+    from inferstack_stacks.endpoint_stack import EndpointStack, add_stacks
 
 __all__ = ["EndpointStack", "add_stacks", "build_app"]
 
-# Names that are imported on demand, and their modules: these start Node, or read specs while Node starts.
-_ON_DEMAND = {"EndpointStack": "endpoint_stack", "add_stacks": "building"}
+_WITH_CDK = frozenset({"EndpointStack", "add_stacks"})
+"""These are imported on demand, as that starts Node."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ON_DEMAND:
-        return getattr(import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
+    if name in _WITH_CDK:
+        return getattr(import_module(f"{__name__}.endpoint_stack"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def _rows(app: "App", folder: Path) -> Iterator[tuple[str, ...]]:
-    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - CDK is there by now
+    from inferstack_stacks.endpoint_stack import EndpointStack  # noqa: PLC0415 - starts Node, as `build_app` did
 
     for stack in app.node.children:
         if isinstance(stack, EndpointStack):

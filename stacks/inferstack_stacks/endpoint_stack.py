@@ -1,6 +1,8 @@
-"""One endpoint, one stack."""
+"""One endpoint, one stack; and the stacks of several specs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from aws_cdk import (
@@ -15,13 +17,14 @@ from aws_cdk import (
 )
 from constructs import Construct
 
-from inferstack.check.files import stack_name
-from inferstack.check.in_stack import in_region, refuse_other_account
-from inferstack.check.load import LoadedSpec, checked
+from inferstack.check.files import load_specs, stack_name, warnings_of
+from inferstack.check.in_stack import in_place
+from inferstack.check.load import LoadedSpec, structured
 from inferstack.constructs import InferenceEndpoint
-from inferstack.constructs.names_taken import construct_ref, know_place, settled
+from inferstack.constructs.names_taken import know_place, notes_on, settled
 from inferstack.constructs.rendered import AnySpec
 from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem, SpecError
 from inferstack.resolve.template import description
 from inferstack.texts.placeholders import is_opaque
 
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
 
 # The end of the context key under which CDK keeps an app's synthesizer; no property has it.
 _SYNTHESIZER_OF_THE_APP = ":core/defaultStackSynthesizer"
-# By app or stage, each of which is asked only once, and not for every stack.
-_HAS_OWN_SYNTHESIZER: dict[str, bool] = {}
 
 
 class StackOptions(TypedDict, total=False):
@@ -104,32 +105,36 @@ class EndpointStack(Stack):
             ValueError: when ``role`` has an ARN that is not a role's; or when only the deployment knows the
                 endpoint's name, and there is no ``stack_name``.
         """
-        loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
-        loaded, env = _placed(loaded, scope, Environment(**env) if isinstance(env, dict) else env)
+        loaded = spec if isinstance(spec, LoadedSpec) else structured(spec)
+        env = _place(loaded, scope, Environment(**env) if isinstance(env, dict) else env)
         name = options["stack_name"] = _name(options, loaded.spec.endpoint_name)
         options.setdefault("description", description(loaded.spec))
         options.setdefault("analytics_reporting", False)
-        if synthesizer is None and not _has_own_synthesizer(scope):
+        if synthesizer is None and not _has_synthesizer(scope):
             synthesizer = _without_version_rule()
         super().__init__(scope, construct_id, env=env, synthesizer=synthesizer, **options)
         know_place(self, scope, name, env)
         self.kind = loaded.spec.kind
-        self.endpoint = InferenceEndpoint(self, "Endpoint", spec=loaded, role=role, preserve_logical_ids=True)
+        try:
+            self.endpoint = InferenceEndpoint(
+                self, "Endpoint", spec=spec, role=role, preserve_logical_ids=True
+            )
+        except SpecError:
+            # An app that goes on does so without a stack that has nothing in it.
+            scope.node.try_remove_child(construct_id)
+            raise
 
 
-def _placed(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> tuple[LoadedSpec, Environment]:
-    """The spec for the place where the stack goes, and that place, from ``env``, a stage or the spec."""
+def _place(loaded: LoadedSpec, scope: Construct, env: Environment | None) -> Environment:
+    """Where the stack goes, from ``env``, a stage or the spec, which may not contradict one another."""
     account, region = (None, None) if env is None else (env.account, env.region)
     # Most stacks are directly in an app, which is a stage without account and region.
     stage = scope if isinstance(scope, Stage) else Stage.of(scope)
     if stage is not None and not isinstance(stage, App):
         account = stage.account if account is None else account
         region = stage.region if region is None else region
-    if (named := settled(account)) is not None:
-        refuse_other_account(loaded, named)
-    if (named := settled(region)) is not None:
-        loaded = in_region(loaded, named)
-    return loaded, environment(loaded.spec, Environment(account=account, region=region))
+    in_place(loaded, settled(account), settled(region))
+    return _environment(loaded.spec, Environment(account=account, region=region))
 
 
 def _name(options: StackOptions, endpoint_name: str) -> str:
@@ -143,25 +148,78 @@ def _name(options: StackOptions, endpoint_name: str) -> str:
     return stack_name(endpoint_name)
 
 
-def _has_own_synthesizer(scope: Construct) -> bool:
-    ref = construct_ref(scope)
-    if ref not in _HAS_OWN_SYNTHESIZER:
+def _has_synthesizer(scope: Construct) -> bool:
+    notes = notes_on(scope)
+    if notes.has_synthesizer is None:
         # This includes the context of all constructs above.
         context = scope.node.get_all_context()
-        _HAS_OWN_SYNTHESIZER[ref] = any(key.endswith(_SYNTHESIZER_OF_THE_APP) for key in context)
-    return _HAS_OWN_SYNTHESIZER[ref]
+        notes.has_synthesizer = any(key.endswith(_SYNTHESIZER_OF_THE_APP) for key in context)
+    return notes.has_synthesizer
 
 
-def environment(spec: ModelSpec, otherwise: Environment | None) -> Environment:
-    """Where the stack goes: account and region as the spec names them, else those of ``otherwise``."""
-    account, region = spec.account, spec.region
-    if otherwise is not None:
-        account = otherwise.account if account is None else account
-        region = otherwise.region if region is None else region
-    return Environment(account=account, region=region)
+def _environment(spec: ModelSpec, otherwise: Environment) -> Environment:
+    """Account and region as the spec names them, else those of ``otherwise``."""
+    return Environment(
+        account=otherwise.account if spec.account is None else spec.account,
+        region=otherwise.region if spec.region is None else spec.region,
+    )
 
 
 def _without_version_rule() -> DefaultStackSynthesizer:
     # One for each stack: stacks that share one also share its list of assets, and then all their lists
     # together grow with the square of their number.
     return DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
+
+
+# ---------------------------------------------------------------- the stacks of several specs
+
+
+def add_stacks(
+    scope: Construct, specs_dir: Path | str = "model_specs", *, stage: str | None = None
+) -> tuple[EndpointStack, ...]:
+    """Makes a stack for each spec in a folder, in an app or a ``Stage`` that may have other stacks, too.
+
+    Account and region are those of the ``Stage``, else those of the spec.
+
+    Args:
+        scope: the app, or a ``Stage`` of it.
+        specs_dir: folder or file, relative to the working directory.
+        stage: the stage of the specs that stacks are made for; without it, the specs apply without a stage.
+
+    Raises:
+        SpecError: with all errors of all files, if there are any. A spec that names another account or region
+            than the ``Stage`` has an error.
+    """
+    around = scope if isinstance(scope, Stage) else Stage.of(scope)
+    region = None if around is None else around.region
+    return stacks_of(scope, load_specs(specs_dir, stage=stage, region=region))
+
+
+def stacks_of(
+    scope: Construct, loaded: Sequence[LoadedSpec], otherwise: Environment | None = None
+) -> tuple[EndpointStack, ...]:
+    """A stack for each of some specs. ``otherwise`` is the account and region for specs that name none.
+
+    Raises:
+        SpecError: with the errors of all of them, if there are any.
+    """
+    names = Counter(stack_name(one.spec.endpoint_name) for one in loaded)
+    made: list[EndpointStack] = []
+    problems: list[Problem] = []
+    for one in loaded:
+        env = None if otherwise is None else _environment(one.spec, otherwise)
+        try:
+            made.append(EndpointStack(scope, _stack_id(one, names), spec=one, env=env))
+        except SpecError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError([*problems, *warnings_of(loaded)])
+    return tuple(made)
+
+
+def _stack_id(one: LoadedSpec, names: Mapping[str, int]) -> str:
+    """The stack's name, with account and region if several specs are for endpoints of the same name."""
+    name = stack_name(one.spec.endpoint_name)
+    if names[name] == 1:
+        return name
+    return "-".join(part for part in (name, one.spec.account, one.spec.region) if part is not None)

@@ -11,8 +11,7 @@ from support.locking import ONE, lay_out_spec, write_lock
 from support.resolving import wordy_components
 
 from inferstack.problems import SpecError
-from inferstack.resolve import resolve_template, template as resolved_spec
-from inferstack_stacks import add_stacks, build_app, building
+from inferstack_stacks import add_stacks, build_app
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -70,23 +69,6 @@ def test_a_spec_that_does_not_fit_its_lock_makes_no_stack(folder, capsys):
         build_app()
     assert "model_specs/a.yaml:9:9: IS054" in capsys.readouterr().err
     assert not Path("cdk.out").exists()
-
-
-def test_specs_are_resolved_while_cdk_is_starting_and_no_longer(folder, monkeypatch):
-    for name in "abc":
-        write(f"{name}.yaml")
-    resolved, made = [], []
-
-    def counted(spec, **options):
-        resolved.append((spec.endpoint_name, bool(made)))
-        return resolve_template(spec, **options)
-
-    monkeypatch.setattr(resolved_spec, "resolve_template", counted)
-    make_app = building._app
-    monkeypatch.setattr(building, "_app", lambda *given: made.append(True) or make_app(*given))
-    still = iter([True, True, False])
-    building.build("model_specs", {}, None, None, lambda: next(still))
-    assert resolved == [("a", False), ("b", False), ("c", True)]
 
 
 def test_nothing_is_in_the_output_folder_before_the_synthesis(folder):

@@ -1,23 +1,21 @@
 """The context is read before there is an app, and must be the same as the app's."""
 
-import gc
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import inferstack_stacks
 from inferstack_stacks import build_app
-from inferstack_stacks.context import cdk_context, default_place, specs_and_stage
+from inferstack_stacks.app import cdk_context, default_place, specs_and_stage
 
 GIVEN = {"specs": "given", "stage": "given", "mine": 1}
 SAID = {"specs": "said", "stage": "said", "list": [1, {"a": True}]}
 OVERFLOWN = {"specs": "overflown", "more": False}
 ASK_BOTH = f"""
 import json
-from inferstack_stacks.context import cdk_context
+from inferstack_stacks.app import cdk_context
 from aws_cdk import App
 
 for given in (None, {GIVEN}):
@@ -95,13 +93,14 @@ def test_an_overflow_that_is_not_there_is_named(monkeypatch, tmp_path):
         cdk_context(None)
 
 
-def test_collection_goes_on_after_an_app_was_built(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    Path("model_specs").mkdir()
-    assert gc.isenabled()
-    with pytest.raises(SystemExit):
-        build_app()
-    assert gc.isenabled()
+def test_what_is_imported_on_demand_is_listed_and_not_imported_for_it():
+    program = "import sys, inferstack_stacks\nprint(*dir(inferstack_stacks), 'aws_cdk' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    *names, imported = run.stdout.split()
+    assert {"EndpointStack", "build_app", "__doc__"} <= set(names)
+    assert imported == "False"
 
 
 def test_there_is_nothing_but_what_is_listed():

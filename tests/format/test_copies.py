@@ -12,7 +12,7 @@ from support.locking import ONE
 
 from inferstack.check.load import LoadedSpec, load_spec, parse_spec
 from inferstack.problems import SpecError
-from inferstack.resolve.template import resolve_ahead, template_of
+from inferstack.resolve.template import template_of
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "model_specs" / "sentiment-ab.yaml", ROOT / "tests" / "shapes" / "observed.yaml"]
@@ -37,14 +37,6 @@ def assert_same(made: LoadedSpec, loaded: LoadedSpec) -> None:
 def test_a_copy_of_a_file_says_the_same(file: Path, copied: Callable[[LoadedSpec], LoadedSpec]) -> None:
     loaded = load_spec(file)
     assert_same(copied(loaded), loaded)
-
-
-@pytest.mark.parametrize("copied", [sent, copy.deepcopy, copy.copy])
-def test_a_copy_of_a_resolved_spec_has_its_template(copied: Callable[[LoadedSpec], LoadedSpec]) -> None:
-    ahead = resolve_ahead(load_spec(FILES[0]))
-    made = copied(ahead)
-    assert_same(made, ahead)
-    assert template_of(made) is made.template
 
 
 @pytest.mark.parametrize("copied", [sent, copy.deepcopy])

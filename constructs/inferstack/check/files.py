@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.check.load import LoadedSpec, check_document
+from inferstack.check.load import LoadedSpec, check_document, load_spec
 from inferstack.facts.measured import named_dashboard
 from inferstack.facts.walk import components
 from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, in_file_order
 from inferstack.problems.codes import CodeTable
 from inferstack.source.document import Position, read_document
-from inferstack.source.spec_file import SUFFIXES
+from inferstack.source.spec_file import SUFFIXES, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
 from inferstack.texts.placeholders import without_pseudo_parameters
 
@@ -212,6 +212,32 @@ def _no_specs(folder: Path, message: str) -> Problem:
         else "put a *.yaml or *.yml file directly into it, or name another path"
     )
     return Problem(FilePlace(folder.as_posix()), message, fix, NO_SPECS)
+
+
+def load_specs(
+    path: Path | str, *, stage: str | None = None, region: str | None = None
+) -> tuple[LoadedSpec, ...]:
+    """All specs of a folder, or the one of a file, for one stage. ``region`` is for specs that name none.
+
+    Raises:
+        SpecError: with every problem of every file, when there is an error in any.
+    """
+    loaded: list[LoadedSpec] = []
+    problems: list[Problem] = []
+    for file in spec_files(path):
+        try:
+            loaded.append(load_spec(relative_to_cwd(str(file)), stage=stage, region=region))
+        except SpecError as error:
+            problems += error.problems
+    problems += names_taken_twice(map(taken_names, loaded))
+    if problems:
+        raise SpecError([*problems, *warnings_of(loaded)])
+    return tuple(loaded)
+
+
+def warnings_of(loaded: Iterable[LoadedSpec]) -> Iterator[Problem]:
+    """The warnings of some specs."""
+    return (warning for one in loaded for warning in one.warnings)
 
 
 class CheckedFile(msgspec.Struct, frozen=True):

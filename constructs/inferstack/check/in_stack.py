@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from inferstack.check.load import LoadedSpec, with_region
 from inferstack.check.references import reference_problems
 from inferstack.check.structure.report import structure_problems
-from inferstack.format.kinds import ExecutionRole, Spec
+from inferstack.format.kinds import ExecutionRole, ModelSpec, Spec
 from inferstack.problems import SpecError
 from inferstack.problems.codes import CodeTable
 from inferstack.source.document import Document
@@ -74,20 +74,25 @@ def filled_in(loaded: LoadedSpec, texts: Mapping[str, str]) -> LoadedSpec:
     """
     if not texts:
         return loaded
-    filled = Document.from_data(_filled(msgspec.to_builtins(loaded.spec), texts), loaded.document.file)
+    filled = Document.from_data(_replaced(msgspec.to_builtins(loaded.spec), texts), loaded.document.file)
     problems = [*structure_problems(filled), *reference_problems(filled)]
     if problems:
         raise SpecError(problems)
     return replace(loaded, spec=msgspec.convert(filled.data, Spec))
 
 
-def _filled(value: Any, texts: Mapping[str, str]) -> Any:
+def with_texts(spec: ModelSpec, texts: Mapping[str, str]) -> ModelSpec:
+    """The spec with these texts in place of its tokens, which must have the form that tokens have."""
+    return msgspec.convert(_replaced(msgspec.to_builtins(spec), texts), Spec) if texts else spec
+
+
+def _replaced(value: Any, texts: Mapping[str, str]) -> Any:
     match value:
         case str():
             return without_tokens(value, lambda token: texts.get(token, token))
         case dict():
-            return {_filled(key, texts): _filled(item, texts) for key, item in value.items()}
+            return {_replaced(key, texts): _replaced(item, texts) for key, item in value.items()}
         case list() | tuple():
-            return [_filled(item, texts) for item in value]
+            return [_replaced(item, texts) for item in value]
         case _:
             return value

@@ -38,8 +38,10 @@ class AlarmHandles(AlarmL1s):
             ValueError: when there is none, or when several variants or inference components have one and
                 none is chosen.
         """
-        wanted = Wanted(metric_name, variant_name, inference_component)
-        logical_id = alarm_id(wanted, resolve_alarms(self._spec))
+        part = (
+            None if it is None else self._tokens.lasting(it) for it in (variant_name, inference_component)
+        )
+        logical_id = alarm_id(Wanted(metric_name, *part), resolve_alarms(self._lasting))
         if logical_id not in self._alarms:
             self._alarms[logical_id] = _handle(self, imported(logical_id), self._l1(logical_id))
         return self._alarms[logical_id]

@@ -48,8 +48,9 @@ class ComponentL1s(Rendered):
         return cast("cdk.aws_sagemaker.CfnInferenceComponent", self._component(name))
 
     def _component(self, name: str) -> cdk.CfnResource:
-        found = {it: component_id(self._spec, it, component) for _, it, component in components(self._spec)}
-        return self._l1(found[known_component(name, found)])
+        spec = self._lasting
+        found = {it: component_id(spec, it, component) for _, it, component in components(spec)}
+        return self._l1(found[known_component(self._tokens.lasting(name), found)])
 
 
 class AlarmL1s(Rendered):

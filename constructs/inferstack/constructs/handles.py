@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from functools import partial
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 from constructs import Construct, IDependable
 
-from inferstack.constructs.known_tokens import for_cdk
+from inferstack.constructs.names_taken import notes_on
+from inferstack.constructs.tokens import for_cdk
 from inferstack.format.kinds import ROLE_ARN, ExecutionRole
 from inferstack.resolve.execution_role import ROLE
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque
@@ -55,8 +55,6 @@ def _of_the_app(attribute: str) -> Any:
 _FORM = "arn:aws:iam::111122223333:role/name"
 # Where `Role.customize_roles` remembers that it was called.
 _CUSTOMIZED = "@aws-cdk/iam:customizeRoles"
-# The block by the handle; weak, since nothing else in Python would keep the handle alive.
-_BLOCKS: WeakKeyDictionary[Any, ExecutionRole | None] = WeakKeyDictionary()
 
 
 def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | None) -> cdk.aws_iam.IRole:
@@ -75,13 +73,13 @@ def role_handle(scope: Construct, made: cdk.CfnResource, block: ExecutionRole | 
     handle = cdk.aws_iam.Role.from_role_name(scope, imported(ROLE), name)
     # CDK takes the role for another stack's, to which it would attach nothing, with no more than a warning.
     handle.add_managed_policy = partial(_attach, made)  # type: ignore[method-assign]
-    _BLOCKS[handle] = block
+    notes_on(handle).made_of = block
     return handle
 
 
 def made_of(role: cdk.aws_iam.IRole) -> ExecutionRole | None:
     """The `execution_role` that a role was made from; None where the spec has none, or did not make it."""
-    return _BLOCKS.get(role)
+    return notes_on(role).made_of
 
 
 def arn_of(role: cdk.aws_iam.IRole) -> str:

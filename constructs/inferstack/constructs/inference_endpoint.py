@@ -16,9 +16,9 @@ from inferstack.constructs.escape_hatches import ComponentL1s, DashboardL1s, Rol
 from inferstack.constructs.handles import named_role, role_handle, routes_of, security_group
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import Connectable, Grantable, IInferenceEndpoint
-from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.names_taken import free_names, take
-from inferstack.constructs.rendered import AnySpec, template_for
+from inferstack.constructs.rendered import AnySpec, spec_in_stack
+from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.measured import Measured, measured
 from inferstack.facts.walk import components, endpoint_config, hosting_of, models
 from inferstack.format.model import VpcConfig
@@ -78,11 +78,11 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         """
         given = cast("cdk.aws_iam.IRole | None", role)
         self._given_role = given
-        loaded, template = template_for(scope, spec, given)
-        names = free_names(scope, loaded, template["Resources"].keys())
-        made = _sections(template, has_stack=preserve_logical_ids)
+        made = spec_in_stack(scope, spec, given)
+        names = free_names(scope, made.loaded, made.lasting, made.template["Resources"].keys())
+        made = made._replace(template=_sections(made.template, has_stack=preserve_logical_ids))
         super().__init__(
-            scope, construct_id, loaded, made, main_id=ENDPOINT, preserve_logical_ids=preserve_logical_ids
+            scope, construct_id, made, main_id=ENDPOINT, preserve_logical_ids=preserve_logical_ids
         )
         take(scope, self, construct_id, names)
         if given is not None:
@@ -196,7 +196,7 @@ class InferenceEndpoint(RoleL1s, ComponentL1s, AlarmHandles, DashboardL1s, Scali
         SageMaker looks for the model's files, as the role, when the model is made.
         https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateModel.html
         """
-        for logical_id in (*(model_id(name) for _, name, _ in models(self._spec)), ENDPOINT_CONFIG):
+        for logical_id in (*(model_id(name) for _, name, _ in models(self._lasting)), ENDPOINT_CONFIG):
             self._l1(logical_id).node.add_dependency(role)
 
     def _start_after_routes(self) -> None:

@@ -16,9 +16,9 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
-from inferstack.constructs.known_tokens import for_cdk
 from inferstack.constructs.measurement import Wanted, measurement
 from inferstack.constructs.names_taken import settled
+from inferstack.constructs.tokens import for_cdk
 from inferstack.facts.measured import Measured
 from inferstack.format.defaults import ALARM_PERIOD
 from inferstack.problems.words import did_you_mean_then, listed

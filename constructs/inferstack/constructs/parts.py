@@ -17,13 +17,13 @@ from constructs import Construct, Dependable, IConstruct
 from msgspec.structs import replace
 
 from inferstack.check.files import SAME_COMPONENT, SAME_DASHBOARD
-from inferstack.check.load import LoadedSpec, checked
+from inferstack.check.load import LoadedSpec, structured
 from inferstack.constructs.alarm_handle import AlarmHandles
 from inferstack.constructs.escape_hatches import AlarmL1s, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
 from inferstack.constructs.handles import role_handle
 from inferstack.constructs.interface import Grantable, IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, place_of, settled, take
-from inferstack.constructs.rendered import AnySpec, Rendered, template_for
+from inferstack.constructs.rendered import AnySpec, Rendered, spec_in_stack
 from inferstack.facts.alarms import rollbacks
 from inferstack.facts.walk import components, models
 from inferstack.format.alarms import ALARM_TYPE
@@ -183,16 +183,17 @@ class _Part(Rendered):
                 region.
             ValueError: when the spec asks for nothing that the construct makes.
         """
-        loaded, template = template_for(scope, spec)
-        name = loaded.spec.endpoint_name
-        ids = type(self).wanted(loaded.spec)
+        whole = spec_in_stack(scope, spec)
+        name = whole.loaded.spec.endpoint_name
+        ids = type(self).wanted(whole.lasting)
         if not ids:
             raise ValueError(f"the spec of {name} asks for nothing that {type(self).__name__} makes")
-        names = free_names(scope, loaded, ids, self.takes)
-        self._waits_for = tuple(waits_for(template, ids))
-        loaded = replace(loaded, warnings=tuple(filter(self._concerns, loaded.warnings)))
-        part = self._alone(loaded.spec, part_of(template, ids, name))
-        super().__init__(scope, construct_id, loaded, part, main_id=self.main_id)
+        names = free_names(scope, whole.loaded, whole.lasting, ids, self.takes)
+        self._waits_for = tuple(waits_for(whole.template, ids))
+        shown = tuple(filter(self._concerns, whole.loaded.warnings))
+        part = self._alone(whole.lasting, part_of(whole.template, ids, name))
+        made = whole._replace(loaded=replace(whole.loaded, warnings=shown), template=part)
+        super().__init__(scope, construct_id, made, main_id=self.main_id)
         take(scope, self, construct_id, names)
 
     @classmethod
@@ -232,11 +233,11 @@ class _Beside(_Part):
             ValueError: when the spec asks for nothing that the construct makes, or ``endpoint`` has another
                 name or is in another account or region.
         """
-        loaded = spec if isinstance(spec, LoadedSpec) else checked(spec)
         if endpoint is not None:
-            _refuse_other_name(loaded.spec.endpoint_name, endpoint._known_name())
+            named = spec if isinstance(spec, LoadedSpec) else structured(spec)
+            _refuse_other_name(named.spec.endpoint_name, endpoint._known_name())
             _refuse_elsewhere(scope, endpoint)
-        super().__init__(scope, construct_id, spec=loaded)
+        super().__init__(scope, construct_id, spec=spec)
         if isinstance(endpoint, Rendered):
             self._wait_for(endpoint)
 

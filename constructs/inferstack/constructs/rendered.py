@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from aws_cdk import Annotations, Aws, CfnResource
@@ -19,11 +19,11 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct, Node
 from msgspec.structs import replace
 
-from inferstack.check.in_stack import in_region, refuse_other_account, under_role
-from inferstack.check.load import LoadedSpec, checked
+from inferstack.check.in_stack import filled_in, in_place, under_role, with_texts
+from inferstack.check.load import LoadedSpec, ruled, structured
 from inferstack.constructs.handles import arn_of, made_of
-from inferstack.constructs.known_tokens import with_what_is_known
 from inferstack.constructs.names_taken import place_of
+from inferstack.constructs.tokens import Tokens, tokens_of
 from inferstack.format.kinds import ModelSpec
 from inferstack.resolve.template import Template, refuse_too_large, template_of
 
@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 L1 = TypeVar("L1", bound=CfnResource)
 AnySpec = ModelSpec | LoadedSpec
 """A spec made in Python, or one that was read from a file and knows its lines."""
+
+
+class SpecInStack(NamedTuple):
+    """A spec for its place in an app, and what is made of it."""
+
+    loaded: LoadedSpec
+    """With the tokens that the app gave: CDK knows them."""
+    lasting: ModelSpec
+    """What ``template`` is made of: it is the same in every run, other than tokens."""
+    template: Template
+    tokens: Tokens
 
 
 _SEVERAL_IDS = (
@@ -60,28 +71,27 @@ class Rendered(CfnInclude):
         self,
         scope: Construct,
         construct_id: str,
-        loaded: LoadedSpec,
-        template: Template,
+        made: SpecInStack,
         *,
         main_id: str | None,
         preserve_logical_ids: bool = False,
     ) -> None:
         # Only this is kept of what was read: the rest is far larger.
-        self._spec = loaded.spec
-        self._types = {logical_id: it["Type"] for logical_id, it in template["Resources"].items()}
+        self._spec, self._lasting, self._tokens = made.loaded.spec, made.lasting, made.tokens
+        self._types = {logical_id: it["Type"] for logical_id, it in made.template["Resources"].items()}
         self._main_id = main_id
         # In as few bytes as possible: what is too large even so is too large for CloudFormation. CDK checks
         # the size of the whole stack.
-        content = msgspec.json.encode(template)
-        refuse_too_large(loaded, template, len(content))
+        content = made.tokens.put_back(msgspec.json.encode(made.template))
+        refuse_too_large(replace(made.loaded, spec=made.lasting), made.template, len(content))
         with _file(content) as name:
             super().__init__(
                 scope, construct_id, template_file=name, preserve_logical_ids=preserve_logical_ids
             )
-        for warning in loaded.warnings:
+        for warning in made.loaded.warnings:
             # The code is the id by which a user acknowledges the warning in CDK.
             Annotations.of(self).add_warning_v2(warning.code, warning.without_severity)
-        for name in template.get("Mappings", ()):
+        for name in made.template.get("Mappings", ()):
             # CDK advises the user to leave out a mapping in which it sees no look-up by a token. It does not
             # count those of the template, which are functions, so here is one.
             self.get_mapping(name).find_in_map(Aws.REGION, "Account")
@@ -140,27 +150,28 @@ def _type_name(l1: Any) -> str:
     return str(l1.CFN_RESOURCE_TYPE_NAME)
 
 
-def template_for(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> tuple[LoadedSpec, Template]:
-    """The spec, checked for the account and region of the scope's stack, and its template. ``role`` is the
-    one that the app passes.
+def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) -> SpecInStack:
+    """The spec as it is in the scope's stack. ``role`` is the one that the app passes.
+
+    The rules are applied once, after all that the stack adds; a file's spec to which it adds nothing has been
+    through them.
 
     Raises:
         SpecError: when the spec has errors, in that account and region or anywhere.
         TypeError: when the role is something else, such as a text.
         ValueError: when the role's ARN is that of something else.
     """
-    written = spec if isinstance(spec, LoadedSpec) else checked(spec)
+    given = spec if isinstance(spec, LoadedSpec) else structured(spec)
     if role is not None:
-        written = under_role(written, arn_of(role), made_of(role))
-    loaded = known = with_what_is_known(scope, written)
+        given = under_role(given, arn_of(role), made_of(role))
     place = place_of(scope)
-    if place.account is not None:
-        refuse_other_account(loaded, place.account)
-    if place.region is not None:
-        loaded = in_region(loaded, place.region)
-    template = template_of(loaded)
-    # The construct keeps the tokens as given: it hands them to CDK, which does not know `${AWS::Region}`.
-    return (loaded if known is written else replace(loaded, spec=written.spec)), template
+    given = in_place(given, place.account, place.region)
+    tokens = tokens_of(scope, given.spec)
+    known = filled_in(given, tokens.texts)
+    loaded = known if known is spec else ruled(known)
+    lasting = with_texts(loaded.spec, tokens.stand_ins)
+    template = template_of(replace(loaded, spec=lasting))
+    return SpecInStack(replace(loaded, spec=given.spec), lasting, template, tokens)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from inferstack.catalog import images
 from inferstack.catalog.images import ecr_image
 from inferstack.facts.walk import PlacedContainer
 from inferstack.format.model import FrameworkImage
-from inferstack.resolve.resource import Value, meaning_of, pascal, substituted
+from inferstack.resolve.resource import Value, is_arn, pascal, substituted
 from inferstack.texts.arns import arn_fields
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, TOKEN, is_opaque
 from inferstack.texts.s3_urls import S3Url, s3_url
@@ -161,9 +161,8 @@ def model_package_arn(name: str) -> Value:
 
 def _arn_at_deployment(text: str, service: str, kind: str) -> Value:
     """The ARN of what a text that begins with a token names by ARN or, in its own account, by name."""
-    match meaning_of(text):
-        case {"Fn::GetAtt": [_, attribute]} if attribute.endswith("Arn"):
-            return text
+    if is_arn(text):
+        return text
     fields, whole = _fields(text, service), _whole(text)
     # The text is there twice, so that what follows the first `:kind/` is the name, be it in an ARN or alone.
     names = {"Fn::Join": [f":{kind}/", [whole, whole]]}

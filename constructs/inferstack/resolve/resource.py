@@ -1,6 +1,4 @@
-"""The resources that the modules of this folder make, how to write CloudFormation's ids and functions, and
-what CDK's tokens stand for.
-"""
+"""The resources that the modules of this folder make, and how to write CloudFormation's ids and functions."""
 
 import hashlib
 import json
@@ -15,32 +13,33 @@ import msgspec
 from inferstack.problems import SpecPath
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_opaque, without_tokens
 
-# ----------------------------------------------------------------
-# What CDK's tokens stand for, as far as CDK has told.
-#
+Value = Any
+"""A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""
+
+# ---------------------------------------------------------------- CDK's tokens in ids
+
 # CDK numbers its tokens anew in every run: an id with a token's text in it would change as soon as anything
-# else in the app does. What a token stands for stays. :mod:`inferstack.constructs.known_tokens` records
-# that here before a spec is resolved; within a process, a token means the same everywhere.
-
-
-Meaning = Any
-"""A text, a number, or a function of CloudFormation."""
-
-_MEANINGS: dict[str, Meaning] = {}
+# else in the app does. What a token stands for stays. So a construct replaces each token by a stand-in that
+# is named after that, has the template made, and puts CDK's tokens back into it.
+# No token of CDK's own has an equals sign.
+_STAND_IN = re.compile(r"[$#]\{Token\[=(Arn|Function)\.([0-9A-F]{8})\]\}")
 _DIGITS = 8
 
 
-def remember(meanings: Mapping[str, Meaning]) -> None:
-    """Records what tokens stand for."""
-    for token, meaning in meanings.items():
-        # The first answer stays: CDK later turns a reference to another stack into an import of its value,
-        # and resources would then be looked for under other ids than they were given.
-        _MEANINGS.setdefault(token, meaning)
+def stand_in(token: str, meaning: Value) -> str:
+    """What takes the place of a token while a template is made; ``meaning`` is what CDK writes for it."""
+    match meaning:
+        case {"Fn::GetAtt": [_, str() as attribute]} if attribute.endswith("Arn"):
+            kind = "Arn"
+        case _:
+            kind = "Function"
+    return f"{token[0]}{{Token[={kind}.{short_digest(json.dumps(meaning, sort_keys=True))}]}}"
 
 
-def meaning_of(token: str) -> Meaning:
-    """What a token stands for; None where that is not recorded."""
-    return _MEANINGS.get(token)
+def is_arn(text: str) -> bool:
+    """Whether a text is the stand-in of an ARN, in contrast to one that may be an ARN or a name."""
+    found = _STAND_IN.fullmatch(text)
+    return found is not None and found[1] == "Arn"
 
 
 def lasting(text: str) -> str:
@@ -52,11 +51,8 @@ def lasting(text: str) -> str:
 
 
 def _name(token: str) -> str:
-    meaning = meaning_of(token)
-    text = plain_text(meaning)
-    if text is not None:
-        return text
-    return "" if meaning is None else short_digest(json.dumps(meaning, sort_keys=True))
+    found = _STAND_IN.fullmatch(token)
+    return "" if found is None else found[2]
 
 
 def short_digest(text: str) -> str:
@@ -64,30 +60,8 @@ def short_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS].upper()
 
 
-def plain_text(meaning: Meaning) -> str | None:
-    """What a spec could have instead of a token; None where only a function can express that."""
-    match meaning:
-        case str():
-            return meaning
-        case int() | float() if not isinstance(meaning, bool):
-            return str(meaning)
-        case {"Ref": str() as name} if name in PSEUDO_PARAMETERS:
-            return f"${{{name}}}"
-        case {"Fn::Sub": str() as text} if all(it in PSEUDO_PARAMETERS for it in PLACEHOLDER.findall(text)):
-            return text
-        case {"Fn::Join": ["", [*parts]]}:
-            texts = [plain_text(part) for part in parts]
-            return None if None in texts else "".join(text for text in texts if text is not None)
-        case _:
-            return None
-
-
 # ----------------------------------------------------------------
 # The resources that the modules of this folder make, and how to write CloudFormation's ids and functions.
-
-
-Value = Any
-"""A CloudFormation value: a scalar, a list, a mapping, or an intrinsic function."""
 
 
 class Resource(msgspec.Struct, frozen=True):
