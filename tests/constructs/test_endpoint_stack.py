@@ -5,7 +5,9 @@ import pytest
 from support.cdk import crossings, spec, template
 from support.resolving import of_type, only
 
+from inferstack.check import load
 from inferstack.check.files import stack_name
+from inferstack.check.rules.asking import rule_problems
 from inferstack.problems import SpecError
 from inferstack_stacks import EndpointStack
 from inferstack_stacks.endpoint_stack import StackOptions
@@ -181,3 +183,34 @@ def test_a_stack_whose_endpoint_is_named_by_the_deployment_needs_a_name():
     ):
         EndpointStack(app, "Unnamed", spec=named)
     assert EndpointStack(app, "Named", spec=named, stack_name="mine").stack_name == "mine"
+
+
+def test_a_stack_that_is_refused_is_not_left_behind_empty():
+    app = cdk.App()
+    elsewhere = cdk.Environment(region="mx-central-1")
+    sklearn = {
+        "model": {"image": {"framework": "sklearn", "version": "1.2-1"}},
+        "variant": {"instance_type": "ml.m5.large"},
+    }
+    with pytest.raises(SpecError, match="IS701"):
+        EndpointStack(app, "Stack", spec=spec("single", sklearn), env=elsewhere)
+    assert app.node.try_find_child("Stack") is None
+
+
+@pytest.mark.parametrize("from_python", [False, True])
+def test_the_rules_are_applied_once_whatever_the_stack_adds(from_python, monkeypatch):
+    applied = []
+
+    def counted(*given):
+        applied.append(given)
+        return rule_problems(*given)
+
+    app = cdk.App()
+    env = cdk.Environment(account="111122223333", region="us-east-1")
+    roles = cdk.Stack(app, "Roles", env=env)
+    role = cdk.aws_iam.Role(roles, "Role", assumed_by=cdk.aws_iam.AccountRootPrincipal())
+    url = cdk.Token.as_string({"Fn::Sub": "s3://models/churn/model.tar.gz"})
+    one = spec("single", {"model": {"model_data_url": url}})
+    monkeypatch.setattr(load, "rule_problems", counted)
+    EndpointStack(app, "Stack", spec=one.spec if from_python else one, env=env, role=role)
+    assert len(applied) == 1

@@ -170,6 +170,18 @@ def test_a_role_that_is_kept_apart_fits_the_endpoint():
     assert only(synthesised(role), "AWS::SageMaker::Model")["ExecutionRoleArn"] == here.resolve(role.role_arn)
 
 
+@pytest.mark.parametrize("region", ["us-east-1", None])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_role_that_is_kept_apart_may_read_files_that_a_token_names(is_known, region):
+    """CDK knows the text of some tokens before the deployment, such as an asset's URL."""
+    here = stack(region)
+    known = cdk.Token.as_string({"Fn::Sub": "s3://models/many/"})
+    url = known if is_known else s3.Bucket(here, "Bucket").s3_url_for_object("many/")
+    ExecutionRole(here, "Role", spec=spec("multi", {"model": {"model_data_url": url}}))
+    policy = only(template(here), "AWS::IAM::ManagedPolicy")
+    assert "ReadModelFiles" in {it["Sid"] for it in policy["PolicyDocument"]["Statement"]}
+
+
 @pytest.mark.parametrize("path", [None, "/ml/"])
 def test_a_role_that_is_kept_apart_can_be_granted_rights_and_models_wait_for_all_of_them(path):
     here = stack()
