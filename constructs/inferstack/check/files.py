@@ -17,9 +17,7 @@ from inferstack.source.spec_file import SUFFIXES, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
 from inferstack.texts.placeholders import without_pseudo_parameters
 
-# ----------------------------------------------------------------
-# Names that must be unique in an account and region, compared across several specs.
-
+# ---------------------------------------------------------------- names that several specs take
 
 _CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html"
 NAME_CODES = CodeTable()
@@ -158,9 +156,7 @@ def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
     return Problem(taken.path, message, fix, taken.code, at=FilePlace(file, *taken.at))
 
 
-# ----------------------------------------------------------------
-# Several spec files at once: which files a path stands for, and what is wrong with them and between them.
-
+# ---------------------------------------------------------------- files and folders
 
 USUAL_FOLDER = "model_specs"
 """Where specs are looked for unless another path is given."""

@@ -156,7 +156,8 @@ def _typed(document: Document, lock: FoundLock) -> ModelSpec:
     structural = _structural_problems(document)
     if structural:
         raise SpecError(_all_that_is_wrong(structural, document, lock))
-    return msgspec.convert(document.data, Spec)
+    typed: ModelSpec = msgspec.convert(document.data, Spec)
+    return typed
 
 
 def _structural_problems(document: Document) -> list[Problem]:

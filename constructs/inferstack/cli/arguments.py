@@ -84,9 +84,7 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# ----------------------------------------------------------------
-# Which specs a command line means, and where they are to be deployed.
-
+# ---------------------------------------------------------------- specs and their region
 
 _DEFAULT = Path(USUAL_FOLDER)
 

@@ -21,9 +21,7 @@ from inferstack.cli.terminal import Refusal, tell, termination_interrupts
 from inferstack.problems import Problem, SpecError, in_file_order, printable
 from inferstack.resolve.template import Template, refuse_too_large, template_of
 
-# ----------------------------------------------------------------
-# A template as text, in the formats that CloudFormation reads.
-
+# ---------------------------------------------------------------- a template as text
 
 # What YAML 1.2, or one of the many readers between 1.1 and 1.2, takes for a number, but PyYAML does not.
 _NUMBER = re.compile(
@@ -84,8 +82,7 @@ WRITERS: dict[str, Callable[[Template], str]] = {"json": _json, "yaml": _yaml}
 """How a template is written, by the name of the format."""
 
 
-# ----------------------------------------------------------------
-# A folder of templates: brought up to date as a whole, or not touched.
+# ---------------------------------------------------------------- a folder of templates
 
 
 def write_all(folder: Path, contents: Mapping[str, str]) -> dict[Path, str]:
@@ -139,8 +136,7 @@ def _forget(path: Path) -> None:
         return
 
 
-# ----------------------------------------------------------------
-# ``inferstack render``: the templates themselves, made without CDK and Node, all of them or none.
+# ---------------------------------------------------------------- the command
 
 
 class RenderedFile(msgspec.Struct, frozen=True):

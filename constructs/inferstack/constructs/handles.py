@@ -15,8 +15,7 @@ from inferstack.format.kinds import ROLE_ARN, ExecutionRole
 from inferstack.resolve.execution_role import ROLE
 from inferstack.texts.placeholders import PLACEHOLDER, PSEUDO_PARAMETERS, is_list_token, is_opaque
 
-# ----------------------------------------------------------------
-# CDK's constructs of the network that a spec names.
+# ---------------------------------------------------------------- the network that a spec names
 
 
 def security_group(scope: Construct, construct_id: str, group_id: str) -> cdk.aws_ec2.ISecurityGroup:
@@ -48,9 +47,7 @@ def _of_the_app(attribute: str) -> Any:
     return found.first_token.target.node.scope
 
 
-# ----------------------------------------------------------------
-# CDK's handle for a role that a spec makes or names.
-
+# ---------------------------------------------------------------- the role that a spec makes or names
 
 _FORM = "arn:aws:iam::111122223333:role/name"
 # Where `Role.customize_roles` remembers that it was called.

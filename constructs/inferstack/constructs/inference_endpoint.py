@@ -11,8 +11,7 @@ import jsii
 from constructs import Construct
 
 from inferstack.catalog.metrics import Hosting
-from inferstack.constructs.alarm_handle import AlarmHandles
-from inferstack.constructs.escape_hatches import ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
+from inferstack.constructs.escape_hatches import AlarmHandles, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
 from inferstack.constructs.handles import named_role, role_handle, routes_of, security_group
 from inferstack.constructs.imported_endpoint import ImportedEndpoint
 from inferstack.constructs.interface import Connectable, Grantable, IInferenceEndpoint

@@ -24,9 +24,8 @@ from inferstack.format.defaults import ALARM_PERIOD
 from inferstack.problems.words import did_you_mean_then, listed
 from inferstack.resolve.alarms import named_unit
 
-# ----------------------------------------------------------------
-# CDK's interfaces for what can be granted rights and what has connections, as jsii needs them at run time.
-#
+# ---------------------------------------------------------------- CDK's interfaces for grants and connections
+
 # Type checkers see from its members that an endpoint implements them. jsii wants the interfaces themselves,
 # but reads only the names given here. Importing `aws_ec2` for the real one would take a tenth of a second.
 
@@ -53,9 +52,7 @@ class Connectable:
         """The security groups."""
 
 
-# ----------------------------------------------------------------
-# What can be done with any endpoint, of this app or not: invoke it and watch it.
-
+# ---------------------------------------------------------------- any endpoint, of this app or not
 
 _INVOKE = ("InvokeEndpoint", "InvokeEndpointAsync", "InvokeEndpointWithResponseStream")
 

@@ -6,10 +6,9 @@ Each takes the spec of the whole endpoint and makes its own resources only: the 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Set as AbstractSet
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import aws_cdk as cdk
 import jsii
@@ -18,91 +17,32 @@ from msgspec.structs import replace
 
 from inferstack.check.files import SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.check.load import LoadedSpec, structured
-from inferstack.constructs.alarm_handle import AlarmHandles
-from inferstack.constructs.escape_hatches import AlarmL1s, ComponentL1s, DashboardL1s, RoleL1s, ScalingL1s
+from inferstack.constructs.escape_hatches import (
+    AlarmHandles,
+    AlarmL1s,
+    ComponentL1s,
+    DashboardL1s,
+    RoleL1s,
+    ScalingL1s,
+)
 from inferstack.constructs.handles import role_handle
 from inferstack.constructs.interface import Grantable, IInferenceEndpoint
 from inferstack.constructs.names_taken import free_names, place_of, settled, take
 from inferstack.constructs.rendered import AnySpec, Rendered, spec_in_stack
 from inferstack.facts.alarms import rollbacks
 from inferstack.facts.walk import components, models
-from inferstack.format.alarms import ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
-from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms, rollback_alarm_ids
+from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
 from inferstack.resolve.dashboard import DASHBOARD, resolve_dashboard
-from inferstack.resolve.endpoint import ENDPOINT, endpoint_name
 from inferstack.resolve.execution_role import ROLE, resolve_execution_role
 from inferstack.resolve.inference_component import component_id
 from inferstack.resolve.model import model_id
 from inferstack.resolve.needs import gather_needs
 from inferstack.resolve.resource import at_deployment
-from inferstack.resolve.template import Template
+from inferstack.resolve.template import Template, part_of, waits_for
 from inferstack.texts.placeholders import is_settled
-
-# ----------------------------------------------------------------
-# Some resources of an endpoint's template, for an endpoint that is made elsewhere.
-
-
-_ENDPOINT_NAME = json.dumps(endpoint_name())
-_ANY_ALARM = f"{ALARM_ARN}*"
-
-
-def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Template:
-    """The template with these resources only. Their references to the endpoint become its plain ``name``."""
-    whole = template["Resources"]
-    alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM_TYPE} - logical_ids
-    resources = {
-        logical_id: _detached(resource, logical_ids, name, alarms)
-        for logical_id, resource in whole.items()
-        if logical_id in logical_ids
-    }
-    used = json.dumps(resources)
-    # Mappings look up the account of an image; only those that are still used stay.
-    mappings = {key: table for key, table in template.get("Mappings", {}).items() if f'"{key}"' in used}
-    return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
-
-
-def waits_for(template: Template, logical_ids: AbstractSet[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of logical ids: a resource, and one made elsewhere that it waits for."""
-    for logical_id, resource in template["Resources"].items():
-        if logical_id in logical_ids:
-            named = (ENDPOINT,) if _ENDPOINT_NAME in json.dumps(resource) else ()
-            before = dict.fromkeys((*resource.get("DependsOn", ()), *named))
-            yield from ((logical_id, it) for it in before if it not in logical_ids)
-
-
-def _detached(
-    resource: Template, logical_ids: AbstractSet[str], name: str, alarms: AbstractSet[str]
-) -> Template:
-    """The resource without references to what is made elsewhere."""
-    kept = [before for before in resource.get("DependsOn", ()) if before in logical_ids]
-    detached: Template = _without_references(resource, name, alarms)
-    detached.pop("DependsOn", None)
-    return detached | ({"DependsOn": kept} if kept else {})
-
-
-def _without_references(value: Any, name: str, alarms: AbstractSet[str]) -> Any:
-    """The endpoint's name becomes plain text. ARNs of these alarms, whose names are unknown here, become one
-    that fits any alarm.
-    """
-    match value:
-        case dict() if value == endpoint_name():
-            return name
-        case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if logical_id in alarms:
-            return {"Fn::Sub": _ANY_ALARM}
-        case dict():
-            return {key: _without_references(item, name, alarms) for key, item in value.items()}
-        case list():
-            return [_without_references(item, name, alarms) for item in value]
-        case _:
-            return value
-
-
-# ----------------------------------------------------------------
-# Single parts of an endpoint, for one that is made elsewhere.
-
 
 # Rules about a role that a spec makes. They report a missing right at the block that needs it.
 _ROLE_LACKS = frozenset({"IS823", "IS830"})

@@ -16,9 +16,8 @@ from inferstack.texts.arns import arn_fields
 from inferstack.texts.placeholders import DYNAMIC_REFERENCE, TOKEN, is_opaque
 from inferstack.texts.s3_urls import S3Url, s3_url
 
-# ----------------------------------------------------------------
-# Where files and images are, as ARNs that a policy can name.
-#
+# ---------------------------------------------------------------- ARNs that a policy can name
+
 # Where only the deployment knows a URL or a name as a whole, CloudFormation's functions take it apart then.
 
 
@@ -195,9 +194,8 @@ def _piece(index: int, separator: str, whole: Value) -> Value:
     return {"Fn::Select": [index, {"Fn::Split": [separator, whole]}]}
 
 
-# ----------------------------------------------------------------
-# The container image: its URI for the stack's region, and the repository to pull it from.
-#
+# ---------------------------------------------------------------- the container image
+
 # A framework's images are in an AWS account that differs between regions. Where the stack's region is
 # known, the URI is plain text; where it is not, a Mapping of the template finds the account at deployment.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/mappings-section-structure.html

@@ -12,11 +12,10 @@ from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.images import image_uri
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
 
-# ----------------------------------------------------------------
-# Environment variables that follow from the spec. A value of the user's own wins.
-#
-# What Triton's container reads: https://github.com/triton-inference-
-# server/server/blob/main/docker/sagemaker/serve
+# ---------------------------------------------------------------- environment variables that follow from the spec
+
+# What Triton's container reads:
+# https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve
 
 
 def container_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, str] | None:
@@ -37,9 +36,7 @@ def _triton_environment(spec: ModelSpec, placed: PlacedContainer) -> dict[str, s
     return environment
 
 
-# ----------------------------------------------------------------
-# AWS::SageMaker::Model. It never gets a name: a named model cannot be replaced.
-
+# ---------------------------------------------------------------- the models
 
 # The fields of a model without `containers` that are not those of its only container.
 _NOT_THE_CONTAINERS = frozenset(Model.__struct_fields__) - frozenset(Container.__struct_fields__)

@@ -60,8 +60,7 @@ def short_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS].upper()
 
 
-# ----------------------------------------------------------------
-# The resources that the modules of this folder make, and how to write CloudFormation's ids and functions.
+# ---------------------------------------------------------------- resources, ids and functions
 
 
 class Resource(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
-"""The whole template: every resource with its tags and where it came from, and the outputs."""
+"""The whole template: every resource with its tags and where it came from, and the outputs; and parts of it."""
 
+import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set as AbstractSet
 from typing import Any
 
 import msgspec
@@ -10,9 +11,10 @@ from inferstack.catalog import cloudformation
 from inferstack.check.load import LoadedSpec
 from inferstack.check.rules.stack import LARGEST_TEMPLATE, TEMPLATE_TOO_LARGE
 from inferstack.facts.walk import components, containers
+from inferstack.format.alarms import ALARM_TYPE
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem, SpecError, SpecPath
-from inferstack.resolve.alarms import resolve_alarms
+from inferstack.resolve.alarms import ALARM_ARN, resolve_alarms
 from inferstack.resolve.autoscaling import resolve_autoscaling
 from inferstack.resolve.dashboard import DASHBOARD, dashboard_url, resolve_dashboard
 from inferstack.resolve.endpoint import ENDPOINT, endpoint_name, resolve_endpoint
@@ -29,6 +31,11 @@ SOURCE_METADATA = "inferstack:source"
 Template = dict[str, Any]
 SourceOf = Callable[[SpecPath], str]
 """Where a part of the spec is written, as ``file: path``."""
+
+
+def template_of(loaded: LoadedSpec) -> Template:
+    """The template of a spec for the region that it names, or for any."""
+    return resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
 
 
 def resolve_template(spec: ModelSpec, *, region: str | None, source_of: SourceOf) -> Template:
@@ -118,9 +125,7 @@ def _outputs(spec: ModelSpec, region: str | None) -> dict[str, Value]:
     return outputs
 
 
-# ----------------------------------------------------------------
-# Whether CloudFormation accepts the size of a template, which is only known once the template is made.
-
+# ---------------------------------------------------------------- its size
 
 _FIX = "move long values of `environment` into the model's files, or split the endpoint in two"
 
@@ -152,6 +157,58 @@ def _most(loaded: LoadedSpec, template: Template) -> tuple[str, int]:
     return key, round(100 * most / sizes.total())
 
 
-def template_of(loaded: LoadedSpec) -> Template:
-    """The template of a spec for the region that it names, or for any."""
-    return resolve_template(loaded.spec, region=loaded.spec.region, source_of=loaded.source_of)
+# ---------------------------------------------------------------- a part, beside an endpoint made elsewhere
+
+_ENDPOINT_NAME = json.dumps(endpoint_name())
+_ANY_ALARM = f"{ALARM_ARN}*"
+
+
+def part_of(template: Template, logical_ids: AbstractSet[str], name: str) -> Template:
+    """The template with these resources only. Their references to the endpoint become its plain ``name``."""
+    whole = template["Resources"]
+    alarms = {it for it, resource in whole.items() if resource["Type"] == ALARM_TYPE} - logical_ids
+    resources = {
+        logical_id: _detached(resource, logical_ids, name, alarms)
+        for logical_id, resource in whole.items()
+        if logical_id in logical_ids
+    }
+    used = json.dumps(resources)
+    # Mappings look up the account of an image; only those that are still used stay.
+    mappings = {key: table for key, table in template.get("Mappings", {}).items() if f'"{key}"' in used}
+    return {**({"Mappings": mappings} if mappings else {}), "Resources": resources}
+
+
+def waits_for(template: Template, logical_ids: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of logical ids: a resource, and one made elsewhere that it waits for."""
+    for logical_id, resource in template["Resources"].items():
+        if logical_id in logical_ids:
+            named = (ENDPOINT,) if _ENDPOINT_NAME in json.dumps(resource) else ()
+            before = dict.fromkeys((*resource.get("DependsOn", ()), *named))
+            yield from ((logical_id, it) for it in before if it not in logical_ids)
+
+
+def _detached(
+    resource: Template, logical_ids: AbstractSet[str], name: str, alarms: AbstractSet[str]
+) -> Template:
+    """The resource without references to what is made elsewhere."""
+    kept = [before for before in resource.get("DependsOn", ()) if before in logical_ids]
+    detached: Template = _without_references(resource, name, alarms)
+    detached.pop("DependsOn", None)
+    return detached | ({"DependsOn": kept} if kept else {})
+
+
+def _without_references(value: Any, name: str, alarms: AbstractSet[str]) -> Any:
+    """The endpoint's name becomes plain text. ARNs of these alarms, whose names are unknown here, become one
+    that fits any alarm.
+    """
+    match value:
+        case dict() if value == endpoint_name():
+            return name
+        case {"Fn::GetAtt": [str() as logical_id, "Arn"]} if logical_id in alarms:
+            return {"Fn::Sub": _ANY_ALARM}
+        case dict():
+            return {key: _without_references(item, name, alarms) for key, item in value.items()}
+        case list():
+            return [_without_references(item, name, alarms) for item in value]
+        case _:
+            return value
