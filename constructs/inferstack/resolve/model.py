@@ -12,7 +12,7 @@ from inferstack.resolve.execution_role import role_arn
 from inferstack.resolve.images import image_uri
 from inferstack.resolve.resource import Resource, Resources, Value, get_att, pascal, present
 
-# ---------------------------------------------------------------- environment variables that follow from the spec
+# ---------------------------------------------------------------- environment variables
 
 # What Triton's container reads:
 # https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve

@@ -1,4 +1,4 @@
-"""The whole template: every resource with its tags and where it came from, and the outputs; and parts of it."""
+"""The template: every resource with its tags and where it came from, and the outputs; and parts of it."""
 
 import json
 from collections import Counter
