@@ -346,17 +346,3 @@ def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) 
     with bar("model.tar.gz", 100 << 20) as advance:
         advance(100 << 20)
     assert capsys.readouterr().err == ""
-
-
-def test_who_does_not_pack_does_not_pay_for_protobuf() -> None:
-    asked = (
-        f"{PROGRAM.rpartition(';')[0]}\nmain(['explain', 'IS012'])\nprint('google.protobuf' in sys.modules)"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", asked],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert ended.stdout.splitlines()[-1] == "False"
