@@ -41,7 +41,7 @@ class SpecInStack(NamedTuple):
     loaded: LoadedSpec
     """With the tokens that the app gave: CDK knows them."""
     lasting: ModelSpec
-    """What ``template`` is made of: it is the same in every run, other than tokens."""
+    """What ``template`` is made of: with lasting tokens, so that ids are the same in every run."""
     template: Template
     tokens: Tokens
 
@@ -169,7 +169,7 @@ def spec_in_stack(scope: Construct, spec: AnySpec, role: "IRole | None" = None) 
     tokens = tokens_of(scope, given.spec)
     known = filled_in(given, tokens.texts)
     loaded = known if known is spec else ruled(known)
-    lasting = with_texts(loaded.spec, tokens.stand_ins)
+    lasting = with_texts(loaded.spec, tokens.lasting_tokens)
     template = template_of(replace(loaded, spec=lasting))
     return SpecInStack(replace(loaded, spec=given.spec), lasting, template, tokens)
 

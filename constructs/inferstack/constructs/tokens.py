@@ -8,7 +8,7 @@ from aws_cdk import Stack, Token
 from constructs import Construct
 
 from inferstack.format.kinds import ModelSpec
-from inferstack.resolve.resource import Value, at_deployment, stand_in
+from inferstack.resolve.resource import Value, at_deployment, lasting_token
 from inferstack.texts.placeholders import (
     PLACEHOLDER,
     PSEUDO_PARAMETERS,
@@ -31,17 +31,17 @@ class Tokens(NamedTuple):
 
     texts: Mapping[str, str]
     """Texts, such as an asset's URL, which a spec could have instead of the tokens."""
-    stand_ins: Mapping[str, str]
+    lasting_tokens: Mapping[str, str]
     """For each token that stands for a function, the one that takes its place while a template is made."""
 
     def lasting(self, name: str) -> str:
         """A name as it is in the spec that the template is made of."""
-        instead = {**self.stand_ins, **self.texts}
+        instead = {**self.lasting_tokens, **self.texts}
         return without_tokens(name, lambda token: instead.get(token, token))
 
     def put_back(self, template: bytes) -> bytes:
         """A template with CDK's tokens, in which CDK fills in what they stand for."""
-        for token, instead in self.stand_ins.items():
+        for token, instead in self.lasting_tokens.items():
             template = template.replace(instead.encode(), token.encode())
         return template
 
@@ -54,7 +54,9 @@ def tokens_of(scope: Construct, spec: ModelSpec) -> Tokens:
         return Tokens({}, {})
     known = _meanings(Stack.of(scope), list(dict.fromkeys(tokens(written.decode()))))
     texts = {token: text for token, it in known.items() if (text := _plain_text(it)) is not None}
-    return Tokens(texts, {token: stand_in(token, it) for token, it in known.items() if token not in texts})
+    return Tokens(
+        texts, {token: lasting_token(token, it) for token, it in known.items() if token not in texts}
+    )
 
 
 def _meanings(stack: Stack, found: list[str]) -> Mapping[str, Value]:

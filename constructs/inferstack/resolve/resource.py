@@ -19,14 +19,14 @@ Value = Any
 # ---------------------------------------------------------------- CDK's tokens in ids
 
 # CDK numbers its tokens anew in every run: an id with a token's text in it would change as soon as anything
-# else in the app does. What a token stands for stays. So a construct replaces each token by a stand-in that
-# is named after that, has the template made, and puts CDK's tokens back into it.
+# else in the app does. What a token stands for stays. So a construct replaces each token by a lasting one,
+# which is named after that, has the template made, and puts CDK's tokens back into it.
 # No token of CDK's own has an equals sign.
-_STAND_IN = re.compile(r"[$#]\{Token\[=(Arn|Function)\.([0-9A-F]{8})\]\}")
+_LASTING = re.compile(r"[$#]\{Token\[=(Arn|Function)\.([0-9A-F]{8})\]\}")
 _DIGITS = 8
 
 
-def stand_in(token: str, meaning: Value) -> str:
+def lasting_token(token: str, meaning: Value) -> str:
     """What takes the place of a token while a template is made; ``meaning`` is what CDK writes for it."""
     match meaning:
         case {"Fn::GetAtt": [_, str() as attribute]} if attribute.endswith("Arn"):
@@ -37,8 +37,8 @@ def stand_in(token: str, meaning: Value) -> str:
 
 
 def is_arn(text: str) -> bool:
-    """Whether a text is the stand-in of an ARN, in contrast to one that may be an ARN or a name."""
-    found = _STAND_IN.fullmatch(text)
+    """Whether a text is the lasting token of an ARN, in contrast to one that may be an ARN or a name."""
+    found = _LASTING.fullmatch(text)
     return found is not None and found[1] == "Arn"
 
 
@@ -51,7 +51,7 @@ def lasting(text: str) -> str:
 
 
 def _name(token: str) -> str:
-    found = _STAND_IN.fullmatch(token)
+    found = _LASTING.fullmatch(token)
     return "" if found is None else found[2]
 
 
