@@ -54,9 +54,8 @@ def tokens_of(scope: Construct, spec: ModelSpec) -> Tokens:
         return Tokens({}, {})
     known = _meanings(Stack.of(scope), list(dict.fromkeys(tokens(written.decode()))))
     texts = {token: text for token, it in known.items() if (text := _plain_text(it)) is not None}
-    return Tokens(
-        texts, {token: lasting_token(token, it) for token, it in known.items() if token not in texts}
-    )
+    lasting = {token: lasting_token(token, it) for token, it in known.items() if token not in texts}
+    return Tokens(texts, lasting)
 
 
 def _meanings(stack: Stack, found: list[str]) -> Mapping[str, Value]:
