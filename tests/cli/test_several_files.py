@@ -2,8 +2,9 @@
 
 import pytest
 
-from inferstack.check.files import SAME_ENDPOINT, TakenNames, names_taken_twice, taken_names
+from inferstack.check.files import TakenNames, names_taken_twice, taken_names
 from inferstack.check.load import parse_spec
+from inferstack.problems.file_codes import SAME_ENDPOINT
 
 Env = dict[str, str] | None
 EUROPE = {"account": "111122223333", "region": "eu-west-1"}

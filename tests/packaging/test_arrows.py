@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,25 @@ def test_no_import_goes_against_the_way(package):
         assert of_library(file) <= {package, *may}, file
         assert of_library(file).isdisjoint(APART.get(package, "").split()), file
         assert "a relative import" not in imported(file), file
+
+
+def modules() -> dict[str, Path]:
+    """Every file of the library, by its name as a module."""
+    names = {
+        file: ".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
+        for file in LIBRARY.rglob("*.py")
+    }
+    return {name.removesuffix(".__init__"): file for file, name in names.items()}
+
+
+def test_no_two_files_import_each_other_even_by_a_detour():
+    known = modules()
+    imports = {
+        name: {it if it in known else it.rpartition(".")[0] for it in imported(file)} & known.keys() - {name}
+        for name, file in known.items()
+    }
+    # Raises CycleError, which names the files.
+    assert {*TopologicalSorter(imports).static_order()} >= known.keys()
 
 
 @pytest.mark.parametrize("package", [*WAY[: WAY.index("constructs")], "review", "cli"])

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from inferstack.check.files import FOLDER_CODES, NAME_CODES
-from inferstack.check.in_stack import STACK_CODES
 from inferstack.check.lock import LOCK_CODES
 from inferstack.check.references import REFERENCE_CODES, TOKEN_CODES
 from inferstack.check.rules import RULES
@@ -19,6 +17,8 @@ from inferstack.check.structure import STRUCTURE_CODES
 from inferstack.problems.codes import Code
 from inferstack.problems.file_codes import FILE_CODES
 from inferstack.problems.update_codes import LEFT_OVER_CODES, UPDATE_CODES
+from inferstack.triton.archive.entries import ARCHIVE_CODES
+from inferstack.triton.rules import RULES as TRITON_RULES
 
 # ---------------------------------------------------------------- codes
 
@@ -39,13 +39,9 @@ TOPICS = {
 
 def every_entry() -> Iterator[Code]:
     """The codes of all tables, one table after the other."""
-    # Every command imports this module, and few of them need the code that knows Triton.
-    from inferstack.triton.archive.entries import ARCHIVE_CODES  # noqa: PLC0415
-    from inferstack.triton.rules import RULES as TRITON_RULES  # noqa: PLC0415
-
-    of_files = (FILE_CODES, FOLDER_CODES, NAME_CODES, LOCK_CODES)
+    of_files = (FILE_CODES, LOCK_CODES)
     of_specs = (STRUCTURE_CODES, REFERENCE_CODES, TOKEN_CODES, TEMPLATE_CODES, RULES)
-    of_deployments = (STACK_CODES, UPDATE_CODES, LEFT_OVER_CODES)
+    of_deployments = (UPDATE_CODES, LEFT_OVER_CODES)
     for table in (*of_files, *of_specs, TRITON_RULES, ARCHIVE_CODES, *of_deployments):
         yield from table.values()
 

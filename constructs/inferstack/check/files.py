@@ -11,7 +11,14 @@ from inferstack.check.load import LoadedSpec, check_document, load_spec
 from inferstack.facts.measured import named_dashboard
 from inferstack.facts.walk import components
 from inferstack.problems import FilePlace, Problem, SpecError, SpecPath, in_file_order
-from inferstack.problems.codes import CodeTable
+from inferstack.problems.file_codes import (
+    NO_SPECS,
+    SAME_COMPONENT,
+    SAME_DASHBOARD,
+    SAME_ENDPOINT,
+    SAME_SCALING,
+    SAME_STACK,
+)
 from inferstack.source.document import Position, read_document
 from inferstack.source.spec_file import SUFFIXES, relative_to_cwd
 from inferstack.source.stages import stage_names, uses_stage
@@ -19,38 +26,6 @@ from inferstack.texts.placeholders import without_pseudo_parameters
 
 # ---------------------------------------------------------------- names that several specs take
 
-_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html"
-NAME_CODES = CodeTable()
-"""Everything that this module reports."""
-_error = NAME_CODES.error
-
-SAME_ENDPOINT = _error(
-    "IS041",
-    "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
-    "without regard to case, as SageMaker does.",
-    _CREATE,
-)
-SAME_COMPONENT = _error(
-    "IS042",
-    "Two specs deploy inference components of the same name into the same account and region. Such a "
-    "name must be unique there, even across endpoints.",
-)
-SAME_DASHBOARD = _error(
-    "IS043",
-    "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
-    "Dashboards are shared by all regions.",
-)
-SAME_STACK = _error(
-    "IS044",
-    "Two specs make stacks of the same name. A stack is named after its endpoint, with "
-    "`endpoint-` before a digit, since CloudFormation requires a letter.",
-)
-SAME_SCALING = _error(
-    "IS045",
-    "Two constructs of an app scale the same variant or inference component, which can have only one "
-    "scalable target.",
-    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html",
-)
 _ENDPOINT_NAME = ("endpoint_name",)
 _WHAT = {
     SAME_ENDPOINT: "endpoint name",
@@ -160,11 +135,6 @@ def same_name(file: str, taken: TakenName, by: str, fix: str) -> Problem:
 
 USUAL_FOLDER = "model_specs"
 """Where specs are looked for unless another path is given."""
-
-FOLDER_CODES = CodeTable()
-"""Everything that this module reports."""
-
-NO_SPECS = FOLDER_CODES.error("IS040", "The folder holds no spec file, or cannot be read.")
 
 
 def spec_files(path: Path | str) -> tuple[Path, ...]:

@@ -15,19 +15,10 @@ from inferstack.check.references import reference_problems
 from inferstack.check.structure.report import structure_problems
 from inferstack.format.kinds import ExecutionRole, ModelSpec, Spec
 from inferstack.problems import SpecError
-from inferstack.problems.codes import CodeTable
+from inferstack.problems.file_codes import OTHER_PLACE, OTHER_ROLE
 from inferstack.source.document import Document
 from inferstack.source.stages import overridden
 from inferstack.texts.placeholders import without_tokens
-
-STACK_CODES = CodeTable()
-
-OTHER_PLACE = STACK_CODES.error(
-    "IS111", "The spec names a different account or region than the stack that it is used in."
-)
-OTHER_ROLE = STACK_CODES.error(
-    "IS114", "The spec has an `execution_role`, but the construct is also given a role."
-)
 
 
 def in_place(loaded: LoadedSpec, account: str | None, region: str | None) -> LoadedSpec:

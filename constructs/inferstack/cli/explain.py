@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from inferstack.check.every_code import every_code, examples
-from inferstack.check.rules.asking import may_be_ignored
+from inferstack.check.ignore import may_be_ignored
 from inferstack.cli.terminal import Refusal
 from inferstack.problems.words import listed
 

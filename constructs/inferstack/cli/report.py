@@ -17,9 +17,8 @@ from urllib.parse import quote
 import msgspec
 
 from inferstack.check.every_code import every_code
-from inferstack.check.files import NO_SPECS
 from inferstack.problems import Problem, Severity, printable
-from inferstack.problems.file_codes import NO_SPEC
+from inferstack.problems.file_codes import NO_SPEC, NO_SPECS
 from inferstack.problems.update_codes import LEFT_OVER, NOT_A_TEMPLATE, OTHER_STACK, UNREADABLE
 from inferstack.source.spec_file import LOCK_SUFFIX, relative_to_cwd
 from inferstack.triton.model import CONFIG_FILE

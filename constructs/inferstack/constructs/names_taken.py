@@ -11,21 +11,12 @@ from typing import NamedTuple
 from aws_cdk import App, Environment, Stack
 from constructs import Construct, IConstruct
 
-from inferstack.check.files import (
-    SAME_COMPONENT,
-    SAME_DASHBOARD,
-    SAME_ENDPOINT,
-    SAME_SCALING,
-    TakenName,
-    known_as,
-    same_name,
-    taken_names,
-    without_followers,
-)
+from inferstack.check.files import TakenName, known_as, same_name, taken_names, without_followers
 from inferstack.check.load import LoadedSpec
 from inferstack.facts.scaling import scaled_parts
 from inferstack.format.kinds import ExecutionRole, ModelSpec
 from inferstack.problems import Problem, SpecError
+from inferstack.problems.file_codes import SAME_COMPONENT, SAME_DASHBOARD, SAME_ENDPOINT, SAME_SCALING
 from inferstack.resolve.autoscaling import resource_id, target_id
 from inferstack.texts.placeholders import is_opaque, is_settled
 

@@ -15,7 +15,6 @@ import jsii
 from constructs import Construct, Dependable, IConstruct
 from msgspec.structs import replace
 
-from inferstack.check.files import SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.check.load import LoadedSpec, structured
 from inferstack.constructs.escape_hatches import (
     AlarmHandles,
@@ -33,6 +32,7 @@ from inferstack.facts.alarms import rollbacks
 from inferstack.facts.walk import components, models
 from inferstack.format.kinds import ModelSpec
 from inferstack.problems import Problem
+from inferstack.problems.file_codes import SAME_COMPONENT, SAME_DASHBOARD
 from inferstack.resolve.alarms import resolve_alarms, rollback_alarm_ids
 from inferstack.resolve.autoscaling import resolve_autoscaling, resolve_component_scaling
 from inferstack.resolve.dashboard import DASHBOARD, resolve_dashboard

@@ -1,12 +1,13 @@
-"""Codes of everything that can be wrong with a file, its YAML, and its stages."""
+"""Codes of what is wrong with files, with several specs together, and with a spec in the stack of an app."""
 
 from inferstack.problems.codes import CodeTable
 
 _YAML = "https://yaml.org/spec/1.2.2/"
 _MERGE = "https://yaml.org/type/merge.html"
+_CREATE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpoint.html"
 
 FILE_CODES = CodeTable()
-"""Everything that can be reported while reading a file and choosing a stage."""
+"""What is reported before a spec is compared with the schema and the rules, or beside them."""
 _error = FILE_CODES.error
 
 NO_FILE = _error("IS001", "There is no such file.")
@@ -43,3 +44,43 @@ STAGE_KEY = _error(
 STAGE_NEEDED = _error("IS034", "The spec uses `${stage}` but no stage was chosen.")
 TOO_MANY_STAGES = _error("IS035", "The file lists more than 50 stages.")
 NO_SPEC = _error("IS056", "The file is a lock, not a spec.")
+
+# ---------------------------------------------------------------- several specs
+
+NO_SPECS = _error("IS040", "The folder holds no spec file, or cannot be read.")
+SAME_ENDPOINT = _error(
+    "IS041",
+    "Two specs deploy endpoints of the same name into the same account and region. Names are compared "
+    "without regard to case, as SageMaker does.",
+    _CREATE,
+)
+SAME_COMPONENT = _error(
+    "IS042",
+    "Two specs deploy inference components of the same name into the same account and region. Such a "
+    "name must be unique there, even across endpoints.",
+)
+SAME_DASHBOARD = _error(
+    "IS043",
+    "Two specs write a dashboard of the same name in one account: the later one would replace the other. "
+    "Dashboards are shared by all regions.",
+)
+SAME_STACK = _error(
+    "IS044",
+    "Two specs make stacks of the same name. A stack is named after its endpoint, with "
+    "`endpoint-` before a digit, since CloudFormation requires a letter.",
+)
+SAME_SCALING = _error(
+    "IS045",
+    "Two constructs of an app scale the same variant or inference component, which can have only one "
+    "scalable target.",
+    "https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html",
+)
+
+# ---------------------------------------------------------------- a spec in a stack, and what it ignores
+
+OTHER_PLACE = _error(
+    "IS111", "The spec names a different account or region than the stack that it is used in."
+)
+OTHER_ROLE = _error("IS114", "The spec has an `execution_role`, but the construct is also given a role.")
+NO_SUCH_WARNING = _error("IS290", "`ignore` must name the code of an existing warning.")
+NOT_IGNORABLE = _error("IS291", "Only warnings can be ignored.")

@@ -7,7 +7,6 @@ codes is generated. Plain rules are rows in :mod:`inferstack.check.rules.keys`, 
 from inferstack.check.rules import (
     alarms,
     arns,
-    asking,
     autoscaling,
     containers,
     execution_role,

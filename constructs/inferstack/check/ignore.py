@@ -1,0 +1,31 @@
+"""What a spec may ignore: warnings about specs. An unknown code silences nothing, and errors stay errors."""
+
+from collections.abc import Iterator
+
+from inferstack.check.every_code import every_code
+from inferstack.check.rules.base import RULES
+from inferstack.format.kinds import ModelSpec
+from inferstack.problems import Problem, Severity
+from inferstack.problems.file_codes import NO_SUCH_WARNING, NOT_IGNORABLE
+from inferstack.problems.update_codes import UPDATE_CODES
+from inferstack.triton.rules import RULES as TRITON_RULES
+
+
+def may_be_ignored(code: str) -> bool:
+    """Whether a spec can turn it off: it must be a warning, and about a spec."""
+    entry = RULES.get(code) or TRITON_RULES.get(code) or UPDATE_CODES.get(code)
+    return entry is not None and entry.severity is Severity.WARNING
+
+
+def ignored_in_vain(spec: ModelSpec) -> Iterator[Problem]:
+    """The codes under `ignore` that no spec can ignore."""
+    for index, code in enumerate(spec.ignored_codes):
+        if may_be_ignored(code):
+            continue
+        entry = every_code().get(code)
+        if entry is not None and entry.severity is Severity.ERROR:
+            message = f"{code} is an error and cannot be ignored"
+            yield Problem(("ignore", index), message, "remove it and fix what it reports", NOT_IGNORABLE)
+        else:
+            message = f"there is no warning {code}"
+            yield Problem(("ignore", index), message, "remove it, or correct the code", NO_SUCH_WARNING)
