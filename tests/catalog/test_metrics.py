@@ -25,7 +25,7 @@ def test_every_name_is_on_a_page_of_aws_and_none_of_those_is_missing() -> None:
     pages = yaml.safe_load(Path(__file__).with_name("metric_pages.yaml").read_text("utf-8"))
     listed = [name for lines in pages.values() for name in chain(*lines)]
     assert len(listed) == len(set(listed))
-    assert set(metrics.names()) == set(listed)
+    assert set(metrics.names()) == set(listed), "metric_pages.yaml and metrics.csv name different metrics"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from inferstack.catalog import cloudformation, text
 from inferstack.catalog.instances import Device
 
 Dimensions = Literal["variant", "component", "endpoint"]
+Namespace = Literal["AWS/SageMaker", "/aws/sagemaker/Endpoints", "/aws/sagemaker/InferenceComponents"]
 Hosting = Literal["instances", "multi-model", "inference-components", "async", "serverless"]
 """How an endpoint runs its models, which determines the metrics that it publishes."""
 
@@ -44,7 +45,7 @@ class Metric(msgspec.Struct, frozen=True):
     """
 
     name: str
-    namespace: str
+    namespace: Namespace
     dimensions: Dimensions
     unit: str
     statistic: str

@@ -80,7 +80,7 @@ KINDS = (
         archives="one",
         triton="always",
         publishes="instances",
-        scales=_INSTANCES,
+        scales=_INSTANCES | {PROVISIONED_CONCURRENCY},
     ),
     Kind(
         spec=kinds.InferenceComponentsSpec,

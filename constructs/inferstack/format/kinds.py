@@ -1,7 +1,7 @@
 """The kinds of spec. `kind` decides which blocks a spec may have; everything else is shared."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
 from msgspec import Meta
 
@@ -200,10 +200,4 @@ class InferenceComponentsSpec(ModelSpec, tag="inference-components", tag_field="
 Spec = SingleModelSpec | MultiModelSpec | EnsembleSpec | InferenceComponentsSpec | PipelineSpec
 """A spec of any kind; `kind` tells them apart."""
 
-KINDS: tuple[type[ModelSpec], ...] = (
-    SingleModelSpec,
-    MultiModelSpec,
-    EnsembleSpec,
-    InferenceComponentsSpec,
-    PipelineSpec,
-)
+KINDS: tuple[type[ModelSpec], ...] = get_args(Spec)
